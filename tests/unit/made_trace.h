@@ -114,6 +114,7 @@ struct made_options {
 	bool async;	  /* enables it and the io_uring and libaio layer */
 	bool vfs;	  /* enables all of these and the VFS layer */
 	bool threads;	  /* enables the thread layer */
+	bool stacks;	  /* enables the stack layer */
 	const char *const *command;
 	unsigned int lanes;
 	const struct trace_writer_options *writer; /* replaces `lanes` */
@@ -132,7 +133,7 @@ struct made_trace {
 	int fd;
 	unsigned int lane; /* CPU buffer for later rows that name none */
 	struct trace_writer *writer;
-	struct trace_layer layers[9];
+	struct trace_layer layers[10];
 	struct trace_operation known[M_OPERATIONS]; /* in header order */
 	size_t known_count;
 	uint8_t number[M_OPERATIONS]; /* header index of an operation; M_OPERATIONS: absent */
@@ -205,6 +206,9 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 	if (options->threads)
 		made->layers[header.layer_count++] =
 			(struct trace_layer) { "thread", true, "tp_btf", NULL };
+	if (options->stacks)
+		made->layers[header.layer_count++] =
+			(struct trace_layer) { "stack", true, "tp_btf", NULL };
 	for (size_t i = 0; i < TRACE_KIND_COUNT; i++)
 		made->kinds[i] = (struct trace_kind_total) { .kind = trace_schemas[i].kind,
 							     .layer = trace_schemas[i].layer };

@@ -46,6 +46,13 @@ struct made_thread_time {
 	uint64_t states[THREAD_STATE_COUNT]; /* by enum thread_state; they add up to dur */
 };
 
+struct made_sample {
+	uint64_t time, dur, pid, tid, file, fetched, stack, flags;
+	uint64_t weight; /* 0: the duration */
+	uint64_t op;	 /* with an operation, the state is "io" */
+	const char *state;
+};
+
 /* An unattributed page-cache fill. */
 struct made_fill {
 	uint64_t time, pid, tid, file, offset, bytes;
@@ -102,6 +109,7 @@ struct made_span {
 #define THROTTLE(made, ...) made_throttle(made, &(struct made_throttle) { __VA_ARGS__ })
 #define WAIT(made, ...) made_wait(made, &(struct made_wait) { __VA_ARGS__ })
 #define THREAD_TIME(made, ...) made_thread_time(made, &(struct made_thread_time) { __VA_ARGS__ })
+#define SAMPLE(made, ...) made_sample(made, &(struct made_sample) { __VA_ARGS__ })
 #define FILL(made, ...) made_fill(made, &(struct made_fill) { __VA_ARGS__ })
 #define BIO(made, ...) made_bio(made, &(struct made_bio) { __VA_ARGS__ })
 #define REQUEST(made, ...) made_request(made, &(struct made_request) { __VA_ARGS__ })
@@ -226,6 +234,45 @@ MADE void made_thread_time(struct made_trace *made, const struct made_thread_tim
 		       "the columns are in the order of the states");
 	memcpy(&values[THREAD_TIME_CPU], thread->states, sizeof(thread->states));
 	made_row(made, TRACE_THREAD_TIME, made->lane, values);
+}
+
+MADE void made_frame(struct made_trace *made, uint64_t time, uint64_t id, const char *source,
+		     uint64_t line, const char *function)
+{
+	const uint64_t values[FRAME_COLUMNS] = {
+		time, id, made_string(made, source), line, made_string(made, function),
+	};
+
+	made_row(made, TRACE_FRAME, made->lane, values);
+}
+
+MADE void made_stack(struct made_trace *made, uint64_t time, uint64_t id, uint64_t caller,
+		     uint64_t frame)
+{
+	const uint64_t values[STACK_COLUMNS] = { time, id, caller, frame };
+
+	made_row(made, TRACE_STACK, made->lane, values);
+}
+
+/* Without a state, a sample of the operation. */
+MADE void made_sample(struct made_trace *made, const struct made_sample *sample)
+{
+	const uint64_t values[SAMPLE_COLUMNS] = {
+		[SAMPLE_TIME] = sample->time,
+		[SAMPLE_DUR] = sample->dur,
+		[SAMPLE_PID] = sample->pid,
+		[SAMPLE_TID] = sample->tid ? sample->tid : sample->pid,
+		[SAMPLE_WEIGHT] = sample->weight ? sample->weight : sample->dur,
+		[SAMPLE_OFFSET] = -1,
+		[SAMPLE_FILE] = sample->file,
+		[SAMPLE_OP] = made_op(made, sample->state ? M_COMPAT : sample->op),
+		[SAMPLE_FETCHED] = sample->fetched,
+		[SAMPLE_STACK] = sample->stack,
+		[SAMPLE_FLAGS] = sample->flags,
+		[SAMPLE_STATE] = made_string(made, sample->state ? sample->state : "io"),
+	};
+
+	made_row(made, TRACE_SAMPLE, made->lane, values);
 }
 
 MADE void made_bio(struct made_trace *made, const struct made_bio *bio)

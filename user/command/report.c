@@ -57,7 +57,12 @@ static const struct option_row rows[] = {
 	  "Print the JSON Schema of --format json; needs no trace." },
 	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
 	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
-	  "filesystem, method, host or second." },
+	  "filesystem, method, host or second; or all time by line or function of Python." },
+	{ 0, "line", "GLOB", OPTION_STRING, FIELD(filter.line),
+	  "Only samples with a line that matches in their stacks, such as 'loader.py:42' or "
+	  "'/job/*': shows table lines, or --by function." },
+	{ 0, "function", "GLOB", OPTION_STRING, FIELD(filter.function),
+	  "The same for functions, such as 'TokenDataset.*'." },
 	{ 0, "against", "TRACE[,TRACE...]", OPTION_STRING, FIELD(against),
 	  "Compare with an earlier run: what changed and by how much, new findings and those that "
 	  "are gone." },
@@ -93,9 +98,8 @@ static const struct option_table table = {
 static const struct {
 	const char *key, *table;
 } tables_by[] = {
-	{ "pattern", "paths" },
-	{ "epoch", "epochs" },
-	{ "step", "steps" },
+	{ "pattern", "paths" }, { "epoch", "epochs" },	     { "step", "steps" },
+	{ "line", "lines" },	{ "function", "functions" },
 };
 
 static const char *table_by(const char *key)
@@ -241,6 +245,23 @@ static bool is_about_all(const struct report_request *request)
 static bool is_one_table(const struct report_request *request)
 {
 	return request->table || request->by || request->list_tables || request->list_columns;
+}
+
+/* Only samples have lines: filters by line leave nothing of other tables. */
+static int check_lines(struct report_request *request)
+{
+	const char *name = request->by ? table_by(request->by) : request->table;
+
+	if (!request->filter.line && !request->filter.function)
+		return 0;
+	if (!name && !request->by)
+		name = request->table = "lines";
+	if (name && (!strcmp(name, "lines") || !strcmp(name, "functions")) && !request->html &&
+	    !request->against && !request->fail_above && !request->slowest)
+		return 0;
+	log_error("--line and --function select samples of stacks, which only the tables lines "
+		  "and functions show (--by line, --by function)");
+	return EXIT_USAGE;
 }
 
 /* Checks for options that are mutually exclusive. */
@@ -519,7 +540,9 @@ int command_report(int argc, char **argv)
 		return status;
 	if (request.explain)
 		return explain(request.explain);
-	status = check_request(&request);
+	status = check_lines(&request);
+	if (!status)
+		status = check_request(&request);
 	if (!status)
 		status = check_key(&request, &options.key);
 	if (status)

@@ -358,6 +358,7 @@ TEST(test_tables)
 					     "starts",	       "processes",
 					     "threads",	       "thread_kinds",
 					     "thread_ranks",   "thread_processes",
+					     "lines",	       "functions",
 					     "devices",	       "device_users",
 					     "device_heat",    "latency_breakdown",
 					     "span_latency",   "slowest",
@@ -388,10 +389,10 @@ TEST(test_tables)
 		if (!table->absent && table->shape == TABLE_RECORD)
 			assert_int_equal(table->row_count, 1);
 	}
-	/* threads, thread_kinds, thread_ranks, thread_processes; devices, device_users,
+	/* threads, thread_kinds, thread_ranks, thread_processes; lines, functions; devices, device_users,
 	 * device_heat, chain, span_latency, slowest, readahead; spans, overlap, levels, epochs,
 	 * steps */
-	assert_int_equal(absent, 16);
+	assert_int_equal(absent, 18);
 	assert_null(report_table(report, "nothing"));
 	CHECK(report, "trace", 0, "events", 0);
 	CHECK(report, "trace", 0, "exit_code", 0);

@@ -19,6 +19,7 @@ FLOORS = [
     {"analysis/devices"},
     {"analysis/files", "analysis/phases"},
     {"analysis/processes"},
+    {"analysis/stacks"},
     {"analysis/totals"},
     {"analysis/finding", "analysis/picture"},
     {"analysis/report"},

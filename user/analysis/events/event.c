@@ -101,6 +101,9 @@ static const struct {
 							      1ull << THREAD_TIME_TID },
 	[TRACE_WAIT] = { event_decode_threads,
 			 1ull << WAIT_DUR | 1ull << WAIT_PID | 1ull << WAIT_TID },
+	[TRACE_SAMPLE] = { event_decode_samples, 1ull << SAMPLE_DUR | 1ull << SAMPLE_PID |
+							 1ull << SAMPLE_TID | 1ull << SAMPLE_OP |
+							 1ull << SAMPLE_FILE },
 };
 
 uint64_t event_columns(enum trace_kind kind)

@@ -51,9 +51,10 @@
 #define EVENT_THROTTLED (1u << 16) /* the kernel makes the thread sleep that long */
 /* Not calls or faults but the block I/O that they caused; bytes of recorded bios only: */
 #define EVENT_REQUEST (1u << 17)
-#define EVENT_BIO (1u << 18)	     /* part of a request, for one file */
-#define EVENT_DEVICE (1u << 19)	     /* totals of a device up to this time */
-#define EVENT_THREAD_TIME (1u << 25) /* a thread's time in each state, from start to end */
+#define EVENT_BIO (1u << 18)	/* part of a request, for one file */
+#define EVENT_DEVICE (1u << 19) /* totals of a device up to this time */
+/* A thread's time in each state, from start to end; or a sample of it: see event_is_sample. */
+#define EVENT_THREAD (1u << 25)
 /* Events that change which spans are open. */
 #define EVENT_TURN (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
 
@@ -94,8 +95,8 @@ struct event {
 	uint32_t open_file;		 /* for calls; EVENT_OPEN_FILE_BITS wide; 0: unknown */
 	uint32_t major;			 /* major faults */
 	uint32_t read_for_write_sectors; /* read from storage to complete partial pages */
-	uint16_t operation; /* number in the job's list; for calls, faults, EVENT_PAGECACHE and
-			     * EVENT_THROTTLED */
+	uint16_t operation; /* number in the job's list; for calls, faults, samples, EVENT_PAGECACHE
+			     * and EVENT_THROTTLED */
 	uint8_t class;	    /* enum io_class */
 	uint8_t method;	    /* enum io_method */
 	uint32_t flags;	    /* EVENT_* */
@@ -110,6 +111,13 @@ static inline uint64_t event_value(const struct event *event, unsigned int colum
 static inline enum trace_kind event_kind(const struct event *event)
 {
 	return event->block->kind;
+}
+
+/* True for a sample: some of a thread's time, with its stack. It has the file and the operation
+ * that took the time, but is not counted as one. */
+static inline bool event_is_sample(const struct event *event)
+{
+	return event->flags & EVENT_THREAD && event_kind(event) == TRACE_SAMPLE;
 }
 
 static inline uint64_t event_read_for_write(const struct event *event)

@@ -135,6 +135,7 @@ void event_decode_vfs(const struct event_chunk *chunk, struct event *events, siz
 
 /* event_threads.c */
 void event_decode_threads(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_samples(const struct event_chunk *chunk, struct event *events, size_t *count);
 
 /* event_storage.c */
 void event_decode_pagecache(const struct event_chunk *chunk, struct event *events, size_t *count);

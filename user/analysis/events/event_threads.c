@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Decodes rows about the times and waits of threads, which are not operations.
+ * Decodes rows about the times, waits and samples of threads, which are not operations.
  */
 #include "analysis/events/event_decode.h"
 
 _Static_assert(EVENT_SAME(THREAD_TIME_DUR, WAIT_DUR) && EVENT_SAME(THREAD_TIME_PID, WAIT_PID) &&
-		       EVENT_SAME(THREAD_TIME_TID, WAIT_TID),
-	       "event_decode_threads reads both alike");
+		       EVENT_SAME(THREAD_TIME_TID, WAIT_TID) && EVENT_SAME(SAMPLE_DUR, WAIT_DUR) &&
+		       EVENT_SAME(SAMPLE_PID, WAIT_PID) && EVENT_SAME(SAMPLE_TID, WAIT_TID),
+	       "decode reads all alike");
 
-void event_decode_threads(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode(const struct event_chunk *chunk, struct event *events, size_t *count,
+		   uint32_t flags)
 {
-	const uint32_t flags = chunk->block->kind == TRACE_THREAD_TIME ? EVENT_THREAD_TIME : 0;
-
 	for (uint32_t i = 0; i < chunk->count; i++) {
 		event_start(chunk, i, &events[i]);
 		events[i].end = clock_add(events[i].start, chunk->columns[WAIT_DUR][i]);
@@ -20,4 +20,20 @@ void event_decode_threads(const struct event_chunk *chunk, struct event *events,
 		events[i].flags = flags;
 	}
 	*count = chunk->count;
+}
+
+void event_decode_threads(const struct event_chunk *chunk, struct event *events, size_t *count)
+{
+	decode(chunk, events, count, chunk->block->kind == TRACE_THREAD_TIME ? EVENT_THREAD : 0);
+}
+
+void event_decode_samples(const struct event_chunk *chunk, struct event *events, size_t *count)
+{
+	const struct job_trace *trace = event_trace(chunk);
+
+	decode(chunk, events, count, EVENT_THREAD);
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		events[i].file = event_find_file(chunk, chunk->columns[SAMPLE_FILE][i]);
+		events[i].operation = trace->operations[chunk->columns[SAMPLE_OP][i]];
+	}
 }

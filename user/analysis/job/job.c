@@ -267,6 +267,8 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 	if (!status)
 		status = process_table_load(&job->processes, number, trace->reader, trace->clock,
 					    error);
+	if (!status)
+		status = stack_table_load(&job->stacks, number, error);
 	trace_reader_release(trace->reader); /* there may be a thousand traces */
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		job->lost = clock_add(job->lost, trace_reader_damaged_rows(trace->reader, kind));
@@ -314,7 +316,10 @@ int job_load_within(struct job *job, struct trace_reader *const *traces, const c
 		status = labels_init(&job->labels, traces);
 	if (!status)
 		open_spans_init(&job->spans);
+	if (!status)
+		stack_table_init(&job->stacks, traces);
 	job->files.most = memory_bytes / 2 / JOB_FILE_BYTES + 1;
+	job->stacks.most = memory_bytes / 8 / JOB_STACK_BYTES + 1;
 	job->processes.most = memory_bytes / 3 / JOB_PROCESS_BYTES + 1;
 	for (uint32_t i = 0; i < trace_count && !status; i++) {
 		status = load_trace(job, i, error);
@@ -340,6 +345,7 @@ void job_free(struct job *job)
 	process_table_free(&job->processes);
 	labels_free(&job->labels);
 	open_spans_free(&job->spans);
+	stack_table_free(&job->stacks);
 	*job = (struct job) { 0 };
 }
 

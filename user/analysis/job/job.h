@@ -12,6 +12,7 @@
 #include "analysis/job/labels.h"
 #include "analysis/job/open_spans.h"
 #include "analysis/job/process_table.h"
+#include "analysis/job/stack_table.h"
 #include "trace/format/layers.h"
 #include "trace/read/reader.h"
 
@@ -88,6 +89,7 @@ struct job {
 	struct file_table files;
 	struct process_table processes;
 	struct labels labels;
+	struct stack_table stacks;
 	struct open_spans spans;       /* at the current position of the pass over the events */
 	struct activities *activities; /* up to that position */
 	uint64_t start_ns, end_ns;     /* first start and last end of any trace */
@@ -107,6 +109,10 @@ struct job {
 	uint64_t file_rows; /* files to list individually; 0: as many as fit in memory */
 };
 
+/* Kinds of rows that the job has read: events of them are of no use. */
+#define JOB_KINDS                                                                                  \
+	(1ull << TRACE_FORK | 1ull << TRACE_FILE | 1ull << TRACE_FRAME | 1ull << TRACE_STACK)
+
 /* Default memory limit for what is computed from a job. */
 #define JOB_MEMORY_BYTES (1ull << 30)
 /* Memory per process and per file, including all of its sums: a file with its path takes about 300
@@ -114,14 +120,17 @@ struct job {
  * too. */
 #define JOB_PROCESS_BYTES 1024
 #define JOB_FILE_BYTES 512
+/* Memory per stack and per frame. */
+#define JOB_STACK_BYTES 128
 
 /* Returns why requests to devices are unknown; NULL if they are known. */
 const char *job_lacks_requests(const struct job *job);
 /* Returns JOB_* of the named layer; 0 if there is none. */
 unsigned int job_layer(const char *name);
 
-/* Loads everything except events: files up to half of the memory, processes up to a third; the
- * others are counted as `beyond`. Returns 0 or -errno; `error` names the trace and the cause. */
+/* Loads everything except events: files up to half of the memory, processes up to a third,
+ * stacks and frames up to an eighth each; the others are counted as `beyond`. Returns 0 or -errno;
+ * `error` names the trace and the cause. */
 int job_load_within(struct job *job, struct trace_reader *const *traces, const char *const *names,
 		    size_t trace_count, uint64_t memory_bytes, struct trace_error *error);
 /* The same with JOB_MEMORY_BYTES. */

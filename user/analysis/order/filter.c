@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,21 +25,27 @@ struct filter_state {
 	bool parts;	     /* ... and parts of requests pass in any case, however short */
 	uint8_t *files;	     /* by file: enum verdict */
 	uint8_t *operations; /* by operation: true if its name is wanted */
+	struct map stacks;   /* trace and id of a stack -> whether it has the wanted line */
 	struct trace_operation_total *counts;
 	struct cursor_keys *keys; /* by trace */
 	uint64_t passed;
 };
 
+static bool is_of_lines(const struct filter *filter)
+{
+	return filter->line || filter->function;
+}
+
 static bool is_of_operations(const struct filter *filter)
 {
-	return filter->file || filter->op || filter->method || filter->span ||
-	       filter->min_duration_ns;
+	return is_of_lines(filter) || filter->file || filter->op || filter->method ||
+	       filter->span || filter->min_duration_ns;
 }
 
 bool filter_chooses(const struct filter *filter)
 {
-	return filter->op || filter->method || filter->span || filter->min_duration_ns ||
-	       filter->pid != FILTER_NONE || filter->rank != FILTER_NONE;
+	return is_of_lines(filter) || filter->op || filter->method || filter->span ||
+	       filter->min_duration_ns || filter->pid != FILTER_NONE || filter->rank != FILTER_NONE;
 }
 
 bool filter_is_any(const struct filter *filter)
@@ -124,6 +132,7 @@ int filter_open(struct filter_state **state, const struct filter *filter, const 
 	*state = made;
 	if (!made)
 		return -ENOMEM;
+	map_init(&made->stacks, 2, 1);
 	made->job = job;
 	made->filter = filter;
 	made->from_ns = filter->from_ns ? job->start_ns : 0;
@@ -135,7 +144,8 @@ int filter_open(struct filter_state **state, const struct filter *filter, const 
 	if (made->files && made->operations && made->counts && made->keys)
 		status = check_names(made, error);
 	if (!status)
-		made->requests = !filter->method && asks_for(made, TRACE_STORAGE);
+		made->requests =
+			!filter->method && !is_of_lines(filter) && asks_for(made, TRACE_STORAGE);
 	if (status) {
 		filter_close(made);
 		*state = NULL;
@@ -160,6 +170,7 @@ void filter_close(struct filter_state *state)
 {
 	if (!state)
 		return;
+	map_free(&state->stacks);
 	free(state->files);
 	free(state->operations);
 	free(state->counts);
@@ -183,6 +194,8 @@ unsigned int filter_cannot_emit(const struct filter_state *state)
 		return 0;
 	if (is_of_operations(filter))
 		layers |= JOB_THREAD;
+	if (filter->method)
+		layers |= JOB_STACK;
 	if (!state->requests)
 		layers |= JOB_BLOCK;
 	if (filter->method || !asks_for(state, TRACE_DELAY))
@@ -206,9 +219,12 @@ static uint64_t kinds_of_layer(const char *layer)
 static uint64_t kinds_wanted(const struct filter_state *state)
 {
 	const struct filter *filter = state->filter;
-	uint64_t kinds =
-		filter->op ? 1ull << TRACE_PROFILE | 1ull << TRACE_PROFILE_CLASS : UINT64_MAX;
+	uint64_t kinds = filter->op ? 1ull << TRACE_PROFILE | 1ull << TRACE_PROFILE_CLASS |
+					      1ull << TRACE_SAMPLE
+				    : UINT64_MAX;
 
+	if (is_of_lines(filter))
+		return 1ull << TRACE_SAMPLE | CURSOR_SPAN_KINDS;
 	for (size_t i = 0; i < state->job->operation_count && filter->op; i++)
 		if (state->operations[i])
 			kinds |= kinds_of_layer(state->job->operations[i].layer);
@@ -253,6 +269,56 @@ static bool is_in_span(const struct filter_state *state, const struct event *eve
 	return false;
 }
 
+/* Matches "path:line", and the same without directories. */
+static bool is_line(const char *pattern, const struct stack_frame *frame)
+{
+	char text[PATH_MAX + 32];
+	const char *base;
+
+	snprintf(text, sizeof(text), "%.*s:%" PRIu64, PATH_MAX, frame->source.bytes, frame->line);
+	base = strrchr(text, '/');
+	return !fnmatch(pattern, text, FNM_NOESCAPE) ||
+	       (base && !fnmatch(pattern, base + 1, FNM_NOESCAPE));
+}
+
+static bool has_frame(const struct filter_state *state, uint32_t trace, uint64_t stack)
+{
+	const struct filter *filter = state->filter;
+	struct stack_frame frame;
+
+	for (int i = 0;
+	     i < STACK_FRAMES_MAX && stack_table_next(&state->job->stacks, trace, &stack, &frame);
+	     i++)
+		if ((!filter->line || is_line(filter->line, &frame)) &&
+		    (!filter->function ||
+		     !fnmatch(filter->function, frame.function.bytes, FNM_NOESCAPE)))
+			return true;
+	return false;
+}
+
+/* Whether a sample's stack has the wanted line. */
+static bool is_below_line(struct filter_state *state, const struct event *event)
+{
+	uint64_t key[2], *known;
+	bool added, found;
+
+	if (!event_is_sample(event))
+		return false;
+	key[0] = event->block->trace;
+	key[1] = event_value(event, SAMPLE_STACK);
+	known = map_find(&state->stacks, key);
+	if (known)
+		return *known;
+	found = has_frame(state, key[0], key[1]);
+	/* A hostile trace may name any number of stacks that it lacks. */
+	known = state->stacks.count < state->job->stacks.stacks.count
+			? map_add(&state->stacks, key, &added)
+			: NULL;
+	if (known)
+		*known = found;
+	return found;
+}
+
 static bool is_of_process(const struct filter *filter, const struct process *process)
 {
 	return (filter->pid == FILTER_NONE || process->pid == filter->pid) &&
@@ -279,7 +345,10 @@ static bool is_wanted(struct filter_state *state, const struct event *event)
 		return false;
 	if (!is_of_operations(filter))
 		return true;
-	return (is_operation(event) || (event_kind(event) == TRACE_WAIT && !filter->op)) &&
+	if (is_of_lines(filter) && !is_below_line(state, event))
+		return false;
+	return (is_operation(event) || event_is_sample(event) ||
+		(event_kind(event) == TRACE_WAIT && !filter->op)) &&
 	       (!filter->file || is_file(state, event->file)) &&
 	       (is_context(state, event) ||
 		((!filter->op || state->operations[event->operation]) &&
@@ -346,6 +415,8 @@ void filter_set_cursor(struct filter_state *state, struct cursor_options *option
 		state->keys[i] =
 			(struct cursor_keys) { keys_of_pids(state), keys_of_files(state, i) };
 	options->keys = state->keys;
+	if (is_of_lines(state->filter))
+		options->columns[TRACE_SAMPLE] |= 1ull << SAMPLE_STACK;
 }
 
 /* --- per event --- */

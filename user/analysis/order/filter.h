@@ -11,7 +11,7 @@
 
 /* NULL and FILTER_NONE: any. Times are relative to the start of the run; events that overlap the
  * range pass whole. Events that are not operations pass unless a condition on operations is set;
- * waits of threads can meet those on spans and duration. */
+ * waits of threads can meet those on spans and duration, and samples all but those on methods. */
 struct filter {
 	uint64_t from_ns, until_ns;
 	uint64_t pid, rank;
@@ -20,6 +20,9 @@ struct filter {
 	const char *op;		  /* operation names or patterns, separated by commas */
 	const char *method;
 	const char *span; /* name of an enclosing span, at any depth */
+	/* Patterns that a frame of a sample's stack must match: FILE:LINE, with or without the
+	 * file's directories; and the function's qualified name. Only samples pass then. */
+	const char *line, *function;
 };
 
 #define FILTER_ALL                                                                                 \

@@ -128,8 +128,7 @@ static int walk(struct pictures *pictures, struct job *job, const struct picture
 {
 	struct walk_consumer consumers[1 + PICTURE_SAMPLED] = { { &calls, pictures } };
 	struct walk pass = {
-		.cursor.kinds = ~(1ull << TRACE_FORK | 1ull << TRACE_FILE | 1ull << TRACE_BIO |
-				  1ull << TRACE_DEVICE),
+		.cursor.kinds = ~(JOB_KINDS | 1ull << TRACE_BIO | 1ull << TRACE_DEVICE),
 		.cursor.bytes_most = job->memory_bytes / 2,
 		.cursor.columns[TRACE_REQUEST] = PICTURE_REQUEST_COLUMNS,
 		.consumers = consumers,

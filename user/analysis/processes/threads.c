@@ -114,7 +114,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 		struct thread *thread;
 		uint64_t inside_ns, end_ns;
 
-		if (!(event->flags & EVENT_THREAD_TIME))
+		if (!(event->flags & EVENT_THREAD) || event_is_sample(event))
 			continue;
 		inside_ns = inside_of(threads->job, event, &end_ns);
 		if (!inside_ns)
@@ -328,7 +328,7 @@ const struct analysis analysis_threads = {
 	.aggregated_ok = true,
 	.state_bytes = sizeof(struct threads),
 	.begin = begin,
-	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_THREAD_TIME },
+	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_THREAD },
 	.columns = { [TRACE_THREAD_TIME] = ((2ull << THREAD_TIME_SYSTEM) - 1) &
 					   ~((1ull << THREAD_TIME_CPU) - 1) },
 	.fill = fill,

@@ -37,6 +37,8 @@ static const struct analysis *const registry[] = {
 	&analysis_thread_kinds,
 	&analysis_thread_ranks,
 	&analysis_thread_processes,
+	&analysis_lines,
+	&analysis_functions,
 	&analysis_devices,
 	&analysis_device_users,
 	&analysis_device_heat,
@@ -120,7 +122,7 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 {
 	struct walk_consumer consumers[2 + ANALYSES] = { { &activities_calls, &pass->activities } };
 	struct walk walk = {
-		.cursor.kinds = ~(1ull << TRACE_FORK | 1ull << TRACE_FILE), /* the job has them */
+		.cursor.kinds = ~JOB_KINDS,
 		.cursor.bytes_most = pass->job.memory_bytes / 2,
 		.consumers = consumers,
 		.consumer_count = 1,

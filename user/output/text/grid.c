@@ -320,6 +320,17 @@ static void add_column(struct grid *grid, size_t index)
 	grid->count++;
 }
 
+/* Whether a table shows a share of its own after the column that rows are sorted by. */
+static bool has_share(const struct table *table)
+{
+	const struct table_view *view = &table->view;
+
+	for (size_t i = 0; i + 1 < view->shown_count; i++)
+		if (view->shown[i] == view->by)
+			return table->columns[view->shown[i + 1]].unit == UNIT_SHARE;
+	return false;
+}
+
 static void choose_columns(struct grid *grid)
 {
 	const struct table *table = grid->table;
@@ -340,7 +351,7 @@ static void choose_columns(struct grid *grid)
 			continue;
 		}
 		if (index == table->view.by && grid->count < most && grid->sum > 0 &&
-		    !grid->options->whole && !steady)
+		    !has_share(table) && !grid->options->whole && !steady)
 			add_column(grid, SHARE);
 	}
 }

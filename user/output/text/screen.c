@@ -11,6 +11,7 @@
 #include "output/text/bars.h"
 #include "output/text/grid.h"
 #include "output/text/headline.h"
+#include "output/text/slow_lines.h"
 #include "output/text/thread_lines.h"
 #include "base/units.h"
 
@@ -209,6 +210,7 @@ void screen_write(struct sink *out, const struct report *report, const struct st
 	bars_write(out, course, style);
 	thread_lines_write(out, report_by(report, &analysis_thread_kinds), SCREEN_THREAD_KINDS,
 			   style);
+	slow_lines_write(out, report_by(report, &analysis_lines), SCREEN_LINES, style);
 	write_list(&screen, access, 0);
 	write_list(&screen, report_by(report, &analysis_paths), SCREEN_PLACES);
 }

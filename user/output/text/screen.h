@@ -11,6 +11,7 @@
 
 #define SCREEN_PLACES 5 /* rows */
 #define SCREEN_THREAD_KINDS 5
+#define SCREEN_LINES 3
 
 /* Errors are kept in the sink. */
 void screen_write(struct sink *out, const struct report *report, const struct style *style);

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Lines and functions from samples: whose frame is named, sums and their uncertainty, filters,
+ * several traces, and what hostile traces contain.
+ */
+#include "unit_test.h"
+
+#include <stdlib.h>
+
+#include "analysis/report/report.h"
+#include "ask_report.h"
+
+#define MS 1000000ull
+#define S 1000000000ull
+#define LOADER "/job/loader.py"
+#define TORCH "/usr/lib/python3/dist-packages/torch/utils.py"
+
+enum { STACK_MAIN = 1, STACK_ITEM, STACK_LIBRARY, STACK_FROZEN, STACK_TEXT };
+
+/* Stacks of a trace; `first` is added to all ids. */
+static void add_stacks(struct made_trace *made, uint64_t first)
+{
+	made_frame(made, 1, first + 1, "/job/train.py", 9, "<module>");
+	made_frame(made, 1, first + 2, LOADER, 42, "TokenDataset.__getitem__");
+	made_frame(made, 1, first + 3, TORCH, 7, "load");
+	made_frame(made, 1, first + 4, "<frozen importlib._bootstrap>", 100, "_load");
+	made_frame(made, 1, first + 5, "<string>", 1, "<module>");
+	made_stack(made, 1, first + STACK_MAIN, 0, first + 1);
+	made_stack(made, 1, first + STACK_ITEM, first + STACK_MAIN, first + 2);
+	made_stack(made, 1, first + STACK_LIBRARY, first + STACK_ITEM, first + 3);
+	made_stack(made, 1, first + STACK_FROZEN, 0, first + 4);
+	made_stack(made, 1, first + STACK_TEXT, first + STACK_FROZEN, first + 5);
+}
+
+static void begin(struct made_trace *made)
+{
+	BEGIN(made, .stacks = true);
+	EXEC(made, .time = 10, .pid = 10, .comm = "train", .command = "train", .rank = 3);
+	FILE_ROW(made, .id = 1, .dev = 1, .ino = 1, .path = "/data/a.bin");
+	FILE_ROW(made, .id = 2, .dev = 1, .ino = 2, .path = "/data/b.bin");
+	add_stacks(made, 0);
+}
+
+static struct report *report_filtered(struct made_trace *made, const struct filter *filter)
+{
+	const struct report_options options = { .filter = filter };
+	const char *name = "a.flt";
+	struct trace_error error;
+	struct report *report;
+
+	made_finish(made, 0, 10 * S);
+	if (report_make(&report, &made->reader, &name, 1, &options, &error))
+		fail_msg("%s", error.text);
+	return report;
+}
+
+TEST(test_sums)
+{
+	struct made_trace made;
+	struct report *report;
+	const char *kinds[] = { "main", "helper" };
+
+	begin(&made);
+	/* One long read, and two samples of short ones: 4 us, and 10 us with 8 KiB. */
+	SAMPLE(&made, .time = 100, .dur = 5 * MS, .pid = 10, .op = M_READ, .file = 1,
+	       .fetched = 4096, .stack = STACK_ITEM);
+	SAMPLE(&made, .time = 200, .dur = 4000, .weight = MS, .pid = 10, .op = M_READ, .file = 1,
+	       .stack = STACK_ITEM);
+	SAMPLE(&made, .time = 300, .dur = 10000, .weight = MS, .pid = 10, .op = M_READ, .file = 1,
+	       .fetched = 8192, .stack = STACK_ITEM);
+	SAMPLE(&made, .time = 400, .dur = MS, .pid = 10, .tid = 12, .op = M_READ, .file = 1,
+	       .stack = STACK_ITEM);
+	SAMPLE(&made, .time = 500, .dur = 2 * MS, .pid = 10, .state = "lock", .stack = STACK_ITEM);
+	report = report_of(&made, 10 * S);
+	assert_int_equal(report_table(report, "lines")->row_count, 3);
+	CHECK(report, "lines", 0, "time_ns", 7 * MS);
+	CHECK(report, "lines", 0, "estimated_ns", 2 * MS);
+	CHECK(report, "lines", 0, "estimated_samples", 2);
+	CHECK(report, "lines", 0, "uncertainty_ns", 1414214);
+	CHECK(report, "lines", 0, "samples", 3);
+	CHECK(report, "lines", 0, "count", 1 + 250 + 100);
+	CHECK(report, "lines", 0, "fetched_bytes", 4096 + 100 * 8192);
+	CHECK(report, "lines", 0, "line", 42);
+	CHECK(report, "lines", 0, "rank", 3);
+	check_text(report, "lines", 0, "file", LOADER);
+	check_text(report, "lines", 0, "function", "TokenDataset.__getitem__");
+	check_text(report, "lines", 0, "location", "loader.py:42 in TokenDataset.__getitem__");
+	check_text(report, "lines", 0, "state", "io");
+	check_null(report, "lines", 0, "library");
+	check_null(report, "lines", 0, "reason");
+	assert_true(ask(report, "lines", 0, "share")->real == 7.0 / 8);
+	check_text(report, "lines", 1, "state", "lock");
+	CHECK(report, "lines", 1, "uncertainty_ns", 0);
+	CHECK(report, "lines", 1, "count", 1);
+	check_null(report, "lines", 1, "fetched_bytes");
+	assert_true(ask(report, "lines", 1, "share")->real == 1);
+	for (size_t i = 0; i < 2; i++)
+		check_text(report, "lines", i ? 2 : 0, "kind", kinds[i]);
+	/* Functions are the same over threads. */
+	assert_int_equal(report_table(report, "functions")->row_count, 2);
+	CHECK(report, "functions", 0, "time_ns", 8 * MS);
+	check_text(report, "functions", 0, "location", "TokenDataset.__getitem__ in loader.py");
+	done(&made, report);
+}
+
+/* The application's innermost frame is named, and the library that it called. */
+TEST(test_owners)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	begin(&made);
+	for (uint64_t stack = STACK_MAIN; stack <= STACK_TEXT; stack++)
+		SAMPLE(&made, .time = 100 * stack, .dur = stack * MS, .pid = 10, .op = M_READ,
+		       .stack = stack);
+	report = report_of(&made, 10 * S);
+	assert_int_equal(report_table(report, "lines")->row_count, 5);
+	check_text(report, "lines", 0, "file", "<string>");
+	check_null(report, "lines", 0, "library");
+	/* There is nothing else. */
+	check_text(report, "lines", 1, "file", "<frozen importlib._bootstrap>");
+	check_text(report, "lines", 2, "file", LOADER);
+	check_text(report, "lines", 2, "library", TORCH ":7");
+	check_text(report, "lines", 3, "file", LOADER);
+	check_null(report, "lines", 3, "library");
+	row = find_row(report, "lines", "file", "/job/train.py");
+	CHECK(report, "lines", row, "line", 9);
+	done(&made, report);
+}
+
+/* Every sample is in some row. */
+TEST(test_unknown)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	begin(&made);
+	made_stack(&made, 1, 50, 50, 2); /* its own caller */
+	made_stack(&made, 1, 51, 52, 3); /* a loop without the application */
+	made_stack(&made, 1, 52, 51, 3);
+	made_stack(&made, 1, 53, 99, 99); /* no such caller, nor such a frame */
+	SAMPLE(&made, .time = 100, .dur = 1 * MS, .pid = 10, .op = M_READ, .stack = 50);
+	SAMPLE(&made, .time = 200, .dur = 2 * MS, .pid = 10, .op = M_READ, .stack = 51);
+	SAMPLE(&made, .time = 300, .dur = 3 * MS, .pid = 10, .op = M_READ, .stack = 53);
+	SAMPLE(&made, .time = 400, .dur = 4 * MS, .pid = 10, .op = M_READ, .stack = 77);
+	SAMPLE(&made, .time = 500, .dur = 5 * MS, .pid = 10, .op = M_READ,
+	       .flags = TRACE_SAMPLE_NO_PYTHON);
+	SAMPLE(&made, .time = 600, .dur = 6 * MS, .pid = 10, .op = M_READ,
+	       .flags = TRACE_SAMPLE_LOST);
+	SAMPLE(&made, .time = 700, .dur = 0, .weight = MS, .pid = 10, .state = "whatever",
+	       .stack = STACK_MAIN);
+	report = report_of(&made, 10 * S);
+	row = find_row(report, "lines", "file", LOADER);
+	CHECK(report, "lines", row, "time_ns", 1 * MS);
+	row = find_row(report, "lines", "file", TORCH);
+	CHECK(report, "lines", row, "time_ns", 2 * MS);
+	row = find_row(report, "lines", "location", "? in ?");
+	CHECK(report, "lines", row, "time_ns", 3 * MS);
+	row = find_row(report, "lines", "reason", "stack lost");
+	CHECK(report, "lines", row, "time_ns", 10 * MS);
+	check_null(report, "lines", row, "file");
+	row = find_row(report, "lines", "reason", "not Python, or not yet known to be");
+	CHECK(report, "lines", row, "time_ns", 5 * MS);
+	row = find_row(report, "lines", "state", "other");
+	CHECK(report, "lines", row, "time_ns", 1 * MS);
+	CHECK(report, "lines", row, "count", 1);
+	done(&made, report);
+}
+
+/* Ids are those of one trace; lines are the same in all. */
+TEST(test_traces)
+{
+	struct made_trace made[2];
+	struct trace_reader *readers[2];
+	struct report *report;
+
+	for (int i = 0; i < 2; i++) {
+		BEGIN(&made[i], .stacks = true);
+		EXEC(&made[i], .time = 10, .pid = 10, .comm = "train", .command = "train");
+		add_stacks(&made[i], i * 3);
+		SAMPLE(&made[i], .time = 100, .dur = MS, .pid = 10, .op = M_READ,
+		       .stack = STACK_LIBRARY);
+		readers[i] = made_finish(&made[i], 0, 10 * S);
+	}
+	report = made_report(readers, 2);
+	/* In the second trace, STACK_LIBRARY is not there: its number is another's. */
+	assert_int_equal(report_table(report, "lines")->row_count, 2);
+	CHECK(report, "lines", find_row(report, "lines", "file", LOADER), "time_ns", MS);
+	CHECK(report, "lines", find_row(report, "lines", "reason", "stack lost"), "time_ns", MS);
+	report_free(report);
+	made_close(&made[0]);
+	made_close(&made[1]);
+}
+
+static void add_filtered(struct made_trace *made)
+{
+	begin(made);
+	SAMPLE(made, .time = 1 * S, .dur = 8 * MS, .pid = 10, .op = M_READ, .file = 1,
+	       .stack = STACK_LIBRARY);
+	SAMPLE(made, .time = 2 * S, .dur = 4 * MS, .pid = 10, .op = M_WRITE, .file = 2,
+	       .stack = STACK_ITEM);
+	SAMPLE(made, .time = 3 * S, .dur = 2 * MS, .pid = 10, .state = "lock", .stack = STACK_MAIN);
+	SAMPLE(made, .time = 4 * S, .dur = MS, .pid = 10, .op = M_READ, .stack = STACK_TEXT);
+	CALL(made, .time = 5 * S, .dur = 8 * MS, .pid = 10, .op = M_READ, .file = 1);
+}
+
+static void check_filter(const struct filter *filter, uint64_t time_ns)
+{
+	struct made_trace made;
+	struct report *report;
+	uint64_t sum_ns = 0;
+
+	add_filtered(&made);
+	report = report_filtered(&made, filter);
+	for (size_t i = 0; i < report_table(report, "lines")->row_count; i++)
+		sum_ns += ask(report, "lines", i, "time_ns")->uint;
+	assert_int_equal(sum_ns, time_ns);
+	done(&made, report);
+}
+
+#define FILTERED(time_ns, ...)                                                                     \
+	({                                                                                         \
+		struct filter filter_ = FILTER_ALL;                                                \
+		struct filter *f = &filter_;                                                       \
+		__VA_ARGS__;                                                                       \
+		check_filter(f, time_ns);                                                          \
+	})
+
+TEST(test_filters)
+{
+	FILTERED(8 * MS, f->file = "*/a.bin");
+	FILTERED(9 * MS, f->op = "read");
+	FILTERED(12 * MS, f->min_duration_ns = 4 * MS);
+	FILTERED(15 * MS, f->pid = 10);
+	/* A part of an operation is in the range. */
+	FILTERED(2 * MS, f->from_ns = 2 * S + 2 * MS, f->until_ns = 2 * S + 500 * MS);
+	/* By any line of the stack, with and without directories. */
+	FILTERED(14 * MS, f->line = "train.py:9");
+	FILTERED(12 * MS, f->line = "loader.py:*");
+	FILTERED(8 * MS, f->line = TORCH ":7");
+	FILTERED(12 * MS, f->function = "TokenDataset.*");
+	FILTERED(15 * MS, f->function = "*");
+	FILTERED(4 * MS, f->line = "loader.py:42", f->op = "write");
+}
+
+/* The file and the function are of one frame. */
+TEST(test_filter_nothing)
+{
+	const struct report_options options = { .filter =
+							&(struct filter) { .until_ns = FILTER_NONE,
+									   .pid = FILTER_NONE,
+									   .rank = FILTER_NONE,
+									   .line = "train.py:*",
+									   .function = "load" } };
+	const char *name = "a.flt";
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+
+	add_filtered(&made);
+	made_finish(&made, 0, 10 * S);
+	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), -ENODATA);
+	made_close(&made);
+}
+
+TEST(test_absent)
+{
+	struct filter filter = FILTER_ALL;
+	struct made_trace made;
+	struct report *report;
+
+	add_filtered(&made);
+	filter.method = "syscall";
+	report = report_filtered(&made, &filter);
+	assert_true(report_table(report, "lines")->absent);
+	assert_true(report_table(report, "functions")->absent);
+	done(&made, report);
+	BEGIN(&made);
+	report = report_of(&made, S);
+	assert_string_equal(report_table(report, "lines")->note, "requires layer stack");
+	done(&made, report);
+}
+
+/* Beyond the memory limit, rows are summed up in the last one. */
+TEST(test_bound)
+{
+	const struct report_options options = { .memory_bytes = 1 << 20 };
+	const char *name = "a.flt";
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+	uint64_t sum_ns = 0;
+	const struct table *lines;
+
+	begin(&made);
+	for (uint64_t i = 0; i < 1000; i++) {
+		made_frame(&made, 2, 100 + i, LOADER, 100 + i, "f");
+		made_stack(&made, 2, 100 + i, 0, 100 + i);
+		SAMPLE(&made, .time = 100 + i, .dur = MS + i, .pid = 10, .op = M_READ,
+		       .stack = 100 + i);
+	}
+	made_finish(&made, 0, 10 * S);
+	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), 0);
+	lines = report_table(report, "lines");
+	assert_true(lines->folded > 1);
+	assert_true(lines->row_count + lines->folded == 1001);
+	for (size_t i = 0; i < lines->row_count; i++)
+		sum_ns += ask(report, "lines", i, "time_ns")->uint;
+	assert_int_equal(sum_ns, 1000 * MS + 999 * 1000 / 2);
+	done(&made, report);
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Table "lines": which lines of the program took the time of its threads.
+ *
+ * The recorder adds up the time of a thread's short operations, and takes a sample each time the
+ * sum reaches a fixed weight; an operation that takes that long itself has a sample of its own,
+ * which is exact. So each sample stands for its weight. One with weight w of an operation that took
+ * d stands for w/d such operations, with w/d times its bytes.
+ */
+#include "analysis/stacks/lines.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/events/path.h"
+#include "analysis/processes/threads.h"
+#include "analysis/shared/analysis.h"
+#include "analysis/shared/results.h"
+#include "analysis/stacks/sites.h"
+#include "base/compare.h"
+#include "trace/format/thread_states.h"
+
+#define LINES_MAX (1u << 18) /* further ones share rows */
+#define KEY_WORDS 5
+#define LOCATION_BYTES 512 /* longer ones are cut */
+
+#define STATES (THREAD_STATE_COUNT + 1) /* of threads; SAMPLE_IO */
+
+struct line {
+	uint32_t site; /* SITE_NONE: `reason` says why */
+	uint8_t state; /* enum thread_state or SAMPLE_IO */
+	const char *reason, *kind;
+	int64_t rank;
+	struct line_sums sums;
+};
+
+struct lines {
+	const struct job *job;
+	struct arena *arena;
+	struct sites sites;
+	struct line *all;
+	size_t count, room;
+	struct map numbers; /* keys -> index in `all` */
+};
+
+static void begin(void *state, const struct job *job, struct arena *arena)
+{
+	struct lines *lines = state;
+
+	lines->job = job;
+	lines->arena = arena;
+	sites_init(&lines->sites, arena, job);
+	map_init_in(&lines->numbers, arena, KEY_WORDS, 1);
+}
+
+/* --- samples --- */
+
+#define STATE_NAME(id, name, ...) [THREAD_##id] = name,
+static const char *const state_names[STATES] = { THREAD_STATES(STATE_NAME)[SAMPLE_IO] = "io" };
+
+static unsigned int state_of(const struct lines *lines, const struct event *event)
+{
+	struct trace_string name = trace_reader_string(
+		lines->job->traces[event->block->trace].reader, event_value(event, SAMPLE_STATE));
+
+	for (unsigned int i = 0; i < STATES; i++)
+		if (name.length == strlen(state_names[i]) &&
+		    !memcmp(name.bytes, state_names[i], name.length))
+			return i;
+	return THREAD_OTHER;
+}
+
+#define REASON_ROOM "too many lines"
+
+static const char *reason_of(const struct event *event)
+{
+	static const struct {
+		uint64_t flag;
+		const char *reason;
+	} reasons[] = {
+		{ TRACE_SAMPLE_NO_PYTHON, "not Python, or not yet known to be" },
+		{ TRACE_SAMPLE_NO_THREAD, "thread unknown to Python" },
+		{ TRACE_SAMPLE_NO_FRAME, "thread outside Python code" },
+		{ TRACE_SAMPLE_UNREAD, "stack unreadable" },
+	};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (event_value(event, SAMPLE_FLAGS) & reasons[i].flag)
+			return reasons[i].reason;
+	return "stack lost";
+}
+
+/* A sample is exact if its weight is its own duration. Samples of a thread that runs are not: the
+ * time between them is that of other lines, too. */
+static bool is_exact(const struct event *event, unsigned int state, uint64_t weight_ns)
+{
+	return state != THREAD_CPU && event->end - event->start == weight_ns;
+}
+
+/* Returns the part of an exact sample's time that lies in the run, if a filter cuts it. */
+static uint64_t inside_of(const struct job *job, const struct event *event)
+{
+	uint64_t start_ns = event->start, end_ns = event->end;
+
+	if (job->cut) {
+		start_ns = start_ns > job->start_ns ? start_ns : job->start_ns;
+		end_ns = end_ns < job->end_ns ? end_ns : job->end_ns;
+	}
+	return clock_subtract(end_ns, start_ns);
+}
+
+static struct line_sums sums_of(const struct lines *lines, const struct event *event,
+				unsigned int state)
+{
+	const uint64_t weight_ns = event_value(event, SAMPLE_WEIGHT);
+	const uint64_t duration_ns = event->end - event->start;
+	const bool exact = is_exact(event, state, weight_ns);
+	const double each = duration_ns ? (double)weight_ns / duration_ns : 1;
+
+	return (struct line_sums) {
+		.time_ns = exact ? inside_of(lines->job, event) : weight_ns,
+		.samples = 1,
+		.estimated_ns = exact ? 0 : weight_ns,
+		.estimated_samples = !exact,
+		.count = state == THREAD_CPU ? 0 : each,
+		.fetched_bytes = event_value(event, SAMPLE_FETCHED) * each,
+	};
+}
+
+void line_sums_add(struct line_sums *sums, const struct line_sums *more)
+{
+	sums->time_ns = clock_add(sums->time_ns, more->time_ns);
+	sums->estimated_ns = clock_add(sums->estimated_ns, more->estimated_ns);
+	sums->samples += more->samples;
+	sums->estimated_samples += more->estimated_samples;
+	sums->count += more->count;
+	sums->fetched_bytes += more->fetched_bytes;
+}
+
+/* Returns NULL if out of memory. */
+static struct line *find_line(struct lines *lines, const struct line *like)
+{
+	const uint64_t key[KEY_WORDS] = { like->site, like->state, (uintptr_t)like->reason,
+					  (uintptr_t)like->kind, like->rank };
+	uint64_t *number = map_find(&lines->numbers, key);
+	bool added;
+
+	if (number)
+		return &lines->all[*number];
+	if (lines->count >= LINES_MAX && like->site != SITE_NONE) {
+		struct line other = *like;
+
+		other.site = SITE_NONE;
+		other.reason = REASON_ROOM;
+		return find_line(lines, &other);
+	}
+	if (!ARENA_GROW(lines->arena, lines->all, lines->room, lines->count + 1))
+		return NULL;
+	number = map_add(&lines->numbers, key, &added);
+	if (!number)
+		return NULL;
+	*number = lines->count;
+	lines->all[lines->count] = *like;
+	return &lines->all[lines->count++];
+}
+
+static int add_sample(struct lines *lines, const struct event *event)
+{
+	const struct thread thread = { .process = event->process, .tid = event->thread };
+	const int64_t rank = lines->job->processes.processes[event->process].rank;
+	struct line like = {
+		.site = sites_find(&lines->sites, event->block->trace,
+				   event_value(event, SAMPLE_STACK)),
+		.state = state_of(lines, event),
+		.kind = thread_kind(lines->job, &thread),
+		.rank = rank < 0 ? TABLE_NO_INT : rank,
+	};
+	struct line_sums sums = sums_of(lines, event, like.state);
+	struct line *line;
+
+	if (like.site == SITE_NONE)
+		like.reason = reason_of(event);
+	line = find_line(lines, &like);
+	if (!line)
+		return -ENOMEM;
+	line_sums_add(&line->sums, &sums);
+	return 0;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct lines *lines = state;
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++)
+		if (event_is_sample(event))
+			status = add_sample(lines, event);
+	return status ? status : arena_status(lines->arena);
+}
+
+/* --- rows --- */
+
+/* A hostile trace may have any numbers. */
+static uint64_t whole_of(double value)
+{
+	return value < 0x1p63 ? llround(value) : INT64_MAX;
+}
+
+/* With n samples that stand for a time t, the standard error of t is t / sqrt(n): each sample is
+ * an operation chosen with a probability in proportion to its time (Horvitz-Thompson, Poisson). */
+static uint64_t uncertainty_of(uint64_t estimated_ns, uint64_t estimated_samples)
+{
+	return estimated_samples ? whole_of(estimated_ns / sqrt(estimated_samples)) : 0;
+}
+
+static void set_numbers(struct lines_row *row, const double *totals)
+{
+	const struct line_sums *sums = &row->sums;
+	const bool is_io = row->state == state_names[SAMPLE_IO];
+	unsigned int state = 0;
+
+	while (state < STATES && row->state != state_names[state])
+		state++;
+	row->time_ns = sums->time_ns;
+	row->samples = sums->samples;
+	row->estimated_ns = sums->estimated_ns;
+	row->estimated_samples = sums->estimated_samples;
+	row->uncertainty_ns = uncertainty_of(sums->estimated_ns, sums->estimated_samples);
+	row->count = row->state == state_names[THREAD_CPU] ? TABLE_NO_UINT : whole_of(sums->count);
+	row->fetched_bytes = is_io || !row->state ? whole_of(sums->fetched_bytes) : TABLE_NO_UINT;
+	row->share = state < STATES && totals[state] > 0 ? sums->time_ns / totals[state] : NAN;
+}
+
+/* "loader.py:42 in TokenDataset.__getitem__", "<module> in train.py", "(stack lost)" */
+static void set_location(struct lines_row *row, char text[LOCATION_BYTES])
+{
+	const size_t base = path_base(row->file.bytes, row->file.length);
+	const char *file = row->file.bytes ? row->file.bytes + base : "?";
+	const int length = row->file.bytes ? row->file.length - base : 1;
+	const char *function = row->function.bytes ? row->function.bytes : "?";
+	int used;
+
+	if (row->reason)
+		used = snprintf(text, LOCATION_BYTES, "(%s)", row->reason);
+	else if (row->line != TABLE_NO_UINT)
+		used = snprintf(text, LOCATION_BYTES, "%.*s:%" PRIu64 " in %s", length, file,
+				row->line, function);
+	else
+		used = snprintf(text, LOCATION_BYTES, "%s in %.*s", function, length, file);
+	row->location =
+		(struct table_text) { text, used < LOCATION_BYTES ? used : LOCATION_BYTES - 1 };
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct lines_row *a = left, *b = right;
+
+	return COMPARE(b->sums.time_ns, a->sums.time_ns) ?:
+	       COMPARE(b->sums.samples, a->sums.samples) ?:
+	       COMPARE(a->line, b->line);
+}
+
+void lines_add_rows(struct table *table, const struct job *job, struct lines_row *rows,
+		    size_t count)
+{
+	size_t most = job_rows_most(job, table->column_count);
+	struct lines_row rest = { .line = TABLE_NO_UINT, .rank = TABLE_NO_INT };
+	double totals[STATES] = { 0 };
+	char text[LOCATION_BYTES];
+
+	for (size_t i = 0; i < count; i++)
+		for (unsigned int state = 0; state < STATES; state++)
+			if (rows[i].state == state_names[state])
+				totals[state] += rows[i].sums.time_ns;
+	if (count)
+		qsort(rows, count, sizeof(*rows), compare_rows);
+	for (size_t i = 0; i < count && i < most; i++) {
+		set_numbers(&rows[i], totals);
+		set_location(&rows[i], text);
+		table_add(table, &rows[i]);
+	}
+	if (count <= most)
+		return;
+	for (size_t i = most; i < count; i++)
+		line_sums_add(&rest.sums, &rows[i].sums);
+	set_numbers(&rest, totals);
+	rest.location.length =
+		snprintf(text, sizeof(text), "other (%zu %s)", count - most, table->name);
+	rest.location.bytes = text;
+	table->folded = count - most;
+	table_add(table, &rest);
+}
+
+/* --- columns --- */
+
+#define STATE_MEANING                                                                              \
+	"io: time of operations and faults, on a CPU or blocked; else the state of a thread that " \
+	"was blocked in another call, as in table threads; or cpu: on a CPU, which overlaps io"
+
+static const struct table_column columns[] = {
+	COLUMN(lines_row, location, "location", NONE, FACT,
+	       "file without its directories, line and function in one text; or why they are "
+	       "unknown"),
+	COLUMN(lines_row, state, "state", NONE, KEY, STATE_MEANING),
+	COLUMN(lines_row, reason, "unknown", NONE, KEY,
+	       "why the line is unknown; null: it is known"),
+	COLUMN(lines_row, time_ns, "time", NS, THREAD,
+	       "time at this line, summed over threads: estimated from samples"),
+	COLUMN(lines_row, share, "of state", SHARE, DERIVED,
+	       "share of the time of all lines in this state"),
+	COLUMN(lines_row, uncertainty_ns, "±", NS, DERIVED,
+	       "standard error of the time: estimated_ns / sqrt(estimated_samples)"),
+	COLUMN(lines_row, count, "ops", COUNT, SUM,
+	       "operations, or waits: estimated from samples; null for time on a CPU"),
+	COLUMN(lines_row, fetched_bytes, "from storage", BYTES, SUM,
+	       "bytes that the operations brought into the page cache: estimated from samples",
+	       JOB_PAGECACHE),
+	COLUMN(lines_row, samples, "samples", COUNT, SUM, "number of samples"),
+	COLUMN(lines_row, estimated_ns, NULL, NS, SUM,
+	       "part of the time that is not exact: samples of a thread that runs, or of one "
+	       "operation of many short ones; an operation of 1 ms or more has an exact sample"),
+	COLUMN(lines_row, estimated_samples, NULL, COUNT, SUM, "number of samples of that part"),
+};
+
+void lines_add_columns(struct table *table)
+{
+	table_add_columns(table, TABLE_COLUMNS(columns));
+}
+
+static const struct table_column line_columns[] = {
+	COLUMN(lines_row, file, "file", PATH, KEY,
+	       "source file of the innermost frame that is the application's: not in Python's "
+	       "standard library, site-packages or dist-packages; if there is none, the innermost"),
+	COLUMN(lines_row, line, "line", NONE, KEY, "line in the file"),
+	COLUMN(lines_row, function, "function", NONE, KEY, "qualified name of its function"),
+	COLUMN(lines_row, library, "in library", PATH, KEY,
+	       "file:line of the innermost frame, if that is a library's; null: it is this line"),
+	COLUMN(lines_row, kind, "thread", NONE, KEY, THREAD_KIND_MEANING),
+	COLUMN(lines_row, rank, "rank", NONE, KEY, "rank of the process in the job; null: none"),
+};
+
+static const char *why_absent(const struct job *job)
+{
+	if (job->layers & JOB_STACK)
+		return NULL;
+	return job->filtered & JOB_STACK ? "samples have no method that a filter could select"
+					 : "requires layer stack";
+}
+
+bool lines_absent(struct table *table, const struct job *job)
+{
+	const char *why = why_absent(job);
+
+	table->absent = why;
+	if (why)
+		table_set_note(table, why);
+	else
+		table->recorded = job->layers;
+	return why;
+}
+
+static struct lines_row row_of(const struct lines *lines, const struct line *line)
+{
+	struct lines_row row = {
+		.line = TABLE_NO_UINT,
+		.reason = line->reason,
+		.state = state_names[line->state],
+		.kind = line->kind,
+		.rank = line->rank,
+		.sums = line->sums,
+	};
+
+	if (line->site != SITE_NONE) {
+		const struct site *site = &lines->sites.all[line->site];
+
+		row.file = site->file;
+		row.function = site->function;
+		row.library = site->library;
+		row.line = site->line ? site->line : TABLE_NO_UINT;
+	}
+	return row;
+}
+
+struct lines_row *lines_rows(const struct results *results, size_t *count)
+{
+	const struct lines *lines = results_state(results, &analysis_lines);
+	struct lines_row *rows = calloc(lines->count + 1, sizeof(*rows));
+
+	*count = lines->count;
+	for (size_t i = 0; rows && i < lines->count; i++)
+		rows[i] = row_of(lines, &lines->all[i]);
+	return rows;
+}
+
+static void conclude(const struct results *results, struct table *table)
+{
+	struct lines_row *rows;
+	size_t count;
+
+	if (lines_absent(table, results->job))
+		return;
+	table_add_columns(table, TABLE_COLUMNS(line_columns));
+	lines_add_columns(table);
+	rows = lines_rows(results, &count);
+	if (rows)
+		lines_add_rows(table, results->job, rows, count);
+	else
+		table_fail(table, -ENOMEM);
+	free(rows);
+}
+
+/* --- merging reports --- */
+
+/* In a summary, any cell may have any type. Returns STATES for the row of the rest. */
+static unsigned int state_of_row(const struct table *table, size_t row)
+{
+	int column = table_find_column(table, "state");
+	unsigned int state = 0;
+
+	while (column >= 0 && state < STATES &&
+	       !cell_is(&table_row(table, row)[column], state_names[state]))
+		state++;
+	return column < 0 ? STATES : state;
+}
+
+static uint64_t number_at(const struct table *table, size_t row, const char *name)
+{
+	uint64_t number;
+
+	table_number(table, row, name, &number);
+	return number;
+}
+
+void lines_remake(const struct report *report, struct table *table)
+{
+	int share = table_find_column(table, "share");
+	int uncertainty = table_find_column(table, "uncertainty_ns");
+	double totals[STATES + 1] = { 0 };
+
+	(void)report;
+	if (share < 0 || uncertainty < 0)
+		return;
+	for (size_t row = 0; row < table->row_count; row++)
+		totals[state_of_row(table, row)] += number_at(table, row, "time_ns");
+	for (size_t row = 0; row < table->row_count; row++) {
+		double total = totals[state_of_row(table, row)];
+		struct cell *cells = table_row(table, row);
+
+		if (total > 0 && state_of_row(table, row) < STATES)
+			cell_real(&cells[share], number_at(table, row, "time_ns") / total);
+		cell_uint(&cells[uncertainty],
+			  uncertainty_of(number_at(table, row, "estimated_ns"),
+					 number_at(table, row, "estimated_samples")));
+	}
+}
+
+const struct analysis analysis_lines = {
+	.name = "lines",
+	.meaning = "time at each line of Python: in operations, blocked, and on a CPU",
+	.title = "Lines",
+	.shown = "location,time_ns,share,uncertainty_ns,state,kind,count,fetched_bytes,rank,"
+		 "library",
+	.by = "time_ns",
+	.shape = TABLE_LIST,
+	.aggregated_ok = true,
+	.state_bytes = sizeof(struct lines),
+	.begin = begin,
+	.consumer = { .events = add_events, .matters = EVENT_THREAD },
+	.columns = { [TRACE_SAMPLE] = 1ull << SAMPLE_WEIGHT | 1ull << SAMPLE_FETCHED |
+				      1ull << SAMPLE_STACK | 1ull << SAMPLE_FLAGS |
+				      1ull << SAMPLE_STATE },
+	.conclude = conclude,
+	.merging = { .sorted = "-time_ns", .many = "lines", .label = "location" },
+	.remake = lines_remake,
+};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Where in the program threads spent their time, estimated from samples of their stacks.
+ */
+#ifndef FAULTLINE_LINES_H
+#define FAULTLINE_LINES_H
+
+#include "analysis/job/job.h"
+#include "analysis/table/table.h"
+
+struct report;
+struct results;
+
+/* What samples stand for. */
+struct line_sums {
+	uint64_t time_ns, samples;
+	/* Of the time, what is not exact; and the number of its samples. */
+	uint64_t estimated_ns, estimated_samples;
+	double count, fetched_bytes;
+};
+
+void line_sums_add(struct line_sums *sums, const struct line_sums *more);
+
+/* All samples with the same keys. Tables have some of the keys; texts belong to the analysis or are
+ * static. */
+struct lines_row {
+	struct table_text file, function; /* none if the line is unknown */
+	struct table_text library;
+	const char *reason; /* why the line is unknown; NULL: it is known */
+	const char *state, *kind;
+	int64_t rank;
+	uint64_t line;
+	struct line_sums sums;
+	/* Set by lines_add_rows, from the other members: */
+	struct table_text location;
+	uint64_t time_ns, uncertainty_ns, samples, estimated_ns, estimated_samples, count,
+		fetched_bytes;
+	double share;
+};
+
+/* Makes a row for each line, to be freed. Returns NULL if out of memory. To be called in
+ * conclude(). */
+struct lines_row *lines_rows(const struct results *results, size_t *count);
+
+/* Marks a table as absent, and returns true, if there are no samples. */
+bool lines_absent(struct table *table, const struct job *job);
+/* Adds the columns after those of a table's own keys. */
+void lines_add_columns(struct table *table);
+/* Adds rows, those with the longest times first, and sums up the rest for which there is no
+ * room. */
+void lines_add_rows(struct table *table, const struct job *job, struct lines_row *rows,
+		    size_t count);
+/* Computes what follows from sums again: see struct analysis. */
+void lines_remake(const struct report *report, struct table *table);
+
+#endif

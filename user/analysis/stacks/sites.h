@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The line of a stack that a report names: that of the application's innermost frame, and next to
+ * it that of the library it called.
+ */
+#ifndef FAULTLINE_SITES_H
+#define FAULTLINE_SITES_H
+
+#include "analysis/job/job.h"
+#include "analysis/table/table.h"
+
+#define SITE_NONE UINT32_MAX /* a stack without a known frame */
+
+/* Texts are hostile, and in the arena. */
+struct site {
+	struct table_text file, function;
+	struct table_text
+		library; /* "file:line" of the innermost frame; none if that is the site */
+	uint64_t line;	 /* 0: unknown */
+};
+
+struct sites {
+	const struct job *job;
+	struct arena *arena;
+	struct site *all;
+	size_t count, room;
+	struct map numbers; /* hashes of the texts and lines -> index in `all` */
+	struct map stacks;  /* trace and id of a stack -> the same, or SITE_NONE */
+};
+
+void sites_init(struct sites *sites, struct arena *arena, const struct job *job);
+/* Returns the index in `all` for a stack of a trace, the same for all stacks with these lines; or
+ * SITE_NONE, also after an error of the arena. */
+uint32_t sites_find(struct sites *sites, uint32_t trace, uint64_t stack);
+
+#endif

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Sums up the table of lines over libraries, ranks and kinds of threads, and writes the longest. */
+#include "output/text/slow_lines.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "base/map.h"
+#include "base/units.h"
+#include "output/base/escape.h"
+
+#define SHARE_MIN 0.01 /* of the time of all that could be shown */
+#define GAP 2
+#define TIME_COLUMNS 8
+
+enum { FILE_NAME, LOCATION, STATE, KIND, TIME, SHARE, UNCERTAINTY, COLUMNS };
+static const char *const names[COLUMNS] = { "file",    "location", "state",	    "kind",
+					    "time_ns", "share",	   "uncertainty_ns" };
+
+struct slow_line {
+	const struct cell *cells; /* of its first row */
+	double time_ns, share, variance;
+};
+
+struct slow_lines {
+	const struct table *table;
+	int columns[COLUMNS];
+	struct arena arena;
+	struct map numbers; /* hashes of file, location and state -> index in `lines` */
+	struct slow_line *lines;
+	size_t count, room;
+	double time_ns; /* of all */
+};
+
+static const struct cell *cell_of(const struct slow_lines *slow, const struct cell *cells,
+				  int column)
+{
+	return &cells[slow->columns[column]];
+}
+
+/* In a summary, any cell may have any type. */
+static double number_of(const struct slow_lines *slow, const struct cell *cells, int column)
+{
+	const struct cell *cell = cell_of(slow, cells, column);
+
+	return cell->type == CELL_UINT ? cell->uint : cell->type == CELL_REAL ? cell->real : 0;
+}
+
+/* Other threads than the main one are meant to wait for work. */
+static bool is_wait(const struct slow_lines *slow, const struct cell *cells)
+{
+	return cell_of(slow, cells, FILE_NAME)->type == CELL_TEXT &&
+	       cell_of(slow, cells, LOCATION)->type == CELL_TEXT &&
+	       cell_of(slow, cells, STATE)->type == CELL_TEXT &&
+	       !cell_is(cell_of(slow, cells, STATE), "cpu") &&
+	       (cell_is(cell_of(slow, cells, STATE), "io") ||
+		cell_is(cell_of(slow, cells, KIND), "main"));
+}
+
+static uint64_t hash_of(const struct slow_lines *slow, const struct cell *cells, int column)
+{
+	const struct cell *cell = cell_of(slow, cells, column);
+
+	return map_hash_bytes(&slow->numbers, cell->text, cell->length);
+}
+
+static void add_row(struct slow_lines *slow, const struct cell *cells)
+{
+	const uint64_t key[] = { hash_of(slow, cells, FILE_NAME), hash_of(slow, cells, LOCATION),
+				 hash_of(slow, cells, STATE) };
+	const double uncertainty = number_of(slow, cells, UNCERTAINTY);
+	struct slow_line *line;
+	uint64_t *number;
+	bool added;
+
+	if (!ARENA_GROW(&slow->arena, slow->lines, slow->room, slow->count + 1))
+		return;
+	number = map_add(&slow->numbers, key, &added);
+	if (!number)
+		return;
+	if (added) {
+		*number = slow->count;
+		slow->lines[slow->count++].cells = cells;
+	}
+	line = &slow->lines[*number];
+	line->time_ns += number_of(slow, cells, TIME);
+	line->share += number_of(slow, cells, SHARE);
+	line->variance += uncertainty * uncertainty;
+	slow->time_ns += number_of(slow, cells, TIME);
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct slow_line *a = left, *b = right;
+
+	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->cells, b->cells);
+}
+
+static void add_padding(struct sink *out, const char *text, size_t columns)
+{
+	const size_t taken = escape_columns(text, strlen(text));
+
+	sink_repeat(out, ' ', taken < columns ? columns - taken : 0);
+}
+
+/* "loader.py:42 in TokenDataset.__getitem__   io       3.2 s ±100 ms   41.0%" */
+static void write_line(struct sink *out, const struct slow_lines *slow,
+		       const struct slow_line *line, size_t width)
+{
+	const struct cell *location = cell_of(slow, line->cells, LOCATION);
+	const struct cell *state = cell_of(slow, line->cells, STATE);
+	char text[UNITS_TEXT];
+
+	escape_shortened(out, location->text, location->length, width);
+	sink_repeat(out, ' ', GAP);
+	if (escape_columns(location->text, location->length) < width)
+		sink_repeat(out, ' ', width - escape_columns(location->text, location->length));
+	escape_shortened(out, state->text, state->length, TIME_COLUMNS);
+	if (escape_columns(state->text, state->length) < TIME_COLUMNS)
+		sink_repeat(out, ' ', TIME_COLUMNS - escape_columns(state->text, state->length));
+	units_ns(text, line->time_ns);
+	add_padding(out, text, TIME_COLUMNS);
+	sink_text(out, text);
+	units_ns(text, sqrt(line->variance));
+	if (line->variance > 0)
+		sink_format(out, " ±%s", text);
+	else
+		sink_repeat(out, ' ', 2 + strlen(text));
+	add_padding(out, text, TIME_COLUMNS);
+	sink_format(out, "%6s\n", units_share(text, line->share));
+}
+
+static void write_lines(struct sink *out, struct slow_lines *slow, size_t most,
+			const struct style *style)
+{
+	const size_t others = GAP + 4 * TIME_COLUMNS;
+	size_t longest = 0, width;
+
+	qsort(slow->lines, slow->count, sizeof(*slow->lines), compare_lines);
+	most = most < slow->count ? most : slow->count;
+	while (most && slow->lines[most - 1].time_ns < SHARE_MIN * slow->time_ns)
+		most--;
+	for (size_t i = 0; i < most; i++) {
+		const struct cell *location = cell_of(slow, slow->lines[i].cells, LOCATION);
+		size_t columns = escape_columns(location->text, location->length);
+
+		longest = columns > longest ? columns : longest;
+	}
+	width = style->width > others + 10 ? style->width - others : 10;
+	width = longest < width ? longest : width;
+	for (size_t i = 0; i < most; i++)
+		write_line(out, slow, &slow->lines[i], width);
+}
+
+void slow_lines_write(struct sink *out, const struct table *lines, size_t most,
+		      const struct style *style)
+{
+	struct slow_lines slow = { .table = lines };
+	static const char heading[] = "lines of the program that waited most, share of state";
+
+	for (int i = 0; i < COLUMNS; i++) {
+		slow.columns[i] = table_find_column(lines, names[i]);
+		if (slow.columns[i] < 0)
+			return;
+	}
+	map_init_in(&slow.numbers, &slow.arena, 3, 1);
+	for (size_t row = 0; row < lines->row_count; row++)
+		if (is_wait(&slow, table_row(lines, row)))
+			add_row(&slow, table_row(lines, row));
+	if (arena_status(&slow.arena)) {
+		out->error = out->error ? out->error : -ENOMEM;
+	} else if (slow.count) {
+		sink_char(out, '\n');
+		style_mark(out, style, STYLE_TITLE);
+		sink_text(out, heading);
+		style_mark(out, style, STYLE_PLAIN);
+		sink_char(out, '\n');
+		write_lines(out, &slow, most, style);
+	}
+	arena_free(&slow.arena);
+}

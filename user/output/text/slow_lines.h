@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Which lines of the program waited most: in I/O, and in other waits of the main thread. */
+#ifndef FAULTLINE_SLOW_LINES_H
+#define FAULTLINE_SLOW_LINES_H
+
+#include "analysis/table/table.h"
+#include "output/base/style.h"
+
+/* `lines` is a report's table "lines". Writes at most `most` lines, those with the longest time
+ * first, and nothing if there are none. Errors are kept in the sink. */
+void slow_lines_write(struct sink *out, const struct table *lines, size_t most,
+		      const struct style *style);
+
+#endif
