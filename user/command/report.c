@@ -56,8 +56,8 @@ static const struct option_row rows[] = {
 	{ 0, "json-schema", NULL, OPTION_FLAG, FIELD(json_schema),
 	  "Print the JSON Schema of --format json; needs no trace." },
 	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
-	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
-	  "filesystem, method, host or second; or all time by line or function of Python." },
+	  "I/O, or samples of Python, by directory, pattern, file, process, program, rank, epoch, "
+	  "step, span, device, filesystem, method, host, second, line or function." },
 	{ 0, "line", "GLOB", OPTION_STRING, FIELD(filter.line),
 	  "Only samples with a line that matches in their stacks, such as 'loader.py:42' or "
 	  "'/job/*': shows table lines, or --by function." },

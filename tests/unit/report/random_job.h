@@ -77,6 +77,31 @@ static void add_request(struct made_trace *made, uint64_t number, uint64_t pid, 
 	    .request = number, .dev = dev, .bytes = bytes, .offset = random_below(64) * 4096);
 }
 
+/* Lines of an application and of a library that it calls. */
+#define SITES 3
+
+static void add_stacks(struct made_trace *made, uint64_t from)
+{
+	for (uint64_t site = 1; site <= SITES; site++) {
+		made_frame(made, from, 2 * site, "/job/train.py", site, "main");
+		made_frame(made, from, 2 * site + 1, "/x/site-packages/io.py", site, "load");
+		made_stack(made, from, 2 * site, 0, 2 * site);
+		made_stack(made, from, 2 * site + 1, 2 * site, 2 * site + 1);
+	}
+}
+
+/* Each stands for a whole number of operations, so that their sums are exact. */
+static void add_sample(struct made_trace *made, uint64_t pid, uint64_t time)
+{
+	static const char *const states[] = { NULL, "lock", "cpu" };
+	const bool is_long = random_below(2);
+
+	SAMPLE(made, .time = time, .dur = is_long ? MS + random_below(MS) : MS >> random_below(6),
+	       .weight = is_long ? 0 : MS, .pid = pid, .tid = pid + random_below(2), .op = M_READ,
+	       .file = 1 + random_below(FILES), .fetched = 4096 * random_below(9),
+	       .stack = random_below(2 * SITES + 2), .state = states[random_below(3)]);
+}
+
 /* Consecutive steps of a process, with loading and computing inside. */
 static void add_spans(struct made_trace *made, uint64_t pid, uint64_t from, uint64_t length,
 		      bool computes)
@@ -124,6 +149,9 @@ static void add_run(struct made_trace *made, size_t number, size_t host, uint64_
 		     .result = -2);
 	for (size_t i = 0; i < 60; i++)
 		add_operation(made, first + random_below(2), from, length);
+	add_stacks(made, from);
+	for (size_t i = 0; i < 30; i++)
+		add_sample(made, first + random_below(2), from + random_below(length));
 	for (size_t i = 1; i < 10; i++)
 		add_request(made, i, first + random_below(2), from + random_below(length));
 	DEVICE(made, .time = from + length, .dev = 8 << 20, .name = "sda", .reads = 20,
@@ -157,7 +185,7 @@ MADE void make_job(struct random_job *job, bool apart)
 		 * only has the first one's clock.
 		 */
 		BEGIN(&job->made[i], .host = hosts[host], .boot_id = hosts[host], .spans = true,
-		      .async = true, .block = true, .monotonic_ns = from + boot,
+		      .async = true, .block = true, .stacks = true, .monotonic_ns = from + boot,
 		      .realtime_ns = 1700000000000000000ull + from + host * 17 +
 				     (one_host ? random_below(100) : 0));
 		add_run(&job->made[i], i, host, from + boot, length, ranked, computes);

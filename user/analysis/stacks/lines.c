@@ -444,12 +444,14 @@ void lines_remake(const struct report *report, struct table *table)
 	(void)report;
 	if (share < 0 || uncertainty < 0)
 		return;
-	for (size_t row = 0; row < table->row_count; row++)
+	/* With rows summed up over states, the totals are not known. */
+	for (size_t row = 0; row < table->row_count && !table->folded; row++)
 		totals[state_of_row(table, row)] += number_at(table, row, "time_ns");
 	for (size_t row = 0; row < table->row_count; row++) {
 		double total = totals[state_of_row(table, row)];
 		struct cell *cells = table_row(table, row);
 
+		cells[share] = (struct cell) { .type = CELL_NULL };
 		if (total > 0 && state_of_row(table, row) < STATES)
 			cell_real(&cells[share], number_at(table, row, "time_ns") / total);
 		cell_uint(&cells[uncertainty],

@@ -39,6 +39,9 @@ static const struct {
 		       "of the time of calls and faults." },
 	{ "finding", "A problem that costs time. Its cost is time that compute does not overlap, "
 		     "if known, otherwise bytes." },
+	{ "line", "The innermost frame of the application: not in Python's standard library, "
+		  "site-packages or dist-packages. Its time is estimated from samples; the "
+		  "uncertainty is one standard error." },
 	{ "lower bound",
 	  "A number that excludes lost events: the true value is the same or larger." },
 };
