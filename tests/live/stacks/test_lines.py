@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Tables of lines, compared with what the program measured itself at each line, and with the calls
+in the trace."""
+import json
+import math
+import os
+import unittest
+
+import harness
+from harness import Recording, machine
+
+JOB = os.path.join(harness.TOP, "tests/live/jobs/job_line_times.py")
+SIZES = {"long": 32 << 20, "short": 128 << 10, "library": 128 << 10, "helper": 128 << 10}
+FUNCTIONS = {"long": "Data.long", "short": "Data.short", "library": "library",
+             "helper": "helper"}
+READS = "preadv", "preadv2"
+PERIOD_NS = 1000000
+ERRORS = 5  # standard errors that an estimate may be off
+
+
+class Lines(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = machine().new_dir()
+        for site, size in SIZES.items():
+            harness.random_file(f"{cls.directory}/{site}", size)
+        harness.cool(f"{cls.directory}/long")
+        cls.recording = Recording(
+            [harness.PYTHON, JOB, cls.directory, f"{cls.directory}/truth.json"],
+            "--stacks", "python")
+        cls.truth = harness.account(f"{cls.directory}/truth.json")
+
+    def rows(self, site, *arguments):
+        """The rows of a site's line."""
+        tables = json.loads(self.report("--table", "lines", *arguments))
+        return [row for row in tables["lines"]
+                if row["file"] == JOB and row["line"] == self.truth[site]["line"]]
+
+    def report(self, *arguments):
+        done = harness.faultline("report", "--format", "json", *arguments, self.recording.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def row(self, site, state="io"):
+        """Its longest row in a state: some fault may be at the same line."""
+        return max((row for row in self.rows(site) if row["state"] == state),
+                   key=lambda row: row["time_ns"])
+
+    def reads(self, site):
+        return [call for call in self.recording.trace.calls(f"{self.directory}/{site}")
+                if call["op"] in READS]
+
+    def check_time(self, site):
+        """A line has the time of its calls, as far as its number of samples can say, and no more
+        than the program measured around them."""
+        row, truth = self.row(site), self.truth[site]
+        calls = self.reads(site)
+        taken_ns = sum(call["dur"] for call in calls)
+        error_ns = ERRORS * row["uncertainty_ns"] + PERIOD_NS
+        self.assertEqual(len(calls), truth["count"])
+        self.assertEqual(row["function"], FUNCTIONS[site])
+        self.assertAlmostEqual(row["time_ns"], taken_ns, delta=error_ns)
+        self.assertLess(row["time_ns"], truth["time_ns"] + error_ns)
+        estimated = row["estimated_samples"]
+        error = truth["count"] * ERRORS / math.sqrt(estimated) if estimated else 0
+        self.assertAlmostEqual(row["count"], truth["count"], delta=error)
+        return row
+
+    def test_long(self):
+        """Each read has a sample, so their time is exact."""
+        row, calls = self.row("long"), self.reads("long")
+        fetched = sum(call["fetched_bytes"] + call["fault_fetched_bytes"] for call in calls)
+        self.assertEqual(row["samples"] - row["estimated_samples"], len(calls))
+        self.assertEqual(row["time_ns"] - row["estimated_ns"], sum(call["dur"] for call in calls))
+        self.assertGreater(fetched, 0)
+        self.assertGreaterEqual(row["fetched_bytes"], fetched)
+
+    def test_short(self):
+        row = self.check_time("short")
+        self.assertGreater(row["uncertainty_ns"], 0)
+        self.assertEqual(row["kind"], "main")
+        self.assertIsNone(row["library"])
+
+    def test_library(self):
+        """The application's line is named, and that of the library that it called."""
+        row = self.check_time("library")
+        self.assertEqual(row["library"], f"{self.directory}/site-packages/reads.py:4")
+
+    def test_helper(self):
+        self.assertEqual(self.check_time("helper")["kind"], "helper")
+
+    def test_wait(self):
+        """Waits in a call that is no operation have the thread's state."""
+        row, truth = self.row("sleep", "sleep"), self.truth["sleep"]
+        self.assertEqual(row["uncertainty_ns"], 0)
+        self.assertEqual(row["count"], truth["count"])
+        self.assertLessEqual(row["time_ns"], truth["time_ns"])
+        self.assertGreaterEqual(row["time_ns"], 3 * 50 * 1000000)
+
+    def test_all_samples(self):
+        """Lines, functions and samples add up to the same time in each state."""
+        sums = {}
+        for sample in self.recording.trace.dicts("sample"):
+            state = os.fsdecode(self.recording.trace.strings[sample["state"]])
+            sums[state] = sums.get(state, 0) + sample["weight"]
+        for table in "lines", "functions":
+            found = {}
+            for row in self.recording.report[table]:
+                found[row["state"]] = found.get(row["state"], 0) + row["time_ns"]
+            self.assertEqual(found, sums, table)
+
+    def test_filters(self):
+        short = self.row("short")
+        for filters in (["--line", f"job_line_times.py:{short['line']}"],
+                        ["--function", "Data.short"], ["--file", "*/short"]):
+            rows = self.rows("short", *filters)
+            self.assertIn(short["time_ns"], [row["time_ns"] for row in rows], filters)
+            self.assertEqual(self.rows("library", *filters), [], filters)
+        below = json.loads(self.report("--by", "function", "--function", "read"))["functions"]
+        self.assertEqual({row["function"] for row in below}, {"library"})
+
+    def test_screen(self):
+        """The first screen names the lines that waited most."""
+        longest = max((row for row in self.recording.report["lines"]
+                       if row["file"] and (row["state"] == "io" or row["kind"] == "main")),
+                      key=lambda row: row["time_ns"] * (row["state"] != "cpu"))
+        done = harness.faultline("report", self.recording.path)
+        screen = done.stdout.decode().split("\nhow ")[0]
+        self.assertIn("lines of the program that waited most", screen)
+        self.assertIn(longest["location"], screen)
