@@ -107,7 +107,7 @@ struct thread_account {
 	__u64 user_ns, system_ns; /* at from_ns */
 	__u64 ahead_ns;		  /* `times` add up to so much beyond since_ns: clocks differ */
 	__u64 times[THREAD_STATE_COUNT];
-	__u64 io_wait_ns;
+	__u64 io_wait_ns, io_ns;
 	__u32 waker_pid, waker_tid;
 	__u32 state; /* since since_ns: of the wait, or RUNNABLE */
 	__u32 flags; /* THREAD_* */

@@ -56,9 +56,14 @@ static __always_inline int fault_end(struct task_state *state, __u64 vma, bool m
 	}
 	duration_ns = op_account_duration_ns(account, now_ns);
 	op = fault_close(state, vma, now_ns);
-	/* The time of a fault inside a call is part of the call's. */
-	if (!(account->flags & TRACE_FAULT_IN_CALL))
-		stack_operation(state, account, op, duration_ns);
+	/* The time of a fault inside a call is part of the call's. One on no file is no I/O, but
+	 * may have waited. */
+	if (!(account->flags & TRACE_FAULT_IN_CALL)) {
+		if (op == OP_FAULT)
+			stack_operation(state, account, op, duration_ns);
+		else
+			stack_waits(state);
+	}
 	return 0;
 }
 

@@ -68,8 +68,7 @@ static __always_inline void sample_set_state(struct event_sample *event,
 {
 	bool on_cpu = thread_state == THREAD_CPU;
 
-	event->header.time_ns =
-		on_cpu ? bpf_ktime_get_ns() - event->duration_ns : state->stack.wait_start_ns;
+	event->header.time_ns = on_cpu ? bpf_ktime_get_ns() : state->stack.wait_start_ns;
 	event->offset = -1;
 	event->file = 0;
 	event->op = on_cpu ? state->call.account.op : OP_NONE;
@@ -123,13 +122,15 @@ static __always_inline __u64 sample_weight(__u64 *rest_ns, __u64 duration_ns)
 	return stack_period_ns;
 }
 
-/* An operation has ended; `account` may be closed, but not reused. Its time includes its waits. */
+/* An operation outside of others has ended; `account` may be closed, but not reused. Its time
+ * includes its waits. */
 static __always_inline void stack_operation(struct task_state *state,
 					    const struct op_account *account, __u32 op,
 					    __u64 duration_ns)
 {
 	__u64 weight_ns;
 
+	state->thread.io_ns += duration_ns;
 	if (!stack_period_ns)
 		return;
 	state->stack.wait_ns = 0;

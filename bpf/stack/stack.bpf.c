@@ -57,7 +57,7 @@ int fl_cpu_sample(struct bpf_perf_event_data *event)
 	struct task_state *state = task_followed(bpf_get_current_task_btf());
 
 	if (state)
-		stack_take(state, NULL, THREAD_CPU, STACK_CPU_NS, STACK_CPU_NS);
+		stack_take(state, NULL, THREAD_CPU, 0, STACK_CPU_NS);
 	return 0;
 }
 

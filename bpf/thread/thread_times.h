@@ -49,6 +49,7 @@ static __always_inline void thread_send(struct thread_account *thread, struct ta
 		event->duration_ns = until_ns - thread->from_ns;
 		__builtin_memcpy(&event->cpu_ns, thread->times, sizeof(thread->times));
 		event->io_wait_ns = thread->io_wait_ns;
+		event->io_ns = thread->io_ns;
 		event->user_ns = task->utime - thread->user_ns;
 		event->system_ns = task->stime - thread->system_ns;
 		ring_submit(event);
@@ -56,7 +57,7 @@ static __always_inline void thread_send(struct thread_account *thread, struct ta
 	thread->from_ns = until_ns;
 	thread->user_ns = task->utime;
 	thread->system_ns = task->stime;
-	thread->io_wait_ns = 0;
+	thread->io_wait_ns = thread->io_ns = 0;
 	__builtin_memset(thread->times, 0, sizeof(thread->times));
 }
 

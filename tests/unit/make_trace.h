@@ -42,7 +42,7 @@ struct made_wait {
 };
 
 struct made_thread_time {
-	uint64_t time, dur, pid, tid, io_wait, user, system;
+	uint64_t time, dur, pid, tid, io_wait, user, system, io;
 	uint64_t states[THREAD_STATE_COUNT]; /* by enum thread_state; they add up to dur */
 };
 
@@ -228,6 +228,7 @@ MADE void made_thread_time(struct made_trace *made, const struct made_thread_tim
 		[THREAD_TIME_IO_WAIT] = thread->io_wait,
 		[THREAD_TIME_USER] = thread->user,
 		[THREAD_TIME_SYSTEM] = thread->system,
+		[THREAD_TIME_IO] = thread->io,
 	};
 
 	_Static_assert(THREAD_TIME_OTHER - THREAD_TIME_CPU + 1 == THREAD_STATE_COUNT,

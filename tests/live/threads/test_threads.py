@@ -46,7 +46,7 @@ def totals_by(trace, key="tid"):
     """{thread or process: {state: ns}}, with io_wait."""
     sums = collections.defaultdict(collections.Counter)
     for row in trace.dicts("thread_time"):
-        sums[row[key]].update({name: row[name] for name in (*STATES, "io_wait", "dur")})
+        sums[row[key]].update({name: row[name] for name in (*STATES, "io_wait", "io", "dur")})
     return sums
 
 
@@ -282,6 +282,10 @@ class Storage(Threads):
         in_faults = sum(row["dur"] for row in recording.trace.dicts("fault"))
         self.assertGreater(times["storage"], 0)
         self.assertLessEqual(times["io_wait"], in_calls + in_faults)
+        # Time in operations is on a CPU, or off it. Those inside others count once.
+        in_call = 1 << 5
+        self.assertEqual(times["io"], in_calls + sum(
+            row["dur"] for row in recording.trace.dicts("fault") if not row["flags"] & in_call))
         # The rest of the calls ran on a CPU, or was interrupted there.
         self.assertGreaterEqual(times["io_wait"], in_calls - times["cpu"] - times["other"])
 

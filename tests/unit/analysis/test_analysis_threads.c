@@ -26,7 +26,8 @@ static void begin(struct made_trace *made)
 	THREAD_TIME(made, .time = 10 + S, .dur = S, .pid = 10, .tid = 12,
 		    .states = { [THREAD_LOCK] = S - 5, [THREAD_RUNNABLE] = 5 });
 	THREAD_TIME(made, .time = 20, .dur = 3 * S, .pid = 11,
-		    .states = { [THREAD_STORAGE] = 2 * S, [THREAD_CPU] = S }, .io_wait = 2 * S);
+		    .states = { [THREAD_STORAGE] = 2 * S, [THREAD_CPU] = S }, .io_wait = 2 * S,
+		    .io = 2 * S + S / 2);
 	THREAD_TIME(made, .time = 30, .dur = S, .pid = 20, .states = { [THREAD_OTHER] = S });
 }
 
@@ -68,6 +69,7 @@ TEST(test_threads)
 	CHECK(report, "threads", 1, "states.runnable", 5);
 	CHECK(report, "threads", 2, "tid", 11);
 	CHECK(report, "threads", 2, "io_wait_ns", 2 * S);
+	CHECK(report, "threads", 2, "io_cpu_ns", S / 2);
 	CHECK(report, "threads", 2, "states.storage", 2 * S);
 	done(&made, report);
 }

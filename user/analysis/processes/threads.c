@@ -94,6 +94,7 @@ static void add_interval(struct thread *thread, const struct event *event, uint6
 	const uint64_t whole_ns = event->end - event->start;
 	struct thread_times times = {
 		.io_wait_ns = part_of(event_value(event, THREAD_TIME_IO_WAIT), inside_ns, whole_ns),
+		.io_ns = part_of(event_value(event, THREAD_TIME_IO), inside_ns, whole_ns),
 		.user_ns = part_of(event_value(event, THREAD_TIME_USER), inside_ns, whole_ns),
 		.system_ns = part_of(event_value(event, THREAD_TIME_SYSTEM), inside_ns, whole_ns),
 	};
@@ -145,6 +146,19 @@ static void get_system(struct table *table, struct cell *cell, const void *row,
 		cell_uint(cell, whole_of(times->states[THREAD_CPU] * (times->system_ns / both_ns)));
 }
 
+/* The wait of an operation that has not ended is known, and its time is not. */
+static void get_io_cpu(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
+{
+	const struct thread_times *times =
+		(const void *)((const char *)row + column->key - TIMES_OF(io_ns));
+	uint64_t io_cpu_ns = clock_subtract(times->io_ns, times->io_wait_ns);
+
+	(void)table;
+	cell_uint(cell,
+		  io_cpu_ns < times->states[THREAD_CPU] ? io_cpu_ns : times->states[THREAD_CPU]);
+}
+
 #define STATE_COLUMN(id, name, title, meaning)                                                     \
 	{ "states." name,                                                                          \
 	  title,                                                                                   \
@@ -163,6 +177,10 @@ static const struct table_column times_columns[] = {
 	{ "io_wait_ns", "off CPU in I/O", UNIT_NS, KIND_THREAD,
 	  "time off CPU inside recorded I/O operations: blocked in any state, or waiting for a CPU",
 	  .get = table_get_uint, .key = TIMES_OF(io_wait_ns) },
+	{ "io_cpu_ns", "on CPU in I/O", UNIT_NS, KIND_THREAD,
+	  "part of states.cpu inside recorded I/O operations, for example copying from the page "
+	  "cache: the time of those that have ended, less io_wait_ns",
+	  .get = get_io_cpu, .key = TIMES_OF(io_ns) },
 };
 
 void thread_times_add(struct thread_times *sum, const struct thread_times *times)
@@ -171,6 +189,7 @@ void thread_times_add(struct thread_times *sum, const struct thread_times *times
 	for (int i = 0; i < THREAD_STATE_COUNT; i++)
 		sum->states[i] = clock_add(sum->states[i], times->states[i]);
 	sum->io_wait_ns = clock_add(sum->io_wait_ns, times->io_wait_ns);
+	sum->io_ns = clock_add(sum->io_ns, times->io_ns);
 	sum->user_ns = clock_add(sum->user_ns, times->user_ns);
 	sum->system_ns = clock_add(sum->system_ns, times->system_ns);
 }
@@ -329,7 +348,7 @@ const struct analysis analysis_threads = {
 	.state_bytes = sizeof(struct threads),
 	.begin = begin,
 	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_THREAD },
-	.columns = { [TRACE_THREAD_TIME] = ((2ull << THREAD_TIME_SYSTEM) - 1) &
+	.columns = { [TRACE_THREAD_TIME] = ((2ull << THREAD_TIME_IO) - 1) &
 					   ~((1ull << THREAD_TIME_CPU) - 1) },
 	.fill = fill,
 	.merging = { .single = "host", .sorted = "start_ns", .many = "threads", .label = "comm" },

@@ -16,6 +16,7 @@ struct thread_times {
 	uint64_t time_ns; /* of their lives; the states add up to it */
 	uint64_t states[THREAD_STATE_COUNT];
 	uint64_t io_wait_ns;	     /* off CPU inside I/O operations */
+	uint64_t io_ns;		     /* of I/O operations that have ended */
 	uint64_t user_ns, system_ns; /* as the kernel samples them */
 };
 

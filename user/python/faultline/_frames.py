@@ -148,7 +148,7 @@ TABLES: Dict[str, Tuple[Tuple[str, ...], List[Tuple[str, Maker]]]] = {
         ("object", unless_zero("object", np.uint64)), ("waker_pid", unless_zero("waker_pid")),
         ("waker_tid", unless_zero("waker_tid")), ("flags", plain("flags"))]),
     "thread_times": (("thread_time",), [
-        *HEAD, *((f"{name}_ns", plain(name)) for name in (*STATES, "io_wait", "user", "system"))]),
+        *HEAD, *((f"{name}_ns", plain(name)) for name in (*STATES, "io_wait", "user", "system", "io"))]),
     "span_begins": (("span_begin",), [
         ("start_ns", plain("time")), ("pid", plain("pid")), ("tid", plain("tid")),
         ("id", lambda trace, rows: rows["id"].astype(np.uint64)),

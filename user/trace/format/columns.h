@@ -453,7 +453,9 @@
 	COLUMN(THREAD_TIME_USER, 16, "user", UINT, NS, FIELD(__u64, user_ns),                      \
 	       "user time as the kernel counts it for getrusage, mostly in ticks")                 \
 	COLUMN(THREAD_TIME_SYSTEM, 17, "system", UINT, NS, FIELD(__u64, system_ns),                \
-	       "system time, likewise")
+	       "system time, likewise")                                                            \
+	COLUMN(THREAD_TIME_IO, 18, "io", UINT, NS, FIELD(__u64, io_ns),                            \
+	       "time of the I/O operations that ended in the interval: off CPU, and on it")
 
 /* What a blocked thread waited for. */
 #define TRACE_FIELDS_WAIT(COLUMN, HIDDEN)                                                          \
@@ -634,10 +636,11 @@
 	HIDDEN(struct python_frame, frames[]) /* the innermost first */
 
 #define TRACE_FIELDS_SAMPLE(COLUMN, HIDDEN)                                                        \
-	COLUMN(SAMPLE_TIME, 0, "dts", TIME, NS, HEAD(time_ns), "start of the operation")           \
+	COLUMN(SAMPLE_TIME, 0, "dts", TIME, NS, HEAD(time_ns),                                     \
+	       "start of the operation or wait; of what runs on a CPU, time of the sample")        \
 	COLUMN(SAMPLE_PID, 2, "pid", UINT, NONE, HEAD(pid), "process")                             \
 	COLUMN(SAMPLE_TID, 3, "tid", UINT, NONE, HEAD(tid), "thread")                              \
-	COLUMN(SAMPLE_DUR, 1, "dur", UINT, NS, FIELD(__u64, duration_ns), "its duration")          \
+	COLUMN(SAMPLE_DUR, 1, "dur", UINT, NS, FIELD(__u64, duration_ns), "its duration, or 0")    \
 	COLUMN(SAMPLE_WEIGHT, 7, "weight", UINT, NS, FIELD(__u64, weight_ns),                      \
 	       "time that the sample stands for: its duration if that is 1 ms or more; else 1 ms " \
 	       "of the thread's shorter operations or waits")                                      \
