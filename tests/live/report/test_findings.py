@@ -63,8 +63,11 @@ class Findings(unittest.TestCase):
         row = found[name]
         for text in ("title", "says", "advice", "more"):
             self.assertNotIn("{", row[text])
-        found = harness.undisturbed(lambda: self.findings(name, "sound"),
-                                    lambda rows: name not in rows)
+        # Other programs that write to the same disk may make a sound one wait.
+        found = harness.counted_right(
+            lambda: harness.undisturbed(lambda: self.findings(name, "sound"),
+                                        lambda rows: name not in rows),
+            lambda rows: name not in rows)
         self.assertNotIn(name, found)
 
     def test_tracer_cost(self):
