@@ -68,14 +68,14 @@ static inline void put_uint(struct sink *out, unsigned int field, uint64_t value
 	uint8_t *at = (uint8_t *)out->buffer + out->used;
 
 	if (!out->error)
-		out->used += perfetto_uint(at, field, value) - at;
+		out->used += protobuf_uint(at, field, value) - at;
 }
 
 static void put_bytes(struct sink *out, unsigned int field, const char *bytes, size_t length)
 {
 	uint8_t head[FIELD_BYTES];
 
-	sink_bytes(out, head, perfetto_head(head, field, length) - head);
+	sink_bytes(out, head, protobuf_head(head, field, length) - head);
 	sink_bytes(out, bytes, length);
 	sink_reserve(out, NUMBERS_BYTES);
 }
@@ -97,15 +97,15 @@ static void add_packet(struct sink *out, uint64_t time_ns, unsigned int flags, u
 	size_t length;
 
 	if (time_ns != NO_TIME)
-		end = perfetto_uint(end, TIMESTAMP, time_ns);
-	end = perfetto_uint(end, SEQUENCE, 1);
+		end = protobuf_uint(end, TIMESTAMP, time_ns);
+	end = protobuf_uint(end, SEQUENCE, 1);
 	if (flags)
-		end = perfetto_uint(end, PACKET_FLAGS, flags);
-	end = perfetto_head(end, field, message->used);
+		end = protobuf_uint(end, PACKET_FLAGS, flags);
+	end = protobuf_head(end, field, message->used);
 	length = end - head;
 	if (!sink_reserve(out, FIELD_BYTES + length + message->used))
 		return;
-	at = perfetto_head((uint8_t *)out->buffer + out->used, 1, length + message->used);
+	at = protobuf_head((uint8_t *)out->buffer + out->used, 1, length + message->used);
 	memcpy(at, head, length);
 	memcpy(at + length, message->buffer, message->used);
 	out->used = (char *)at + length + message->used - out->buffer;
@@ -130,12 +130,12 @@ static void next_chunk(struct timeline *timeline)
 static void put_word(struct perfetto *perfetto, struct sink *out, unsigned int field, uint64_t iid,
 		     struct trace_string text)
 {
-	uint8_t head[FIELD_BYTES], word[2 * FIELD_BYTES], *end = perfetto_uint(word, 1, iid);
+	uint8_t head[FIELD_BYTES], word[2 * FIELD_BYTES], *end = protobuf_uint(word, 1, iid);
 
 	perfetto->text.used = 0;
 	escape_to_utf8(&perfetto->text, text.bytes, text.length);
-	end = perfetto_head(end, 2, perfetto->text.used);
-	sink_bytes(out, head, perfetto_head(head, field, end - word + perfetto->text.used) - head);
+	end = protobuf_head(end, 2, perfetto->text.used);
+	sink_bytes(out, head, protobuf_head(head, field, end - word + perfetto->text.used) - head);
 	sink_bytes(out, word, end - word);
 	sink_bytes(out, perfetto->text.buffer, perfetto->text.used);
 }
@@ -230,10 +230,10 @@ static inline void put_arg(struct sink *event, enum timeline_arg_id id, unsigned
 
 	if (event->error)
 		return;
-	at = perfetto_varint(at, PERFETTO_TAG(ANNOTATION, PERFETTO_BYTES));
+	at = protobuf_varint(at, PROTOBUF_TAG(ANNOTATION, PROTOBUF_BYTES));
 	length = at++; /* an annotation without a text is shorter than 128 bytes */
-	at = perfetto_uint(at, ARG_NAME_IID, id + 1);
-	at = perfetto_uint(at, field, value);
+	at = protobuf_uint(at, ARG_NAME_IID, id + 1);
+	at = protobuf_uint(at, field, value);
 	*length = at - length - 1;
 	event->used = (char *)at - event->buffer;
 }
@@ -296,7 +296,7 @@ static void put_flow(struct sink *event, unsigned int field, uint64_t id)
 {
 	uint8_t bytes[FIELD_BYTES], *end;
 
-	end = perfetto_varint(bytes, PERFETTO_TAG(field, PERFETTO_FIXED64));
+	end = protobuf_varint(bytes, PROTOBUF_TAG(field, PROTOBUF_FIXED64));
 	memcpy(end, &id, sizeof(id));
 	sink_bytes(event, bytes, end + sizeof(id) - bytes);
 	sink_reserve(event, NUMBERS_BYTES);
@@ -330,8 +330,8 @@ static void write_slice(struct timeline *timeline, struct sink *out,
 
 	build_event(timeline, item, TYPE_BEGIN);
 	add_packet(out, item->start_ns, NEEDS_STATE, TRACK_EVENT, &perfetto->body);
-	end = perfetto_uint(event, TYPE, TYPE_END);
-	end = perfetto_uint(end, TRACK_UUID, item->track->number + 1);
+	end = protobuf_uint(event, TYPE, TYPE_END);
+	end = protobuf_uint(end, TRACK_UUID, item->track->number + 1);
 	message = (struct sink) { .buffer = (char *)event, .used = end - event };
 	add_packet(out, item->end_ns, 0, TRACK_EVENT, &message);
 	next_chunk(timeline);

@@ -12,7 +12,8 @@
 #define WORKERS 2
 #define LEVEL 1 /* higher levels cost more than they save */
 
-/* Field numbers of TracePacket. */
+/* Field numbers of Trace and TracePacket. */
+#define PACKET 1
 #define COMPRESSED_PACKETS 50
 
 enum chunk_state { CHUNK_EMPTY, CHUNK_FULL, CHUNK_TAKEN, CHUNK_DONE };
@@ -124,8 +125,8 @@ static int write_chunk(struct perfetto_pack *pack, struct packed_chunk *chunk)
 		return 0;
 	if (chunk->failed)
 		return -ENOMEM;
-	end = perfetto_head(inner, COMPRESSED_PACKETS, chunk->length);
-	at = perfetto_head(head, 1, end - inner + chunk->length);
+	end = protobuf_head(inner, COMPRESSED_PACKETS, chunk->length);
+	at = protobuf_head(head, PACKET, end - inner + chunk->length);
 	sink_bytes(pack->out, head, at - head);
 	sink_bytes(pack->out, inner, end - inner);
 	sink_bytes(pack->out, chunk->packed, chunk->length);
