@@ -390,8 +390,9 @@ bench: all $(BENCH_PROGRAMS)
 	$(Q)/usr/bin/python3 tests/bench/run.py --build $(BUILD) $(BENCH)
 
 # Fuzzes the trace reader, the report and the exports with libFuzzer, for FUZZ_SECONDS or for N
-# inputs (FUZZ_LIMIT=-runs=N); FUZZ_TRACES are the initial traces. Then tries these traces, and one of
-# the thread layer, with one damaged column at a time, for every FUZZ_EVERYth way to damage one.
+# inputs (FUZZ_LIMIT=-runs=N); FUZZ_TRACES are the initial traces. Then tries these traces, and those
+# of the thread and stack layers, with one damaged column at a time, for every FUZZ_EVERYth way to
+# damage one.
 FUZZ_EVERY ?= 20
 FUZZ_SECONDS ?= 20
 FUZZ_TRACES ?= $(wildcard tests/golden/*.flt)
@@ -429,7 +430,7 @@ fuzz: $(FUZZ_PROGRAMS) $(BUILD)/faultline
 		$(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds
 	$(Q)/usr/bin/python3 tests/fuzz/damage_columns.py --every $(FUZZ_EVERY) \
 		--reader $(FUZZ)/fuzz_reader --faultline $(BUILD)/faultline \
-		$(FUZZ_TRACES) $(BUILD)/fuzz/seeds/threads-0
+		$(FUZZ_TRACES) $(BUILD)/fuzz/seeds/threads-0 $(BUILD)/fuzz/seeds/stacks-0
 
 # --- releases ---------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ SKIPPABLE = 0x184D2A50
 TAIL = struct.Struct("<IIQQQQ")
 OPTIONS = {"raw": False, "unicode_errors": "surrogateescape", "strict_map_key": False}
 TOGETHER = 50
-EXPORTS = ("csv", "jsonl", "chrome", "perfetto", "pfw", "speedscope", "sqlite")
+EXPORTS = ("csv", "jsonl", "chrome", "perfetto", "pfw", "speedscope", "sqlite", "collapsed", "pprof")
 
 
 def without(column):

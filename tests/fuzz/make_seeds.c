@@ -166,6 +166,23 @@ static void seed_threads(struct made_trace *made)
 	     .call = "futex", .object = 4096, .waker_pid = 7, .flags = TRACE_WAIT_UNFINISHED);
 }
 
+static void seed_stacks(struct made_trace *made)
+{
+	begin_file(made);
+	made_frame(made, 2 * MS, 1, "/job.py", 7, "<module>");
+	made_frame(made, 2 * MS, 2, "/job.py", 42, "Data.get");
+	made_stack(made, 2 * MS, 1, 0, 1);
+	made_stack(made, 2 * MS, 2, 1, 2);
+	CALL(made, .time = 2 * MS, .dur = 2 * MS, .pid = 7, .op = M_READ, .file = 1, .asked = 4096,
+	     .result = 4096);
+	SAMPLE(made, .time = 2 * MS, .dur = 2 * MS, .pid = 7, .op = M_READ, .file = 1,
+	       .fetched = 4096, .stack = 2);
+	SAMPLE(made, .time = 5 * MS, .dur = MS / 2, .weight = MS, .pid = 7, .op = M_WRITE,
+	       .stack = 1, .flags = TRACE_SAMPLE_CUT);
+	SAMPLE(made, .time = 6 * MS, .dur = MS, .pid = 7, .op = M_WRITE,
+	       .flags = TRACE_SAMPLE_NO_PYTHON);
+}
+
 static void seed_profile(struct made_trace *made)
 {
 	begin_file(made);
@@ -209,9 +226,10 @@ static void seed_summary(struct made_trace *made)
 static const struct small_seed {
 	const char *name;
 	void (*rows)(struct made_trace *made);
-	const char *mode;			/* of the header */
-	bool spans, block, async, vfs, threads; /* enabled layers */
-	bool kept;				/* by a flight recorder */
+	const char *mode; /* of the header */
+	/* enabled layers */
+	bool spans, block, async, vfs, threads, stacks;
+	bool kept; /* by a flight recorder */
 	uint8_t operations[3];
 } small_seeds[] = {
 	{ "calls", seed_calls, .operations = { M_READ, M_OPENAT, M_MMAP } },
@@ -224,6 +242,7 @@ static const struct small_seed {
 	{ "vfs", seed_vfs, .block = true, .async = true, .vfs = true,
 	  .operations = { M_KERNEL_READ, M_SPLICE_READ, M_APART } },
 	{ "threads", seed_threads, .threads = true, .operations = { M_READ, M_WRITE, M_FAULT } },
+	{ "stacks", seed_stacks, .stacks = true, .operations = { M_READ, M_WRITE, M_FAULT } },
 	{ "profile", seed_profile, "profile", .operations = { M_READ, M_WRITE, M_FAULT } },
 	{ "processes", seed_processes, .operations = { M_READ, M_WRITE, M_FAULT } },
 	{ "summary", seed_summary, "summary", .operations = { M_READ, M_WRITE, M_FAULT } },
@@ -253,8 +272,8 @@ static int write_small(const char *directory, const struct small_seed *small, ui
 
 	BEGIN(&made, .mode = small->mode, .spans = small->spans, .block = small->block,
 	      .async = small->async, .vfs = small->vfs, .threads = small->threads,
-	      .operations = small->operations, .operation_count = sizeof(small->operations),
-	      .header = small->kept ? &kept : NULL);
+	      .stacks = small->stacks, .operations = small->operations,
+	      .operation_count = sizeof(small->operations), .header = small->kept ? &kept : NULL);
 	small->rows(&made);
 	for (size_t i = 0; i < made.known_count; i++)
 		made.ended[i] = made.operations[small->operations[i]];

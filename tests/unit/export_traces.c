@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Makes the traces for tests of `faultline export`: nested and crossing spans, hostile names, two
- * hosts, random traces, all layers.
+ * hosts, random traces, all layers, stacks.
  *
  * usage: export_traces DIR
  */
@@ -373,6 +373,126 @@ static void make_whole(void)
 	save(&made, "whole.flt");
 }
 
+/* A loop and its loader, a worker that is forked; an operation of each kind of sample. */
+static void make_stacks(void)
+{
+	static const char *const command[] = { "python3", "train.py", NULL };
+	struct made_trace made;
+
+	BEGIN(&made, .monotonic_ns = START, .realtime_ns = 5000 * MS, .command = command,
+	      .threads = true, .stacks = true);
+	FILE_ROW(&made, .time = START, .id = 1, .dev = 1, .ino = 1, .path = "/data/a.bin");
+	EXEC(&made, .time = START, .pid = 100, .ppid = 1, .comm = "python3",
+	     .command = "python3\0train.py", .command_length = 16, .rank = 3);
+	made_fork(&made, START + MS, 100, 200);
+	made_frame(&made, START, 1, "/job/train.py", 10, "<module>");
+	made_frame(&made, START, 2, "/job/train.py", 20, "Loop.step");
+	made_frame(&made, START, 3, "/job/train.py", 21, "Loop.step");
+	made_frame(&made, START, 4, "/job/load;er.py", 30, "Data.__getitem__\nx\x1b[2J");
+	made_frame(&made, START, 5, "/usr/lib/python3.11/queue.py", 171, "Queue.get");
+	made_frame(&made, START, 6, "", 0, "");
+	made_stack(&made, START, 1, 0, 1);
+	made_stack(&made, START, 2, 1, 2);
+	made_stack(&made, START, 3, 1, 3);
+	made_stack(&made, START, 4, 3, 5);
+	made_stack(&made, START, 5, 1, 4);
+	made_stack(&made, START, 6, 5, 4); /* calls itself */
+	made_stack(&made, START, 7, 0, 6);
+	CALL(&made, .time = START + 2 * MS, .dur = 6 * MS, .pid = 200, .op = M_PREAD, .file = 1,
+	     .asked = 1 << 20, .result = 1 << 20, .fetched = 1 << 20);
+	SAMPLE(&made, .time = START + 2 * MS, .dur = 6 * MS, .pid = 200, .op = M_PREAD, .file = 1,
+	       .fetched = 1 << 20, .stack = 5);
+	/* Five calls like these took a period. */
+	CALL(&made, .time = START + 9 * MS, .dur = MS / 5, .pid = 200, .op = M_PREAD, .file = 1,
+	     .asked = 4096, .result = 4096, .fetched = 4096);
+	SAMPLE(&made, .time = START + 9 * MS, .dur = MS / 5, .weight = MS, .pid = 200,
+	       .op = M_PREAD, .file = 1, .fetched = 4096, .stack = 5);
+	CALL(&made, .time = START + 10 * MS, .dur = MS / 5, .pid = 200, .op = M_PREAD, .file = 1,
+	     .asked = 4096, .result = 4096);
+	FAULT(&made, .time = START + 12 * MS, .dur = 2 * MS, .pid = 200, .file = 1, .offset = 4096,
+	      .flags = TRACE_FAULT_MAJOR, .fetched = 8192);
+	SAMPLE(&made, .time = START + 12 * MS, .dur = 2 * MS, .pid = 200, .op = M_FAULT, .file = 1,
+	       .fetched = 8192, .stack = 6);
+	WAIT(&made, .time = START + 3 * MS, .dur = 8 * MS, .pid = 100, .state = "pipe",
+	     .call = "read");
+	SAMPLE(&made, .time = START + 3 * MS, .dur = 8 * MS, .pid = 100, .state = "pipe",
+	       .stack = 4);
+	/* Another wait began at the same time, but in another thread. */
+	WAIT(&made, .time = START + 3 * MS, .dur = 8 * MS, .pid = 100, .tid = 101, .state = "lock",
+	     .call = "futex");
+	SAMPLE(&made, .time = START + 20 * MS, .dur = MS, .pid = 100, .tid = 101, .state = "lock",
+	       .stack = 2);
+	SAMPLE(&made, .time = START + 21 * MS, .dur = 20408163, .pid = 100, .state = "cpu",
+	       .stack = 3);
+	CALL(&made, .time = START + 50 * MS, .dur = 3 * MS, .pid = 100, .op = M_WRITE, .file = 1,
+	     .asked = 100, .result = 100);
+	SAMPLE(&made, .time = START + 50 * MS, .dur = 3 * MS, .pid = 100, .op = M_WRITE, .file = 1,
+	       .stack = 3, .flags = TRACE_SAMPLE_CUT);
+	SAMPLE(&made, .time = START + 54 * MS, .dur = MS, .pid = 100, .op = M_WRITE, .file = 1,
+	       .stack = 7);
+	for (uint64_t bit = 0; bit < 6; bit++)
+		SAMPLE(&made, .time = START + (60 + bit) * MS, .dur = MS + bit, .pid = 100,
+		       .op = M_FSYNC, .file = 1, .flags = bit ? 1ull << bit : 0);
+	EXIT(&made, .time = START + 90 * MS, .pid = 200, .comm = "python3");
+	EXIT(&made, .time = START + 99 * MS, .pid = 100, .comm = "python3");
+	made_finish(&made, START, START + 100 * MS);
+	save(&made, "stacks.flt");
+}
+
+/* Rank 4 on another host: the same lines with other ids, in another order. */
+static void make_other_stacks(void)
+{
+	struct made_trace made;
+
+	BEGIN(&made, .host = "node2", .boot_id = "boot2", .monotonic_ns = 7 * MS,
+	      .realtime_ns = 5000 * MS, .stacks = true);
+	EXEC(&made, .time = 7 * MS, .pid = 100, .ppid = 1, .comm = "python3", .command = "python3",
+	     .rank = 4);
+	made_frame(&made, 7 * MS, 7, "/job/train.py", 20, "Loop.step");
+	made_frame(&made, 7 * MS, 8, "/job/train.py", 21, "Loop.step");
+	made_frame(&made, 7 * MS, 9, "/job/train.py", 10, "<module>");
+	made_stack(&made, 7 * MS, 5, 0, 9);
+	made_stack(&made, 7 * MS, 6, 5, 8);
+	SAMPLE(&made, .time = 8 * MS, .dur = 4 * MS, .pid = 100, .state = "cpu", .stack = 6);
+	made_finish(&made, 7 * MS, 20 * MS);
+	save(&made, "other_stacks.flt");
+}
+
+/* Ids that lead nowhere or in circles, and numbers of any size. */
+static void make_hostile_stacks(void)
+{
+	static char longest[4096];
+	struct made_trace made;
+
+	memset(longest, ';', sizeof(longest) - 1);
+	BEGIN(&made, .monotonic_ns = START, .stacks = true);
+	EXEC(&made, .time = START, .pid = 7, .comm = "a;\n\xff", .command = "a", .rank = INT64_MAX);
+	made_frame(&made, START, 1, "\xff\"\\\n\xe2\x80\xae", UINT64_MAX, "f;\x1b[2J\xc0 12");
+	made_frame(&made, START, UINT64_MAX, longest, 5, longest);
+	made_frame(&made, START, 0, "zero", 0, "zero");
+	made_stack(&made, START, 1, 1, 1); /* its own caller */
+	made_stack(&made, START, 2, 3, 1); /* a loop */
+	made_stack(&made, START, 3, 2, 1);
+	made_stack(&made, START, 4, 4711, 1); /* no such caller */
+	made_stack(&made, START, 5, 0, 4711); /* no such frame */
+	made_stack(&made, START, 0, 0, 1);    /* the id that none has */
+	made_stack(&made, START, UINT64_MAX, 5, UINT64_MAX);
+	for (uint64_t id = 1000; id < 1300; id++) /* deeper than any */
+		made_stack(&made, START, id, id == 1000 ? 0 : id - 1, 1);
+	for (uint64_t id = 0; id < 8; id++)
+		SAMPLE(&made, .time = START + id, .dur = 5, .pid = 7, .op = M_READ, .stack = id);
+	SAMPLE(&made, .time = START + 10, .dur = MS, .pid = 7, .op = M_READ, .stack = 1299);
+	SAMPLE(&made, .time = START + 11, .dur = 1, .weight = UINT64_MAX, .pid = 1ull << 40,
+	       .tid = UINT64_MAX, .op = M_READ, .file = UINT64_MAX, .fetched = UINT64_MAX,
+	       .stack = UINT64_MAX, .flags = UINT64_MAX);
+	SAMPLE(&made, .time = START + 12, .dur = UINT64_MAX, .weight = 1, .pid = 7, .op = M_READ,
+	       .fetched = UINT64_MAX, .stack = UINT64_MAX - 1, .flags = UINT64_MAX);
+	SAMPLE(&made, .time = START + 13, .weight = MS, .pid = 7, .state = "] 7\n;\xff",
+	       .fetched = 1, .stack = 1);
+	made_finish(&made, START, START + 100 * MS);
+	save(&made, "hostile_stacks.flt");
+}
+
 /* Mode profile: aggregated operations. */
 static void make_sums(void)
 {
@@ -403,5 +523,8 @@ int main(int argc, char **argv)
 	make_cut();
 	make_whole();
 	make_sums();
+	make_stacks();
+	make_other_stacks();
+	make_hostile_stacks();
 	return 0;
 }

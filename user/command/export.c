@@ -186,15 +186,24 @@ static int describe(const char *name)
 
 /* --- the command --- */
 
-/* Formats consist of events, so summed operations are missing. */
-static void emit_summed(struct trace_reader *trace, const char *name,
-			const struct export_format *format)
+static bool has_rows(struct trace_reader *trace, enum trace_kind kind)
 {
-	size_t blocks = trace_reader_block_count(trace), i = 0;
+	for (size_t i = 0; i < trace_reader_block_count(trace); i++)
+		if (trace_reader_block_info(trace, i)->kind == kind)
+			return true;
+	return false;
+}
 
-	while (i < blocks && trace_reader_block_info(trace, i)->kind != TRACE_PROFILE)
-		i++;
-	if (i < blocks)
+/* Warns of what the format lacks. Most consist of events, so summed operations are missing. */
+static void emit_missing(struct trace_reader *trace, const char *name,
+			 const struct export_format *format)
+{
+	if (format->stacks && !has_rows(trace, TRACE_SAMPLE))
+		log_warning(
+			"%s: has no stacks (recorded with --stacks off, without layer stack, or "
+			"too short), so nothing of it is exported",
+			name);
+	else if (!format->stacks && has_rows(trace, TRACE_PROFILE))
 		log_warning("%s: operations summed in the kernel (--mode profile or auto) are not "
 			    "events and are not exported%s; use 'faultline report'",
 			    name,
@@ -295,6 +304,7 @@ int command_export(int argc, char **argv)
 		return status;
 	target.name = request.output;
 	target.kind = request.table ? EXPORT_FILE : kind_of(work.format);
+	target.compressed = work.format->compressed;
 	work.names = (const char *const *)argv + first;
 	work.trace_count = argc - first;
 	work.traces = calloc(work.trace_count, sizeof(struct trace_reader *));
@@ -311,7 +321,7 @@ int command_export(int argc, char **argv)
 	if (!status)
 		status = export_traces(&work);
 	for (size_t i = 0; !status && i < work.trace_count; i++)
-		emit_summed(work.traces[i], work.names[i], work.format);
+		emit_missing(work.traces[i], work.names[i], work.format);
 	for (size_t i = 0; !status && i < work.absent_count; i++)
 		log_warning("table %s cannot be made from %s: %s", work.absent[i].name,
 			    work.trace_count > 1 ? "these traces" : "this trace",

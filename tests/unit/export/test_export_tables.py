@@ -12,13 +12,14 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from _exported import ALL, MS, call, printed, report, trace, unique  # noqa: E402
+from _exported import (ALL, MS, call, line_of, printed, report, sampled_lines, trace,  # noqa: E402
+                       unique)
 from _place import InPlace  # noqa: E402
 
 KINDS = {"calls": ("syscall", "syscall_path", "async", "vfs"), "faults": ("fault",),
          "requests": ("request",), "bios": ("bio",), "pagecache": ("pagecache",),
          "throttles": ("throttle",), "waits": ("wait",), "thread_times": ("thread_time",),
-         "moments": ("instant",)}
+         "samples": ("sample",), "moments": ("instant",)}
 
 
 def total(rows, column):
@@ -52,7 +53,8 @@ class Tables(InPlace):
             tables, rows = self.export(name), printed(name)
             start = report(name)["trace"]["start_unix_ns"]
             shift = {"other.flt": 6000 * MS - 7 * MS, "nest.flt": 4000 * MS,
-                     "whole.flt": 4000 * MS}.get(name, 0)
+                     "whole.flt": 4000 * MS, "stacks.flt": 4000 * MS,
+                     "other_stacks.flt": 5000 * MS - 7 * MS}.get(name, 0)
             for table, kinds in KINDS.items():
                 found = collections.Counter()
                 for row in tables[table]:
@@ -131,12 +133,13 @@ class Tables(InPlace):
         for name in ALL:
             tables = self.export(name)
             ids = {of: {row["id"] for row in tables[of]}
-                   for of in ("files", "processes", "spans")}
+                   for of in ("files", "processes", "spans", "stacks")}
             self.assertEqual([len(ids[of]) for of in ids], [len(tables[of]) for of in ids])
             for rows in tables.values():
                 for row in rows:
                     for key, of in (("file", "files"), ("file2", "files"), ("dir", "files"),
-                                    ("process", "processes"), ("span", "spans")):
+                                    ("process", "processes"), ("span", "spans"),
+                                    ("stack", "stacks"), ("caller", "stacks")):
                         if row.get(key) is not None:
                             self.assertIn(row[key], ids[of], (name, row))
         tables = self.export("whole.flt")
@@ -199,6 +202,40 @@ class Tables(InPlace):
         self.assertEqual((nothing["state"], nothing["call"], nothing["object"]), (None,) * 3)
         self.assertEqual(hostile["thread_times"][0]["other_ns"], 2**64 - 1)
 
+    def stack_lines(self, tables, stack):
+        """The innermost first."""
+        stacks, lines = {row["id"]: row for row in tables["stacks"]}, []
+        while stack:
+            row = stacks[stack]
+            self.assertEqual(row["depth"], 1 + stacks.get(row["caller"], {"depth": 0})["depth"])
+            self.assertLess(row["caller"] or 0, stack)
+            lines.append(line_of((row["function"], row["source"], row["line"])))
+            stack = row["caller"]
+        return lines
+
+    def test_stacks(self):
+        """Samples have the stacks that are printed, whichever trace they come from."""
+        one, both = self.export("stacks.flt"), self.export("stacks.flt", "other_stacks.flt")
+        wanted = [line for name in ("stacks.flt", "other_stacks.flt")
+                  for line in sampled_lines(name).values()]
+        for tables, count in (one, len(sampled_lines("stacks.flt"))), (both, len(wanted)):
+            found = [self.stack_lines(tables, row["stack"]) + ["..."] * (row["flags"] & 1)
+                     for row in tables["samples"] if row["stack"]]
+            self.assertEqual(sorted(found), sorted(wanted[:count]))
+        self.assertEqual(len(one["stacks"]), len(both["stacks"]))
+        unknown = [row for row in one["samples"] if row["stack"] is None]
+        self.assertEqual([row["flags"] for row in unknown], [0, 2, 4, 8, 16, 32])
+        nothing, = [row for row in one["stacks"] if row["source"] is None]
+        self.assertEqual((nothing["line"], nothing["function"], nothing["caller"]), (None,) * 3)
+        # Those of samples that pass.
+        some = self.export("stacks.flt", options=["--pid", "200"])["stacks"]
+        self.assertEqual([row["line"] for row in some], [10, 30, 30])
+        for options, count in ((["--op", "pread64"], 2), (["--pid", "200"], 3), (["--op", "*"], 14),
+                               (["--from", "0.05", "--until", "0.055"], 2),
+                               (["--rank", "3"], 14), (["--min-duration", "3ms"], 4)):
+            rows = self.export("stacks.flt", options=options)["samples"]
+            self.assertEqual(len(rows), count, options)
+
     def test_hostile(self):
         """Names are bytes; JSON has all of them."""
         whole = self.export("whole.flt")
@@ -255,7 +292,7 @@ class Tables(InPlace):
         self.assertEqual(os.listdir(self.place), [])
 
     def test_one_table(self):
-        for table in (*KINDS, "spans", "files", "processes", "operations", "ranks", "findings",
+        for table in (*KINDS, "spans", "files", "processes", "stacks", "operations", "ranks", "findings",
                       "meta"):
             done = call("export", "-q", "--to", "csv", "--table", table, "-o", "-",
                         trace("whole.flt"))

@@ -633,8 +633,9 @@ class Reading(InPlace):
         whole = {"env": {"PATH": os.environ["PATH"]}, "preexec_fn": small, "capture_output": True}
         commands = [["report"], ["print"], ["report", "--html", self.path("page")]]
         commands += [["summarize", "-o", self.path("sums")]]
-        commands += [["export", "--to", format, "-o", self.path(format)]
-                     for format in ("perfetto", "sqlite", "csv", "jsonl", "pfw", "speedscope")]
+        commands += [["export", "-q", "--to", format, "-o", self.path(format)]
+                     for format in ("perfetto", "sqlite", "csv", "jsonl", "pfw", "speedscope",
+                                   "collapsed", "pprof")]
         for command in commands:
             with self.subTest(command):
                 done = subprocess.run([FAULTLINE, *command, SPANS], **whole)

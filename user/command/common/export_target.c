@@ -75,7 +75,7 @@ int export_target_open(struct export_target *target, bool force)
 	}
 	if (target->kind == EXPORT_PATH)
 		return 0;
-	if (length > 3 && !strcmp(target->name + length - 3, ".gz")) {
+	if (target->compressed || (length > 3 && !strcmp(target->name + length - 3, ".gz"))) {
 		status = gzip_open(&target->gzip, fd);
 		if (!status)
 			status = sink_open_through(&target->out, gzip_put, target->gzip);

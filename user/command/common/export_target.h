@@ -26,6 +26,7 @@ struct export_target {
 	struct output_file file; /* fd is initially -1 */
 	int directory;		 /* initially -1 */
 	bool made_directory;
+	bool compressed; /* EXPORT_FILE: through gzip, whatever its name */
 	struct gzFile_s *gzip;
 	struct sink out;
 };

@@ -16,7 +16,9 @@
 	FORMAT(sqlite)                                                                             \
 	FORMAT(pfw)                                                                                \
 	FORMAT(perfetto)                                                                           \
-	FORMAT(speedscope)
+	FORMAT(speedscope)                                                                         \
+	FORMAT(collapsed)                                                                          \
+	FORMAT(pprof)
 
 struct export_format;
 struct relation_options;
@@ -53,6 +55,8 @@ struct export_format {
 	/* What the format contains, for people: in its own words, or as derived from an empty
 	 * trace. Keeps to 80 columns. */
 	const char *about;
+	bool stacks;	 /* is empty without samples of stacks */
+	bool compressed; /* is always written through gzip */
 	int (*describe)(struct sink *out, struct trace_reader *nothing, struct trace_error *error);
 };
 

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Adds up samples. */
+#include "output/stacks/stack_samples.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/order/walk.h"
+#include "analysis/processes/threads.h"
+#include "base/grow.h"
+#include "output/base/flags.h"
+
+#define UNKNOWN_FLAGS                                                                              \
+	(TRACE_SAMPLE_CUT | TRACE_SAMPLE_NO_PYTHON | TRACE_SAMPLE_NO_THREAD |                      \
+	 TRACE_SAMPLE_NO_FRAME | TRACE_SAMPLE_UNREAD | TRACE_SAMPLE_LOST)
+
+/* A frame that is no line of a program. */
+static uint32_t named_frame(struct stack_samples *samples, const char *name, size_t length)
+{
+	const struct tree_frame frame = {
+		.function = stack_tree_text(&samples->tree, name, length),
+	};
+
+	return stack_tree_frame(&samples->tree, &frame);
+}
+
+static uint32_t program_frame(struct stack_samples *samples, const struct event *event)
+{
+	const struct thread thread = { .process = event->process, .tid = event->thread };
+	const struct trace_string comm = job_comm_at(&samples->job, event->process, event->start);
+	const int comm_bytes = comm.length < 64 ? comm.length : 64; /* the kernel's have 15 */
+	char name[128];
+	int length =
+		snprintf(name, sizeof(name), "%.*s %s", comm.length ? comm_bytes : 64,
+			 comm.length ? comm.bytes : "unknown", thread_kind(&samples->job, &thread));
+
+	return named_frame(samples, name, length);
+}
+
+/* Names what is missing, if anything is. */
+static uint32_t unknown_frame(struct stack_samples *samples, uint64_t flags, uint32_t stack)
+{
+	char name[64];
+
+	if (stack)
+		flags = samples->tree.stacks[stack].cut ? TRACE_SAMPLE_CUT
+							: flags & TRACE_SAMPLE_CUT;
+	else
+		flags &= UNKNOWN_FLAGS & ~TRACE_SAMPLE_CUT;
+	if (stack && !flags)
+		return 0;
+	snprintf(name, sizeof(name), "(%s)",
+		 flags ? flags_name(TRACE_SAMPLE, __builtin_ctzll(flags)) : "no stack");
+	return named_frame(samples, name, strlen(name));
+}
+
+/* An operation of a duration was sampled because it, or it and others before it, took the weight:
+ * it stands for weight / duration operations. */
+static uint64_t estimated_bytes(const struct event *event, uint64_t weight_ns)
+{
+	const uint64_t bytes = event_value(event, SAMPLE_FETCHED);
+	const uint64_t duration_ns = event->end - event->start;
+	double estimate;
+
+	if (!bytes || !duration_ns || duration_ns == weight_ns)
+		return bytes;
+	estimate = (double)bytes * weight_ns / duration_ns;
+	return estimate < 0x1p63 ? estimate : INT64_MAX;
+}
+
+static int take_sample(struct stack_samples *samples, const struct event *event)
+{
+	const uint64_t weight_ns = event_value(event, SAMPLE_WEIGHT);
+	const struct trace_string state = trace_reader_string(
+		samples->job.traces[event->block->trace].reader, event_value(event, SAMPLE_STATE));
+	const struct operation *operation = &samples->job.operations[event->operation];
+	struct stack_sample new = {
+		.program = program_frame(samples, event),
+		.stack = stack_tree_find(&samples->tree, event->block->trace,
+					 event_value(event, SAMPLE_STACK)),
+		.state = stack_tree_text(&samples->tree, state.bytes, state.length),
+	};
+	struct stack_sample *sum;
+	uint64_t *number;
+	bool added;
+
+	new.unknown = unknown_frame(samples, event_value(event, SAMPLE_FLAGS), new.stack);
+	if (samples->details) {
+		new.process = event->process;
+		new.thread = event->thread;
+		new.operation = event->operation;
+		new.has_operation = operation->family != TRACE_UNDECODED;
+	}
+	number = map_add(&samples->numbers,
+			 (uint64_t[]) { (uint64_t) new.program << 32 | new.unknown,
+					(uint64_t) new.stack << 32 | new.state,
+					(uint64_t) new.process << 32 | new.thread, new.operation },
+			 &added);
+	if (!number || !GROW(samples->samples, samples->room, samples->count + 1))
+		return -ENOMEM;
+	if (added) {
+		*number = samples->count;
+		samples->samples[samples->count++] = new;
+	}
+	sum = &samples->samples[*number];
+	sum->count++;
+	sum->weight_ns = clock_add(sum->weight_ns, weight_ns);
+	sum->fetched_bytes = clock_add(sum->fetched_bytes, estimated_bytes(event, weight_ns));
+	return 0;
+}
+
+static int take_events(void *state, const struct event *events, size_t count)
+{
+	struct stack_samples *samples = state;
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++)
+		if (event_is_sample(event))
+			status = take_sample(samples, event);
+	return status;
+}
+
+static int read_samples(struct stack_samples *samples, const struct export_options *options,
+			struct trace_error *error)
+{
+	static const struct walk_calls calls = { .events = take_events };
+	const struct walk_consumer consumer = { &calls, samples };
+	struct walk walk = {
+		.cursor = { .kinds = CURSOR_SPAN_KINDS | 1ull << TRACE_SAMPLE },
+		.consumers = &consumer,
+		.consumer_count = 1,
+		.progress = options->progress,
+		.context = options->context,
+	};
+	int status = filter_start(&walk.filter, options->filter, &samples->job, error);
+
+	walk.cursor.columns[TRACE_SAMPLE] = (1ull << SAMPLE_COLUMNS) - 1;
+	filter_set_cursor(walk.filter, &walk.cursor);
+	if (!status)
+		status = walk_run(&samples->job, &walk, error);
+	filter_close(walk.filter);
+	return status;
+}
+
+int stack_samples_load(struct stack_samples *samples, struct trace_reader *const *traces,
+		       const char *const *names, size_t trace_count,
+		       const struct export_options *options, struct trace_error *error)
+{
+	int status = job_load(&samples->job, traces, names, trace_count, error);
+
+	map_init(&samples->numbers, 4, 1);
+	stack_tree_init(&samples->tree, &samples->job.stacks);
+	if (!status)
+		status = read_samples(samples, options, error);
+	if (!status)
+		status = arena_status(&samples->tree.arena);
+	if (status == -ENOMEM)
+		snprintf(error->text, sizeof(error->text), "out of memory");
+	return status;
+}
+
+void stack_samples_free(struct stack_samples *samples)
+{
+	map_free(&samples->numbers);
+	free(samples->samples);
+	stack_tree_free(&samples->tree);
+	job_free(&samples->job);
+}
+
+size_t stack_samples_chain(const struct stack_samples *samples, const struct stack_sample *sample,
+			   uint32_t frames[STACK_SAMPLE_FRAMES])
+{
+	size_t count = 0;
+
+	frames[count++] = sample->program;
+	if (sample->unknown)
+		frames[count++] = sample->unknown;
+	return count + stack_tree_chain(&samples->tree, sample->stack, frames + count);
+}
