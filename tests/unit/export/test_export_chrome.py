@@ -14,7 +14,8 @@ import unittest
 from fractions import Fraction
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from _exported import MS, call, drawn_name, no_constant, printed, trace, unique  # noqa: E402
+from _exported import (MS, at, call, drawn_name, no_constant, printed, sampled_lines,  # noqa: E402
+                       trace, unique)
 from _place import InPlace  # noqa: E402
 
 PID_STEP = 10**7
@@ -346,6 +347,21 @@ class Chrome(InPlace):
         self.assertEqual(unknown["args"]["call"], "\"\x1b[2J")
         self.assertEqual(unknown["args"]["object"], 2**64 - 1)
         self.assertEqual(unknown["args"]["flags"][:3], ["unfinished", "before", "bit 2"])
+
+    def test_lines(self):
+        """Operations with a sample have the application's line; others have none."""
+        lines = sampled_lines("stacks.flt")
+        found = set()
+        for event in only(export("stacks.flt")["traceEvents"], "X"):
+            start = int(event["ts"]) + 1000 * MS
+            key = event["tid"], start, start + int(event["dur"])
+            self.assertEqual(event["args"].get("at"), at(lines.get(key, [])), event)
+            self.assertNotIn("stack", event["args"])
+            found |= {key} & lines.keys()
+        self.assertEqual(len(found), 5)
+        for options in ["--op", "fault"], ["--pid", "200", "--from", "0.011"]:
+            fault, = only(export("stacks.flt", options=options)["traceEvents"], "X")
+            self.assertEqual(fault["args"]["at"], at(lines[200, 1012 * MS, 1014 * MS]))
 
     def test_incomplete(self):
         done = call("export", "--to", "chrome", "-o", "-", trace("cut.flt"))

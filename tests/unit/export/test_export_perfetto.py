@@ -10,7 +10,8 @@ import os
 import subprocess
 import unittest
 
-from _exported import ALL, MS, call, drawn_name, exported, printed, report, trace
+from _exported import (ALL, MS, at, call, drawn_name, exported, printed, report, sampled_lines,
+                       trace)
 
 DUMP = os.path.join(os.environ.get("BUILD", "build"), "tests/unit/perfetto_dump")
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
@@ -151,6 +152,21 @@ class Perfetto(unittest.TestCase):
         self.assertEqual((pipe["categories"], pipe["in"]["name"]), (["wait"], "read"))
         self.assertEqual(played.clock["clock6"], 0)
         self.assertEqual(played.clock["clock1"], report("whole.flt")["trace"]["start_unix_ns"])
+
+    def test_stacks(self):
+        """Operations with a sample have its stack; others have none."""
+        lines, found = sampled_lines("stacks.flt"), []
+        played = self.export("stacks.flt")
+        for of in played.slices:
+            key = (played.tracks[of["track"]]["tid"], of["time"] + 1000 * MS, of["end"] + 1000 * MS)
+            wanted = {"at": at(lines[key]), "stack": " <- ".join(lines[key])} if key in lines else {}
+            self.assertEqual({name: of["args"][name] for name in ("at", "stack")
+                              if name in of["args"]}, wanted)
+            found.append(of["args"].get("stack"))
+        self.assertIn("queue.py:171 in Queue.get <- train.py:21 in Loop.step <- "
+                      "train.py:10 in <module>", found)
+        self.assertIn("train.py:21 in Loop.step <- train.py:10 in <module> <- ...", found)
+        self.assertEqual((len(found) - found.count(None), found.count(None)), (5, 2))
 
     def test_sums(self):
         """Bytes and counts match the report."""

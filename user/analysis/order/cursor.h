@@ -2,9 +2,9 @@
 /*
  * The events of a job in the exact order of their starts, across all blocks, CPU buffers and
  * traces, each with the row that it comes from. Among events that start together, span begins come
- * first, span ends after operations, program ends and file names last; then the order of the traces
- * and of their blocks decides. This order allows interval unions and access patterns to be computed
- * in one pass. Everything that reads events uses this cursor.
+ * first, then samples, span ends after operations, program ends and file names last; then the order
+ * of the traces and of their blocks decides. This order allows interval unions and access patterns
+ * to be computed in one pass. Everything that reads events uses this cursor.
  *
  * Blocks are opened in the order of their earliest starts and merged; no event is returned before
  * every block that could hold an earlier one is open. Memory holds the blocks that overlap the

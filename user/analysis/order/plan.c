@@ -20,11 +20,12 @@ static int compare_planned(const void *left, const void *right)
 }
 
 /* Kinds whose events come before or after others that start together: a zero-length span begins
- * before it ends, a process ends after everything it does, and names of files follow. */
-enum { TURN_FIRST = -1, TURN_LAST = 2 };
+ * before it ends, a sample precedes its operation, a process ends after everything it does, and
+ * names of files follow. */
+enum { TURN_FIRST = -2, TURN_LAST = 2 };
 static const int turns[TRACE_KIND_COUNT] = {
-	[TRACE_SPAN_BEGIN] = TURN_FIRST, [TRACE_SPAN_END] = 1,	   [TRACE_EXEC] = TURN_LAST,
-	[TRACE_EXIT] = TURN_LAST,	 [TRACE_FILE] = TURN_LAST,
+	[TRACE_SPAN_BEGIN] = TURN_FIRST, [TRACE_SAMPLE] = -1,	   [TRACE_SPAN_END] = 1,
+	[TRACE_EXEC] = TURN_LAST,	 [TRACE_EXIT] = TURN_LAST, [TRACE_FILE] = TURN_LAST,
 };
 
 static void set_orders(struct plan *plan, const struct job *job)

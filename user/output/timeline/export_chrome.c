@@ -478,7 +478,7 @@ const struct export_format export_chrome = {
 		"args: file, file2, offset, asked, bytes, result, error, fetched_bytes,\n"
 		"created_bytes, fault_fetched_bytes, major, flags (names), cut (the truncated\n"
 		"end), ended_by, unfinished, and the span's own arguments; of waits call, object\n"
-		"(what was waited for), waker_pid, waker_tid. If a text is not UTF-8, NAME_hex "
-		"has\n"
-		"all of its bytes.\n",
+		"(what was waited for), waker_pid, waker_tid. Calls, faults and waits whose stack\n"
+		"was sampled: at (the application's FILE:LINE in FUNCTION). If a text is not UTF-8,\n"
+		"NAME_hex has all of its bytes.\n",
 };

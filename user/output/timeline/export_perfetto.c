@@ -478,6 +478,7 @@ static void close_trace(struct timeline *timeline)
 }
 
 static const struct timeline_encoder perfetto = {
+	.stacks = true,
 	.state_bytes = sizeof(struct perfetto),
 	.begin = begin_trace,
 	.track = write_track,
@@ -504,7 +505,8 @@ const struct export_format export_perfetto = {
 		"            annotations as in format chrome, without result, and asked only if "
 		"it\n"
 		"            differs from bytes; error is the errno, flags are one text, args has\n"
-		"            the span's own arguments (JSON)\n"
+		"            the span's own arguments (JSON); stack: all lines of the\n"
+		"            stack, from the innermost out\n"
 		"  instants  marked instants, fork, exec, exit, unattributed page-cache fill; "
 		"bios\n"
 		"            where threads queue them, with flows to their requests\n"

@@ -12,7 +12,7 @@
 
 /* --- how rows are drawn --- */
 
-enum shape { SHAPE_NONE, SHAPE_SLICE, SHAPE_INSTANT, SHAPE_REQUEST };
+enum shape { SHAPE_NONE, SHAPE_SLICE, SHAPE_INSTANT, SHAPE_REQUEST, SHAPE_SAMPLE };
 
 /* Rows whose events do not have the process and thread name them in these columns. */
 static const struct row_rule {
@@ -27,6 +27,7 @@ static const struct row_rule {
 	[TRACE_FAULT] = { SHAPE_SLICE, true, 0, 0 },
 	[TRACE_THROTTLE] = { SHAPE_SLICE, false, 0, 0 },
 	[TRACE_WAIT] = { SHAPE_SLICE, false, 0, 0 },
+	[TRACE_SAMPLE] = { SHAPE_SAMPLE, false, 0, 0 },
 	[TRACE_REQUEST] = { SHAPE_REQUEST, false, 0, 0 },
 	[TRACE_BIO] = { SHAPE_INSTANT, false, 0, 0 },
 	[TRACE_INSTANT] = { SHAPE_INSTANT, false, 0, 0 },
@@ -70,6 +71,7 @@ static void draw_slice(struct model *model, struct timeline_item *item)
 	else
 		waiting = model_place(model, thread, item, &track);
 	item_describe(model, item);
+	stacks_describe(model, thread, item);
 	model_slice(model, waiting, item, track, thread);
 }
 
@@ -155,6 +157,8 @@ static int take_event(struct model *model, const struct event *event)
 		draw_slice(model, item);
 	else if (rule->shape == SHAPE_REQUEST)
 		draw_request(model, item);
+	else if (rule->shape == SHAPE_SAMPLE)
+		stacks_take_sample(model, track_of_thread(model, item->process, item->tid), event);
 	else
 		draw_instant(model, item);
 	return 0;
@@ -323,6 +327,8 @@ int timeline_export(const struct export_format *format, struct sink *out,
 	if (options->filter)
 		model.timeline.filter = *options->filter;
 	tracks_init(&model);
+	sink_open_memory(&model.lines);
+	sites_init(&model.sites, &model.site_arena, &model.timeline.job);
 	model.timeline.state = calloc(1, encoder->state_bytes + 1);
 	if (!status && !model.timeline.state)
 		status = -ENOMEM;
@@ -332,6 +338,8 @@ int timeline_export(const struct export_format *format, struct sink *out,
 		encoder->close(&model.timeline);
 	free(model.timeline.state);
 	row_resolver_close(model.resolver);
+	arena_free(&model.site_arena);
+	sink_close(&model.lines);
 	counters_free(&model);
 	spans_free(&model);
 	tracks_free(&model);

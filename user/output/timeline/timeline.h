@@ -4,18 +4,18 @@
  * decides what is on which track; an encoder only writes it.
  *
  *   tracks    processes; their threads; devices; lanes below these for overlapping slices
- *   slices    calls, faults, VFS operations, throttling and waits on their thread, with spans
- *             around them; io_uring and libaio operations on lanes of their process; block
- *             requests on lanes of their device. A slice that would cross another of its thread
- *             is on a lane below.
- *   instants  marked instants, forks, execs, exits, page-cache fill of no operation, and bios where
- *             a thread queued them
- *   counters  bytes per second by process, each operation's spread evenly over its time
+ *   slices    calls, faults, VFS operations, throttling and waits on their thread, with the lines
+ *             of code that samples of them have, and spans around them; io_uring and libaio
+ * operations on lanes of their process; block requests on lanes of their device. A slice that would
+ * cross another of its thread is on a lane below. instants  marked instants, forks, execs, exits,
+ * page-cache fill of no operation, and bios where a thread queued them counters  bytes per second
+ * by process, each operation's spread evenly over its time
  *
  * Times of threads are not drawn: an interval lasts as long as its thread sleeps, and counters of
  * each thread and state would hide the others.
  *
- * Memory grows with processes, threads, lanes, files, strings and open spans, not with events.
+ * Memory grows with processes, threads, lanes, files, strings, stacks and open spans, not with
+ * events.
  */
 #ifndef FAULTLINE_TIMELINE_H
 #define FAULTLINE_TIMELINE_H
@@ -39,6 +39,13 @@ enum timeline_kind {
 	TIMELINE_COUNTER,  /* of a process */
 };
 
+/* A sample of an operation of the same thread, start and end, on the job's clock. */
+struct timeline_sample {
+	uint64_t start_ns, end_ns, tid;
+	uint64_t stack; /* id in the trace; 0: none */
+	bool cut;
+};
+
 /* A track. Slices of a thread nest; those of a lane follow each other. */
 struct timeline_track {
 	enum timeline_kind kind;
@@ -56,6 +63,7 @@ struct timeline_track {
 	uint32_t depth;
 	uint64_t ends[TIMELINE_DEPTH]; /* of the open slices, innermost last; of a lane, its last */
 	uint64_t shared;	       /* events of further threads */
+	struct timeline_sample sample; /* of the operation that begins next */
 };
 
 /* Arguments of slices and instants. */
@@ -97,6 +105,8 @@ struct timeline_track {
 	ARG(SIGNAL, "signal")                                                                      \
 	ARG(STATUS, "status")                                                                      \
 	ARG(MINOR, "minor")                                                                        \
+	ARG(AT, "at")                                                                              \
+	ARG(STACK, "stack")                                                                        \
 	ARG(GIVEN, "args")                                                                         \
 	ARG(FLAGS, "flags")                                                                        \
 	ARG(ENDED_BY, "ended_by")                                                                  \
@@ -166,6 +176,7 @@ struct timeline_encoder {
 	uint64_t kinds;	    /* rows that it writes, as bits, besides spans; 0: all */
 	bool cuts;	    /* slices are cut to the window; otherwise they are whole */
 	bool all_processes; /* even those that did nothing */
+	bool stacks;	    /* whole stacks, in addition to their innermost lines */
 	size_t state_bytes;
 	/* All but `slice` may be NULL. The first and the last return 0 or -errno. */
 	int (*begin)(struct timeline *timeline);

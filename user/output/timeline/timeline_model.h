@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "analysis/events/resolve.h"
+#include "analysis/stacks/sites.h"
 #include "output/base/device_names.h"
 #include "output/timeline/timeline.h"
 
@@ -47,6 +48,9 @@ struct model {
 	struct row_resolver *resolver;
 	struct device_names devices;
 	struct sink made; /* for names */
+	struct arena site_arena;
+	struct sites sites;
+	struct sink lines; /* those of the latest sampled item */
 	struct timeline_track *tracks;
 	size_t track_count, track_room;
 	struct map track_numbers; /* kind and process, key -> track */
@@ -115,6 +119,13 @@ struct timeline_name name_string(const struct model *model, uint32_t trace, uint
 				 const char *none);
 /* Sets the name, category and arguments of an item from its row. */
 void item_describe(struct model *model, struct timeline_item *item);
+
+/* --- timeline_stacks.c --- */
+
+/* Keeps a sample for the operation that follows on its thread, which is a track. */
+void stacks_take_sample(struct model *model, uint32_t thread, const struct event *event);
+/* Adds the lines of the item's sample, if the thread has one of it. */
+void stacks_describe(struct model *model, uint32_t thread, struct timeline_item *item);
 
 /* --- timeline_counters.c --- */
 

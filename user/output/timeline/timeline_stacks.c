@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Adds the lines of code at which operations waited to their slices. A sample comes right before
+ * the operation that it was taken in, with the same start and duration.
+ */
+#include <inttypes.h>
+
+#include "analysis/events/path.h"
+#include "output/base/escape.h"
+#include "output/timeline/timeline_model.h"
+
+#define LINES_BYTES 8192 /* of a stack; further callers are left out */
+#define TEXT_MAX 1024	 /* of a name; only hostile traces have longer ones */
+
+void stacks_take_sample(struct model *model, uint32_t thread, const struct event *event)
+{
+	if (thread == TIMELINE_NONE)
+		return;
+	model->tracks[thread].sample = (struct timeline_sample) {
+		.start_ns = event->start,
+		.end_ns = event->end,
+		.tid = event->thread,
+		.stack = event_value(event, SAMPLE_STACK),
+		.cut = event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_CUT,
+	};
+}
+
+static void put_text(struct sink *out, struct trace_string text)
+{
+	if (text.length)
+		escape_to_utf8(out, text.bytes, text.length < TEXT_MAX ? text.length : TEXT_MAX);
+	else
+		sink_char(out, '?');
+}
+
+/* "loader.py:42 in Data.__getitem__" */
+static void put_line(struct sink *out, struct trace_string source, uint64_t line,
+		     struct trace_string function)
+{
+	const size_t base = path_base(source.bytes, source.length);
+
+	put_text(out, (struct trace_string) { source.bytes + base, source.length - base });
+	if (line)
+		sink_format(out, ":%" PRIu64, line);
+	sink_text(out, " in ");
+	put_text(out, function);
+}
+
+/* The innermost line, then its callers. */
+static void put_stack(struct sink *out, const struct stack_table *table, uint32_t trace,
+		      const struct timeline_sample *sample)
+{
+	const size_t before = out->used;
+	uint64_t stack = sample->stack;
+	struct stack_frame frame;
+
+	while (out->used - before < LINES_BYTES && stack_table_next(table, trace, &stack, &frame)) {
+		sink_text(out, out->used > before ? " <- " : "");
+		put_line(out, frame.source, frame.line, frame.function);
+	}
+	if (sample->cut || stack)
+		sink_text(out, " <- ...");
+}
+
+void stacks_describe(struct model *model, uint32_t thread, struct timeline_item *item)
+{
+	const struct timeline_sample *sample = &model->tracks[thread].sample;
+	struct sink *lines = &model->lines;
+	const struct site *site;
+	uint32_t number;
+	size_t length;
+
+	if (!sample->stack || sample->start_ns != item->event->start ||
+	    sample->end_ns != item->event->end || sample->tid != item->tid)
+		return;
+	number = sites_find(&model->sites, item->trace, sample->stack);
+	timeline_fail(&model->timeline, arena_status(&model->site_arena));
+	if (number == SITE_NONE)
+		return;
+	site = &model->sites.all[number];
+	lines->used = 0;
+	put_line(lines, (struct trace_string) { site->file.bytes, site->file.length }, site->line,
+		 (struct trace_string) { site->function.bytes, site->function.length });
+	length = lines->used;
+	if (model->encoder->stacks)
+		put_stack(lines, &model->timeline.job.stacks, item->trace, sample);
+	timeline_fail(&model->timeline, lines->error);
+	item_add_text(item, TIMELINE_AT, TIMELINE_TEXT,
+		      (struct trace_string) { lines->buffer, length });
+	if (model->encoder->stacks)
+		item_add_text(
+			item, TIMELINE_STACK, TIMELINE_TEXT,
+			(struct trace_string) { lines->buffer + length, lines->used - length });
+}
