@@ -15,7 +15,7 @@ class Trace:
     etc."""
 
     STRINGS = ("path", "path2", "comm", "command", "cgroup", "name", "category", "args",
-               "filesystem")
+               "filesystem", "source", "function", "state")
 
     def __init__(self, path):
         unzip = subprocess.run(
@@ -77,7 +77,7 @@ class Trace:
             row = dict(zip(rows._fields, values))
             if "op" in row:
                 row["op"] = operations[row["op"]]["name"]
-            for name in (*self.STRINGS, *("state", "call") * (kind in ("wait", "sample"))):
+            for name in (*self.STRINGS, *("call",) * (kind == "wait")):
                 if name in row:
                     row[name] = self.strings.get(row[name])
             yield row

@@ -9,8 +9,8 @@ from harness import Recording, faultline, machine
 
 # Columns whose names differ between the file and `print --format json`.
 RENAMED = {"time": "time_ns", "dur": "dur_ns", "path": "given_path", "path2": "given_path2"}
-TEXTS = ("call", "comm", "cgroup", "filesystem", "given_path", "given_path2", "name", "path",
-         "path2", "state")
+TEXTS = ("call", "comm", "cgroup", "filesystem", "function", "given_path", "given_path2", "name",
+         "path", "path2", "source", "state")
 
 
 class Format(unittest.TestCase):

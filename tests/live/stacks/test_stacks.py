@@ -41,8 +41,7 @@ class Stacks:
 
     def __init__(self, trace):
         self.frames = {
-            row["id"]: [os.fsdecode(trace.strings[row["source"]]), row["line"],
-                        os.fsdecode(trace.strings[row["function"]])]
+            row["id"]: [os.fsdecode(row["source"]), row["line"], os.fsdecode(row["function"])]
             for row in trace.dicts("frame")
         }
         self.stacks = {row["id"]: (row["caller"], row["frame"]) for row in trace.dicts("stack")}

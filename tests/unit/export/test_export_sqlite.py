@@ -10,9 +10,10 @@ import signal
 import sqlite3
 import sys
 import unittest
+from collections import Counter
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from _exported import ALL, call, report, trace  # noqa: E402
+from _exported import ALL, call, printed, report, stacks_of, trace  # noqa: E402
 from _place import InPlace  # noqa: E402
 
 
@@ -91,6 +92,25 @@ class Database(InPlace):
             failed = sum(row["errors"] or 0 for row in told["operations"]
                          if row["layer"] in ("syscall", "async"))
             self.assertEqual(sum(row["count"] for row in views["failed"]), failed)
+
+    def test_lines(self):
+        """Time by line is that of the samples; by caller, each sample counts once for each line of
+        its stack."""
+        database, rows = self.export("stacks.flt"), printed("stacks.flt")
+        samples = [row for row in rows if row["kind"] == "sample"]
+        stacks, below, above = stacks_of("stacks.flt"), Counter(), Counter()
+        for row in samples:
+            frames = stacks[row["stack"]][0] if row["stack"] else [(None, None, None)]
+            below[frames[-1], row["state"]] += row["weight"]
+            for frame in set(frames if row["stack"] else ()):
+                above[frame, row["state"]] += row["weight"]
+        for view, wanted in ("by_line", below), ("by_caller", above):
+            found = {((row["function"], row["source"], row["line"]), row["state"]): row["time_ns"]
+                     for row in database.execute(f"SELECT * FROM {view}")}
+            self.assertEqual(found, {(tuple(part or None for part in frame), state): weight
+                                     for (frame, state), weight in wanted.items()} | (
+                {((None,) * 3, "io"): below[(None,) * 3, "io"] + below[("", "", 0), "io"]}
+                if view == "by_line" else {}))
 
     def by_file(self, views, told):
         found = {(row["path"], row["reads"], row["read_bytes"] or 0, row["writes"],

@@ -87,6 +87,22 @@ const struct sqlite_view sqlite_views[] = {
 	  "  sum(queue_ns) AS queue_ns, sum(dur_ns - queue_ns) AS service_ns,\n"
 	  "  max(dur_ns) AS max_ns, sum(status != 0) AS errors\n"
 	  "FROM requests GROUP BY dev, op ORDER BY bytes DESC" },
+	{ "by_line",
+	  "Which lines took how much time, by state? The state io (calls, faults) overlaps cpu.",
+	  "SELECT t.source, t.line, t.function, s.state, count(*) AS samples,\n"
+	  "  sum(s.weight_ns) AS time_ns\n"
+	  "FROM samples AS s LEFT JOIN stacks AS t ON t.id = s.stack\n"
+	  "GROUP BY t.source, t.line, t.function, s.state ORDER BY time_ns DESC" },
+	{ "by_caller", "The same for lines and all that they call.",
+	  "WITH RECURSIVE above(stack, at) AS (SELECT id, id FROM stacks\n"
+	  "  UNION ALL SELECT a.stack, t.caller FROM above AS a JOIN stacks AS t ON t.id = a.at\n"
+	  "  WHERE t.caller IS NOT NULL),\n"
+	  "lines AS (SELECT DISTINCT a.stack, t.source, t.line, t.function\n"
+	  "  FROM above AS a JOIN stacks AS t ON t.id = a.at)\n"
+	  "SELECT l.source, l.line, l.function, s.state, count(*) AS samples,\n"
+	  "  sum(s.weight_ns) AS time_ns\n"
+	  "FROM samples AS s JOIN lines AS l ON l.stack = s.stack\n"
+	  "GROUP BY l.source, l.line, l.function, s.state ORDER BY time_ns DESC" },
 	{ "slowest", "Which operations were the slowest?",
 	  "SELECT o.dur_ns, o.time_ns, o.pid, o.tid, o.op, coalesce(o.path, f.path) AS path,\n"
 	  "  o.offset, o.fetched_bytes\n"

@@ -113,6 +113,16 @@ static void get_file(struct relation_row *row, const struct relation_column *col
 		cell_uint(cell, file);
 }
 
+static void get_stack(struct relation_row *row, const struct relation_column *column,
+		      struct cell *cell)
+{
+	uint32_t stack = stack_tree_find(&row->stacks, row->event->block->trace,
+					 row->resolved->values[column->number]);
+
+	if (stack != STACK_NONE)
+		cell_uint(cell, stack);
+}
+
 static void get_string(struct relation_row *row, const struct relation_column *column,
 		       struct cell *cell)
 {
@@ -189,6 +199,7 @@ static const struct {
 	  "file written by sendfile, splice and the like" },
 	{ "dir", RELATION_UINT, get_file, "files", 0, "directory that path is relative to" },
 	{ "dir2", RELATION_UINT, get_file, "files", 0, "directory that path2 is relative to" },
+	{ "stack", RELATION_UINT, get_stack, "stacks", 0, "stack; null: unknown, flags say why" },
 	{ "path", RELATION_TEXT, get_path, NULL, 0,
 	  "path given to the call, made absolute; its file's own path is files.path" },
 	{ "path2", RELATION_TEXT, get_path2, NULL, 0, "second path of rename or link" },

@@ -9,6 +9,7 @@
 #include "analysis/report/report.h"
 #include "analysis/events/resolve.h"
 #include "output/base/sink.h"
+#include "output/base/stack_tree.h"
 #include "base/units.h"
 
 #define RELATION_COLUMNS_MAX 96
@@ -36,7 +37,8 @@ struct relation_row {
 	uint64_t base_ns; /* origin of times */
 	const struct event *event;
 	const struct resolved_row *resolved;
-	uint32_t number;		/* of a file or a process, or the slot of a span */
+	struct stack_tree stacks;	/* of the samples so far */
+	uint32_t number;		/* of a file, process or stack, or the slot of a span */
 	uint32_t process;		/* of the event or span; PROCESS_UNKNOWN for none */
 	uint64_t span;			/* serial of the enclosing span; 0: none */
 	const struct relation_span *of; /* for a span's row */
@@ -90,6 +92,7 @@ extern const struct relation_columns relation_calls, relation_faults;
 extern const struct relation_columns relation_process, relation_process_span;
 /* and for other tables. */
 extern const struct relation_columns relation_spans, relation_files, relation_processes;
+extern const struct relation_columns relation_stacks;
 
 /* The "class" of operations, including IO_NONE (NULL). */
 const char *relation_class(unsigned int class);

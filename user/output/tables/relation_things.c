@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The tables of spans, files and processes. */
+/* The tables of spans, files, processes and stacks. */
 #include <sys/wait.h>
 
 #include "output/base/args.h"
@@ -335,3 +335,65 @@ static const struct relation_column processes[] = {
 	{ "signal", RELATION_INT, UNIT_NONE, "signal that ended it", .get = get_signal },
 };
 const struct relation_columns relation_processes = RELATION_COLUMNS(processes);
+
+/* --- stacks: a row's number is that of the stack, less 1 --- */
+
+static const struct tree_stack *stack_of(const struct relation_row *row)
+{
+	return &row->stacks.stacks[row->number + 1];
+}
+
+static void get_stack_id(struct relation_row *row, const struct relation_column *column,
+			 struct cell *cell)
+{
+	cell_uint(cell, row->number + 1);
+}
+
+static void get_stack_caller(struct relation_row *row, const struct relation_column *column,
+			     struct cell *cell)
+{
+	if (stack_of(row)->caller != STACK_NONE)
+		cell_uint(cell, stack_of(row)->caller);
+}
+
+static void get_stack_depth(struct relation_row *row, const struct relation_column *column,
+			    struct cell *cell)
+{
+	cell_uint(cell, stack_of(row)->depth);
+}
+
+static void get_stack_source(struct relation_row *row, const struct relation_column *column,
+			     struct cell *cell)
+{
+	relation_text(cell, stack_tree_source(&row->stacks, stack_of(row)->frame));
+}
+
+static void get_stack_line(struct relation_row *row, const struct relation_column *column,
+			   struct cell *cell)
+{
+	const uint64_t line = row->stacks.frames[stack_of(row)->frame].line;
+
+	if (line)
+		cell_uint(cell, line);
+}
+
+static void get_stack_function(struct relation_row *row, const struct relation_column *column,
+			       struct cell *cell)
+{
+	relation_text(cell, stack_tree_function(&row->stacks, stack_of(row)->frame));
+}
+
+static const struct relation_column stacks[] = {
+	{ "id", RELATION_UINT, UNIT_NONE, "stack id", .get = get_stack_id },
+	{ "caller", RELATION_UINT, UNIT_NONE,
+	  "stack of the caller, with a lower id; null: this is the outermost frame",
+	  .refers = "stacks", .get = get_stack_caller },
+	{ "depth", RELATION_UINT, UNIT_COUNT, "number of its frames", .get = get_stack_depth },
+	{ "source", RELATION_TEXT, UNIT_NONE,
+	  "source file of the innermost frame, as the interpreter names it",
+	  .get = get_stack_source },
+	{ "line", RELATION_UINT, UNIT_NONE, "its line", .get = get_stack_line },
+	{ "function", RELATION_TEXT, UNIT_NONE, "its function: qualified name",
+	  .get = get_stack_function },
+};
+const struct relation_columns relation_stacks = RELATION_COLUMNS(stacks);

@@ -41,12 +41,16 @@ static const struct {
 	  EVENTS(TRACE_WAIT), .columns = &relation_process_span },
 	{ "thread_times", "times of threads in each state, by interval", EVENTS(TRACE_THREAD_TIME),
 	  .columns = &relation_process },
+	{ "samples", "samples of stacks, each of which stands for some time", EVENTS(TRACE_SAMPLE),
+	  .columns = &relation_process_span },
 	{ "moments", "instants marked by the application", EVENTS(TRACE_INSTANT),
 	  .columns = &relation_process_span },
 	{ "spans", "spans of the application, in order of their ends", .kinds = CURSOR_SPAN_KINDS,
 	  .columns = &relation_spans },
 	{ "files", "files", .columns = &relation_files },
 	{ "processes", "processes", .columns = &relation_processes },
+	{ "stacks", "stacks of samples: a line, and the stack of its caller",
+	  .columns = &relation_stacks },
 	{ "operations", "exact totals by operation, lost events included", .table = "operations" },
 	{ "ranks", "compute and I/O by rank", .table = "ranks" },
 	{ "findings", "findings of the report", .table = "findings" },
@@ -56,7 +60,7 @@ static const struct {
 _Static_assert(COUNT <= RELATIONS_MAX, "writers have room for RELATIONS_MAX tables");
 
 /* Indices into the registry. */
-enum { SPANS = 9, FILES, PROCESSES };
+enum { SAMPLES = 8, SPANS = 10, FILES, PROCESSES, STACKS };
 
 /* Keys of the counters used where a program gives no numbers. */
 enum { COUNT_EPOCHS, COUNT_STEPS };
@@ -178,6 +182,9 @@ static int take_events(void *state, const struct event *events, size_t count)
 		int number = all->of_kind[event_kind(event)];
 		struct resolved_row resolved;
 
+		if (event_is_sample(event)) /* gives the table of stacks its rows */
+			stack_tree_find(&all->row.stacks, event->block->trace,
+					event_value(event, SAMPLE_STACK));
 		if (number < 0 || event->flags & EVENT_TURN || is_second(all, event))
 			continue;
 		row_resolve(all->resolver, event, &resolved);
@@ -317,6 +324,10 @@ static int write_events(struct relations *all, struct trace_error *error)
 		any |= all->of_kind[i] >= 0;
 		walk.cursor.kinds |= all->of_kind[i] >= 0 ? 1ull << i : 0;
 	}
+	if (all->wanted[STACKS]) {
+		any = true;
+		walk.cursor.kinds |= 1ull << TRACE_SAMPLE;
+	}
 	/* A filter's window moves the job's ends; times are relative to the start of the run. */
 	all->row.base_ns = all->job.start_ns;
 	status = filter_start(&walk.filter, all->options->filter, &all->job, error);
@@ -416,12 +427,17 @@ static int begin_all(struct relations *all)
 
 static int write_all(struct relations *all, struct trace_error *error)
 {
-	int status = write_events(all, error);
+	int status;
 
+	stack_tree_init(&all->row.stacks, &all->job.stacks);
+	status = write_events(all, error);
 	if (!status)
 		status = write_things(all, FILES, all->job.files.count);
 	if (!status)
 		status = write_things(all, PROCESSES, all->job.processes.count);
+	if (!status && all->wanted[STACKS])
+		status = arena_status(&all->row.stacks.arena)
+				 ?: write_things(all, STACKS, all->row.stacks.stack_count - 1);
 	return status ? status : write_report(all);
 }
 
@@ -455,6 +471,7 @@ int relations_write(const struct relation_writer *writer, void *to,
 		status = job_load(&all->job, traces, names, trace_count, error);
 		if (!status)
 			status = write_all(all, error);
+		stack_tree_free(&all->row.stacks);
 		job_free(&all->job);
 	}
 	row_resolver_close(all->resolver);
