@@ -124,6 +124,54 @@ class Reading(unittest.TestCase):
         self.assertEqual(list(none.waits.columns), list(trace.waits.columns))
         self.assertEqual(none.waits.dtypes["object"], trace.waits.dtypes["object"])
 
+    def test_stacks(self):
+        """Samples and their stacks, as in `print`; the same with Dask."""
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "export_traces"), self.place.name],
+                       check=True)
+        path, other, hostile = (os.path.join(self.place.name, f"{name}.flt")
+                                for name in ("stacks", "other_stacks", "hostile_stacks"))
+        rows, trace = printed(path), faultline.read(path)
+        of = {kind: {row["id"]: row for row in rows if row["kind"] == kind}
+              for kind in ("frame", "stack")}
+        samples = sorted((row for row in rows if row["kind"] == "sample"),
+                         key=lambda row: row["time_ns"])
+        self.assertEqual(len(trace.samples), 14)
+        for row, sample in zip(samples, trace.samples.to_dict("records")):
+            chain, stack = [], row["stack"]
+            while stack:
+                frame, stack = of["frame"][of["stack"][stack]["frame"]], of["stack"][stack]["caller"]
+                chain.append(tuple(frame[name] or None for name in ("source", "line", "function")))
+            self.assertEqual(trace.chain(sample["stack"]), chain)
+            inner = [sample[name] if not pd.isna(sample[name]) else None
+                     for name in ("source", "line", "function")]
+            self.assertEqual(inner, list(chain[0] if chain else [None] * 3))
+            self.assertEqual([sample[name] for name in ("state", "weight_ns", "dur_ns", "tid",
+                                                        "stack", "flags", "fetched_bytes", "op")],
+                             [row[name] for name in ("state", "weight", "dur_ns", "tid", "stack",
+                                                     "flags", "fetched_bytes", "op")])
+        self.assertEqual(trace.stacks["stack"].tolist(), sorted(of["stack"]))
+        self.assertEqual(trace.stacks["caller"].fillna(0).tolist(),
+                         [of["stack"][stack]["caller"] for stack in trace.stacks["stack"]])
+        lazy = faultline.read_dask([path, other], "samples")
+        self.assertEqual(lazy.groupby("function", observed=True).weight_ns.sum().compute()
+                         ["Loop.step"], 1000000 + 20408163 + 3000000 + 4000000)
+        both = faultline.read([path, other])
+        last = both.samples[both.samples["trace"] == other].iloc[-1]
+        self.assertEqual([frame.line for frame in both.chain(last["stack"], last["trace"])],
+                         [21, 10])
+        with self.assertRaises(ValueError):
+            both.chain(last["stack"])
+        loops = faultline.read(hostile)
+        self.assertEqual([len(loops.chain(stack)) for stack in range(7)],
+                         [0, 128, 128, 128, 1, 1, 0])
+        self.assertEqual(len(loops.samples), 12)
+        self.assertEqual(loops.stacks["stack"].max(), 2**64 - 1)
+        none = faultline.read(SAMPLE)
+        self.assertEqual((len(none.samples), len(none.stacks)), (0, 0))
+        self.assertEqual(list(none.samples.columns), list(trace.samples.columns))
+        self.assertEqual(none.samples.dtypes["line"], trace.samples.dtypes["line"])
+        self.assertEqual(list(none.stacks.columns), list(trace.stacks.columns))
+
     def test_sums_of_report(self):
         trace = faultline.read(self.made)
         report = trace.report()

@@ -23,6 +23,7 @@ FEED = 1 << 16
 TYPES = {sign + width for sign in ("<u", "<i", "|u", "|i") for width in "1248"}
 VERSION = 1
 FILE_COLUMNS = ("id", "dev", "ino", "size")  # required in rows of files
+FRAMES_MOST = 128  # of a stack: the recorder's limit
 ANY_PID = (1 << 64) - 1  # see key(): the processes of a block are unknown
 # Exceptions from reading a frame that is damaged or was written by another program.
 DAMAGED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, zstandard.ZstdError,
@@ -42,6 +43,13 @@ class Block(NamedTuple):
     start: int
     end: int
     pids: int
+
+
+class Frame(NamedTuple):
+    """A line of a function, as the interpreter names them; None: unknown."""
+    source: Optional[str]
+    line: Optional[int]
+    function: Optional[str]
 
 
 def key(pid: int) -> int:
@@ -228,6 +236,40 @@ class TraceFile:
                 if known is None or row["time"] >= known["time"]:
                     latest[row["id"]] = row
         return latest
+
+    def _by_id(self, kind: str, *names: str) -> Dict[int, Tuple[int, ...]]:
+        """Columns of the first row of each id."""
+        found: Dict[int, Tuple[int, ...]] = {}
+        for block, columns in self.of_kind(kind):
+            try:
+                rows = [columns[name].tolist() for name in ("id", *names)]
+            except KeyError as error:
+                self.warn_of(block, ValueError(f"missing column {error}"))
+                continue
+            for number, *row in zip(*rows):
+                found.setdefault(number, tuple(row))
+        return found
+
+    @functools.cached_property
+    def frame_rows(self) -> Dict[int, Frame]:
+        """Frames of stacks by id."""
+        return {number: Frame(self.strings.get(source), line or None, self.strings.get(function))
+                for number, (source, line, function)
+                in self._by_id("frame", "source", "line", "function").items()}
+
+    @functools.cached_property
+    def stack_rows(self) -> Dict[int, Tuple[int, ...]]:
+        """The stack of the caller, and the innermost frame, of stacks by id; 0: none."""
+        return self._by_id("stack", "caller", "frame")
+
+    def chain(self, stack: int, most: int = FRAMES_MOST) -> List[Frame]:
+        """Returns the frames of a stack, innermost first; none if it is unknown. In a damaged or
+        forged trace, callers may be missing or form a loop, which ends after `most` frames."""
+        frames: List[Frame] = []
+        while stack in self.stack_rows and stack and len(frames) < most:
+            stack, frame = self.stack_rows[stack]
+            frames.append(self.frame_rows.get(frame, Frame(None, None, None)))
+        return frames
 
     def of_kind(self, kind: str) -> Iterator[Tuple[Block, Dict[str, "np.ndarray[Any, Any]"]]]:
         for block in self.blocks:

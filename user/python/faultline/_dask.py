@@ -36,10 +36,10 @@ def _groups(blocks: List[Block], rows: int) -> List[List[Block]]:
 def read_dask(paths: Paths, table: str = "calls", columns: Optional[Sequence[str]] = None,
               from_ns: Optional[int] = None, until_ns: Optional[int] = None,
               pid: Optional[int] = None, partition_rows: int = 1_000_000) -> Any:
-    """Returns calls, faults, requests, vfs, waits or thread_times as a Dask DataFrame with
-    partitions of about `partition_rows` rows, for traces larger than memory. Reads only headers and indexes now; the
-    blocks that match a time range (ns since 1970) and a pid are read when they are needed. Workers
-    must find the traces under the same paths."""
+    """Returns calls, faults, requests, vfs, waits, thread_times or samples as a Dask DataFrame with
+    partitions of about `partition_rows` rows, for traces larger than memory. Reads only headers and
+    indexes now; the blocks that match a time range (ns since 1970) and a pid are read when they are
+    needed. Workers must find the traces under the same paths."""
     _frames.check_table(table)
     choice = Choice(None if columns is None else tuple(columns), from_ns, until_ns, pid)
     none = _frames.join([], table, choice.columns)

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 import numpy as np
 
-from ._blocks import DAMAGED, Block, TraceFile, key
+from ._blocks import DAMAGED, Block, Frame, TraceFile, key
 
 try:
     import pandas
@@ -44,6 +44,12 @@ def known(values: Any, missing: Any, kind: Any = np.int64) -> Any:
     return values if pd is None else pd.arrays.IntegerArray(values, np.asarray(missing, dtype=bool))
 
 
+def numbers(values: Sequence[Optional[int]]) -> Any:
+    """Returns unsigned integers, unknown where they are None or 0."""
+    made = np.array([value or 0 for value in values], dtype=np.uint64)
+    return known(made, made == 0, np.uint64)
+
+
 def path_of(trace: TraceFile, ids: Any) -> Any:
     """Returns the paths of file ids; equal paths share a category."""
     used, inverse = np.unique(ids, return_inverse=True)
@@ -69,8 +75,8 @@ def text_of(trace: TraceFile, ids: Any) -> Any:
 
 
 def operation_of(trace: TraceFile, numbers: Any) -> Any:
-    names = sorted(set(trace.operations))
-    place = {name: i for i, name in enumerate(names)}
+    names = sorted(set(trace.operations) - {"none"})
+    place = {"none": -1, **{name: i for i, name in enumerate(names)}}
     table = np.array([place[name] for name in trace.operations], dtype=np.int32)
     if (numbers < 0).any():
         raise ValueError("negative operation number")
@@ -105,6 +111,25 @@ def unless_zero(name: str, kind: Any = np.int64) -> Maker:
         values = plain(name)(trace, rows)
         return known(values, values == 0, kind)
     return make
+
+
+def innermost(part: str) -> Maker:
+    """Makes a column of the innermost frames of stacks: a member of Frame."""
+    def make(trace: TraceFile, rows: Columns) -> Any:
+        used, inverse = np.unique(plain("stack")(trace, rows), return_inverse=True)
+        found = [getattr(frame, part) for number in used.tolist()
+                 for frame in trace.chain(number, 1) or [Frame(None, None, None)]]
+        if part == "line":
+            return numbers(found)[inverse]
+        names = sorted({name for name in found if name is not None})
+        place = {name: i for i, name in enumerate(names)}
+        codes = np.array([place.get(name, -1) for name in found], dtype=np.int32)
+        return categories(codes[inverse], names)
+    return make
+
+
+def trace_of(trace: TraceFile, rows: Columns) -> Any:
+    return categories(np.zeros(len(rows["time"]), dtype=np.int32), [trace.path])
 
 
 def rank_none(trace: TraceFile, rows: Columns) -> Any:
@@ -148,7 +173,17 @@ TABLES: Dict[str, Tuple[Tuple[str, ...], List[Tuple[str, Maker]]]] = {
         ("object", unless_zero("object", np.uint64)), ("waker_pid", unless_zero("waker_pid")),
         ("waker_tid", unless_zero("waker_tid")), ("flags", plain("flags"))]),
     "thread_times": (("thread_time",), [
-        *HEAD, *((f"{name}_ns", plain(name)) for name in (*STATES, "io_wait", "user", "system", "io"))]),
+        *HEAD, *((f"{name}_ns", plain(name))
+                 for name in (*STATES, "io_wait", "user", "system", "io"))]),
+    "samples": (("sample",), [
+        *HEAD, ("state", lambda trace, rows: text_of(trace, plain("state")(trace, rows))),
+        ("weight_ns", plain("weight")),
+        ("op", lambda trace, rows: operation_of(trace, rows["op"])),
+        ("file", lambda trace, rows: path_of(trace, rows["file"])), ("file_id", plain("file")),
+        ("offset", offset), ("fetched_bytes", plain("fetched_bytes")),
+        ("source", innermost("source")), ("line", innermost("line")),
+        ("function", innermost("function")), ("trace", trace_of), ("stack", plain("stack")),
+        ("flags", plain("flags"))]),
     "span_begins": (("span_begin",), [
         ("start_ns", plain("time")), ("pid", plain("pid")), ("tid", plain("tid")),
         ("id", lambda trace, rows: rows["id"].astype(np.uint64)),
@@ -168,7 +203,7 @@ TABLES: Dict[str, Tuple[Tuple[str, ...], List[Tuple[str, Maker]]]] = {
 }
 
 # Tables that may be larger than memory, and can be read in parts.
-LARGE = ("calls", "faults", "requests", "vfs", "waits", "thread_times")
+LARGE = ("calls", "faults", "requests", "vfs", "waits", "thread_times", "samples")
 
 
 def check_table(name: str) -> None:
@@ -222,7 +257,8 @@ def from_block(trace: TraceFile, table: str, block: Block, choice: Choice) -> Op
 
 def empty(table: str, columns: Optional[Sequence[str]]) -> Columns:
     none = np.zeros(0, dtype=np.int64)
-    texts = {"op", "file", "path", "device", "name", "category", "comm", "command", "state", "call"}
+    texts = {"op", "file", "path", "device", "name", "category", "comm", "command", "state", "call",
+             "source", "function", "trace"}
     unknown = {"rank", "waker_pid", "waker_tid"} | ({"offset"} if table != "faults" else set())
     out: Columns = {}
     for name in check_columns(table, columns):
@@ -230,7 +266,7 @@ def empty(table: str, columns: Optional[Sequence[str]]) -> Columns:
             else none.astype("datetime64[ns]") if name == "time" \
             else none.astype(bool) if name in ("major", "write") \
             else none.astype(np.uint64) if name == "id" \
-            else known(none, none != 0, np.uint64) if name == "object" \
+            else known(none, none != 0, np.uint64) if name in ("object", "line") \
             else known(none, none != 0) if name in unknown else none
     return out
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import _frames
-from ._blocks import TraceFile, TraceWarning, open_file
+from ._blocks import Frame, TraceFile, TraceWarning, open_file
 from ._frames import Choice, pd
 
 Paths = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
@@ -61,9 +61,9 @@ class Trace:
     def table(self, name: str, columns: Optional[Sequence[str]] = None,
               from_ns: Optional[int] = None, until_ns: Optional[int] = None,
               pid: Optional[int] = None) -> Any:
-        """Reads part of calls, faults, requests, vfs, waits or thread_times: some columns, or the
-        rows that overlap a time range (ns since 1970, both ends included) or belong to a process.
-        Skips blocks that cannot contain such rows."""
+        """Reads part of calls, faults, requests, vfs, waits, thread_times or samples: some columns,
+        or the rows that overlap a time range (ns since 1970, both ends included) or belong to a
+        process. Skips blocks that cannot contain such rows."""
         _frames.check_table(name)
         return self._table(name, Choice(None if columns is None else tuple(columns), from_ns,
                                         until_ns, pid))
@@ -74,6 +74,8 @@ class Trace:
                 for block in _frames.wanted_blocks(trace, name, choice)]
         for trace in {id(trace): trace for trace, _ in work}.values():
             trace.strings, trace.file_rows  # once, before threads need them
+            if name == "samples":
+                trace.stack_rows, trace.frame_rows
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             parts = pool.map(lambda item: _frames.from_block(item[0], name, item[1], choice), work)
             joined = _frames.join([part for part in parts if part is not None], name,
@@ -110,6 +112,35 @@ class Trace:
     def thread_times(self) -> Any:
         """The time of each thread in each state, by interval: the states add up to dur_ns."""
         return self._table("thread_times")
+
+    @functools.cached_property
+    def samples(self) -> Any:
+        """Samples of stacks: each stands for weight_ns of its thread in the state. source, line and
+        function are those of the innermost frame; chain() returns all frames."""
+        return self._table("samples")
+
+    @functools.cached_property
+    def stacks(self) -> Any:
+        """Stacks of samples, one row per id and trace: the innermost frame, and the stack of its
+        caller."""
+        self._need_pandas("stacks")
+        rows = [(trace.path, stack, caller, *(trace.chain(stack, 1)[0]))
+                for trace in self.traces
+                for stack, (caller, _) in sorted(trace.stack_rows.items()) if stack]
+        names = ["trace", "stack", "caller", "source", "line", "function"]
+        columns = dict(zip(names, zip(*rows) if rows else [()] * len(names)))
+        return pd.DataFrame({name: _frames.numbers(values) if name in ("stack", "caller", "line")
+                             else pd.Series(values, dtype="category")
+                             for name, values in columns.items()})
+
+    def chain(self, stack: int, trace: Optional[str] = None) -> List[Frame]:
+        """Returns the frames of a sample's stack as (source, line, function), innermost first; none
+        if the stack is unknown. `trace` is the sample's, if several are read."""
+        found = [of for of in self.traces if trace in (None, of.path)]
+        if len(found) != 1:
+            raise ValueError("several traces are read: which one has the stack?" if found else
+                             f"{trace}: no such trace is read")
+        return found[0].chain(int(stack))
 
     @functools.cached_property
     def spans(self) -> Any:
