@@ -81,93 +81,44 @@ struct {
 #define CODE_8(bytes, offset) (*(__u64 *)((bytes) + ((offset)&0xf8)))
 #define CODE_4(bytes, offset) (*(__u32 *)((bytes) + ((offset)&0xfc)))
 
-/* The same in all supported versions: of a code object, of a string, of bytes. */
+/* The same in all supported versions: of a string, and of bytes. */
 #define OBJECT_SIZE 16
-#define CODE_CONSTANTS 24
-#define CODE_NAMES 32
-#define CODE_FLAGS 48
 #define STRING_LENGTH 16
-#define STRING_STATE 32
 #define STRING_IS_ASCII 0x40
 #define STRING_WIDTH(state) ((state) >> 2 & 7)
 #define BYTES_CONTENT 32
 
 #define HASH_STEP(hash, value) ((hash) = ((hash) ^ (hash) >> 29 ^ (value)) * 0x9e3779b97f4a7c15ull)
 
-#define TAIL_WORDS 4
+/* What a string begins with, after its type. */
+struct text_head {
+	__u64 length; /* in characters */
+	__u64 hash;   /* of its content; TEXT_NOT_HASHED: Python has not made one yet */
+	__u32 state;
+	__u32 pad;
+};
 
-/* A hash of a string's content: Python's own, if it has made one, else of the string's end. Uses
- * the draft's frame. */
-static __always_inline __u64 string_check(const struct python_layout *layout,
-					  struct stack_draft *draft, __u64 string)
+#define TEXT_NOT_HASHED (~0ull)
+
+/* Uses the draft's frame. Returns NULL if it cannot be read. */
+static __always_inline struct text_head *text_read_head(struct stack_draft *draft, __u64 string)
 {
-	__u64 *words = (__u64 *)draft->frame; /* length, hash, state; then the end */
-	__u64 *tail = words + 3, hash, bytes;
+	struct text_head *head = (struct text_head *)draft->frame;
 
-	if (bpf_probe_read_user(words, 24, (void *)(string + STRING_LENGTH)))
-		return 0;
-	if (words[1] != ~0ull)
-		return words[1];
-	hash = bytes = words[0];
-	string += words[2] & STRING_IS_ASCII ? layout->text_ascii : layout->text_other;
-	if (bytes > TAIL_WORDS * 8) {
-		string += bytes - TAIL_WORDS * 8;
-		bytes = TAIL_WORDS * 8;
-	}
-	for (int i = 0; i < TAIL_WORDS; i++)
-		tail[i] = 0;
-	BARRIER_VAR(bytes);
-	if (bytes > TAIL_WORDS * 8 || bpf_probe_read_user(tail, bytes, (void *)string))
-		return 0;
-	for (int i = 0; i < TAIL_WORDS; i++)
-		HASH_STEP(hash, tail[i]);
-	return hash;
+	return bpf_probe_read_user(head, sizeof(*head), (void *)(string + STRING_LENGTH)) ? NULL
+											  : head;
 }
-
-/* What distinguishes a code object from others that were at its address, and from those of other
- * processes: a fork has the same addresses. Its parts may have the addresses of the former ones',
- * too. Never 0. */
-static __always_inline __u32 code_check(const struct python_layout *layout,
-					struct stack_draft *draft)
-{
-	const __u8 *code = draft->code;
-	__u64 hash = *(__u64 *)(code + OBJECT_SIZE);
-
-	HASH_STEP(hash, bpf_get_current_task_btf()->tgid);
-	HASH_STEP(hash, *(__u64 *)(code + CODE_CONSTANTS));
-	HASH_STEP(hash, *(__u64 *)(code + CODE_NAMES));
-	HASH_STEP(hash, *(__u32 *)(code + CODE_FLAGS));
-	HASH_STEP(hash, CODE_4(code, layout->code_line));
-	HASH_STEP(hash, CODE_8(code, layout->code_path));
-	HASH_STEP(hash, string_check(layout, draft, CODE_8(code, layout->code_path)));
-	HASH_STEP(hash, CODE_8(code, layout->code_function));
-	HASH_STEP(hash, string_check(layout, draft, CODE_8(code, layout->code_function)));
-	HASH_STEP(hash, CODE_8(code, layout->code_table));
-	hash ^= hash >> 32;
-	return (__u32)hash ? (__u32)hash : 1;
-}
-
-/* Texts take at most half of the ring that they share with processes and files. */
-static __always_inline bool identities_have_room(void)
-{
-	return bpf_ringbuf_query(&identities, BPF_RB_AVAIL_DATA) <= identities_bytes / 2;
-}
-
-/* --- texts --- */
 
 /* Copies the characters of a string as they are, `*width` bytes each (0: ASCII). Returns how many
  * bytes, or a negative value. */
-static __always_inline __s32 text_copy(const struct python_layout *layout, char *to,
-				       const __u32 bytes_max, __u64 string, __u8 *width)
+static __always_inline __s32 text_copy(const struct python_layout *layout, void *to,
+				       const __u32 bytes_max, __u64 string,
+				       const struct text_head *head, __u8 *width)
 {
-	__u64 length = 0, bytes; /* 6.1 follows the limit of a 32-bit number no further */
-	__u32 state = 0;
+	/* 6.1 follows the limit of a 32-bit number no further. */
+	__u64 bytes = head->length > bytes_max ? bytes_max : head->length;
 
-	if (bpf_probe_read_user(&state, sizeof(state), (void *)(string + STRING_STATE)) ||
-	    !python_read(&length, string + STRING_LENGTH))
-		return -1;
-	*width = state & STRING_IS_ASCII ? 0 : STRING_WIDTH(state);
-	bytes = length > bytes_max ? bytes_max : length;
+	*width = head->state & STRING_IS_ASCII ? 0 : STRING_WIDTH(head->state);
 	bytes *= *width ? *width : 1;
 	if (bytes > bytes_max)
 		bytes = bytes_max;
@@ -178,13 +129,118 @@ static __always_inline __s32 text_copy(const struct python_layout *layout, char 
 	return bpf_probe_read_user(to, bytes, (void *)string) ? -1 : (__s32)bytes;
 }
 
+/* --- identity of code objects --- */
+
+#define HASH_BYTES 32 /* of a step */
+
+struct hash_walk {
+	struct stack_draft *draft;
+	__u64 hash;
+};
+
+static long hash_step(__u32 i, struct hash_walk *walk)
+{
+	const __u64 *words =
+		(const __u64 *)(walk->draft->text +
+				(i * HASH_BYTES & (EVENT_FRAME_TABLE_BYTES - HASH_BYTES)));
+
+#pragma unroll
+	for (int n = 0; n < HASH_BYTES / 8; n++)
+		HASH_STEP(walk->hash, words[n]);
+	return 0;
+}
+
+/* Adds the first bytes of the draft's text to a hash. */
+static __always_inline void hash_text(struct hash_walk *walk, __u64 bytes)
+{
+	__u8 *end = walk->draft->text + (bytes & (2 * EVENT_FRAME_TABLE_BYTES - 1));
+	const __u64 zeros[HASH_BYTES / 8] = {};
+
+	/* At most HASH_BYTES beyond the longest table: still in the draft's text. */
+	if (bytes > EVENT_FRAME_TABLE_BYTES)
+		return;
+	__builtin_memcpy(end, zeros, HASH_BYTES);
+	bpf_loop((bytes + HASH_BYTES - 1) / HASH_BYTES, hash_step, walk, 0);
+}
+
+/* Adds the part of a string that is recorded; or its hash, if Python has made one. Returns false
+ * if it cannot be read. */
+static __noinline bool hash_string(struct hash_walk *walk, const struct python_layout *layout,
+				   __u64 string)
+{
+	const struct text_head *head = text_read_head(walk->draft, string);
+	__s32 bytes;
+	__u8 width;
+
+	if (!head)
+		return false;
+	if (head->hash != TEXT_NOT_HASHED) {
+		HASH_STEP(walk->hash, head->hash);
+		return true;
+	}
+	bytes = text_copy(layout, walk->draft->text, EVENT_FRAME_PATH_BYTES, string, head, &width);
+	if (bytes < 0)
+		return false;
+	HASH_STEP(walk->hash, head->length);
+	hash_text(walk, bytes);
+	return true;
+}
+
+/* The same for a table of lines, which is a bytes object. */
+static __noinline bool hash_table(struct hash_walk *walk, __u64 table)
+{
+	const struct text_head *head = text_read_head(walk->draft, table);
+	__u64 bytes;
+
+	if (!head)
+		return false;
+	HASH_STEP(walk->hash, head->length);
+	if (head->hash != TEXT_NOT_HASHED) {
+		HASH_STEP(walk->hash, head->hash);
+		return true;
+	}
+	bytes = head->length > EVENT_FRAME_TABLE_BYTES ? EVENT_FRAME_TABLE_BYTES : head->length;
+	BARRIER_VAR(bytes);
+	if (bytes > EVENT_FRAME_TABLE_BYTES ||
+	    bpf_probe_read_user(walk->draft->text, bytes, (void *)(table + BYTES_CONTENT)))
+		return false;
+	hash_text(walk, bytes);
+	return true;
+}
+
+/* Returns a hash of all that decides which lines a code object has, because another one may be at
+ * the same address later, or in another process, and its parts, too. 0: it cannot be read. */
+static __always_inline __u32 code_check(const struct python_layout *layout,
+					struct stack_draft *draft)
+{
+	struct hash_walk walk = { draft, layout->version };
+
+	HASH_STEP(walk.hash, CODE_4(draft->code, layout->code_line));
+	if (!hash_string(&walk, layout, CODE_8(draft->code, layout->code_path)) ||
+	    !hash_string(&walk, layout, CODE_8(draft->code, layout->code_function)) ||
+	    !hash_table(&walk, CODE_8(draft->code, layout->code_table)))
+		return 0;
+	walk.hash ^= walk.hash >> 32;
+	return (__u32)walk.hash ? (__u32)walk.hash : 1;
+}
+
+/* Texts take at most half of the ring that they share with processes and files. */
+static __always_inline bool identities_have_room(void)
+{
+	return bpf_ringbuf_query(&identities, BPF_RB_AVAIL_DATA) <= identities_bytes / 2;
+}
+
+/* --- texts --- */
+
 /* Sends the code object in draft->code if it is new. Returns 0 or TRACE_SAMPLE_*. */
 __noinline int code_describe(const struct python_layout *layout, struct stack_draft *draft,
 			     __u64 code, __u32 check, __u32 generation)
 {
 	struct code_key key = { code, check, generation };
+	__u64 path_at, function_at;
+	const struct text_head *head;
 	struct event_frame *event;
-	__s32 path, function;
+	__s32 path = -1, function = -1;
 	__u64 table, bytes = 0;
 	__u8 one = 1;
 
@@ -197,10 +253,16 @@ __noinline int code_describe(const struct python_layout *layout, struct stack_dr
 		return TRACE_SAMPLE_LOST;
 	}
 	event = (struct event_frame *)draft->text;
-	path = text_copy(layout, event->path, sizeof(event->path),
-			 CODE_8(draft->code, layout->code_path), &event->path_width);
-	function = text_copy(layout, event->function, sizeof(event->function),
-			     CODE_8(draft->code, layout->code_function), &event->function_width);
+	path_at = CODE_8(draft->code, layout->code_path);
+	head = text_read_head(draft, path_at);
+	if (head)
+		path = text_copy(layout, event->path, sizeof(event->path), path_at, head,
+				 &event->path_width);
+	function_at = CODE_8(draft->code, layout->code_function);
+	head = text_read_head(draft, function_at);
+	if (head)
+		function = text_copy(layout, event->function, sizeof(event->function), function_at,
+				     head, &event->function_width);
 	table = CODE_8(draft->code, layout->code_table);
 	if (path < 0 || function < 0 || !python_read(&bytes, table + OBJECT_SIZE))
 		return TRACE_SAMPLE_UNREAD;
@@ -360,7 +422,6 @@ static __always_inline void frames_name(struct frames_walk *walk)
 
 	bpf_loop(PYTHON_FRAMES_MAX, checks_step, walk, 0);
 	HASH_STEP(walk->hash, walk->generation);
-	HASH_STEP(walk->hash, bpf_get_current_task_btf()->tgid);
 	hash = walk->hash;
 	known = bpf_map_lookup_elem(&stack_ids, &hash);
 	if (known) {
