@@ -56,8 +56,8 @@ EVENT_SIZE(python_layout, 56);
 /* A file as the kernel identifies it. */
 struct code_file {
 	__u64 ino;
-	__u32 dev; /* major << 20 | minor */
-	__u32 pad;
+	__u32 dev;	  /* major << 20 | minor */
+	__u32 generation; /* inode numbers are used again */
 };
 
 EVENT_SIZE(code_file, 16);
@@ -72,9 +72,10 @@ struct python_mapping {
  * program that exports the interpreter takes precedence, as it does for the dynamic loader. */
 struct python_process {
 	struct python_mapping program, library;
+	__u64 asked_ns; /* time of the last question about a file that is not known */
 };
 
-EVENT_SIZE(python_process, 48);
+EVENT_SIZE(python_process, 56);
 
 /* A frame of a stack. */
 struct python_frame {

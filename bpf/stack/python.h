@@ -7,13 +7,15 @@
 #ifndef FAULTLINE_BPF_PYTHON_H
 #define FAULTLINE_BPF_PYTHON_H
 
+#include "core/identity.h"
 #include "core/pid.h"
 #include "task/code.h"
 #include "vmlinux/mm.h"
 
-/* By file; filled by the user side, also for files that turned out to be no interpreters. */
+/* By file; filled by the user side, also for files that turned out to be no interpreters. Those not
+ * used for long may be replaced: then they are asked for again. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
 	__type(key, struct code_file);
 	__type(value, struct python_layout);
@@ -38,34 +40,48 @@ static __always_inline bool name_begins(const char *name, const char *with, cons
 	return !differ;
 }
 
-/* Whether a file's name is that of an interpreter, or of its library. */
+/* Whether a file's name is that of an interpreter, or of its library: libpython3.11.so.1.0, but not
+ * libpython3.so, which only refers to it. */
 static __always_inline bool python_may_be(const struct file *file, const bool library)
 {
 	struct dentry *dentry = KREAD(file, file, f_path.dentry);
 	char name[16] = {};
 
 	bpf_probe_read_kernel_str(name, sizeof(name), KREAD(dentry, dentry, d_name.name));
-	return library ? name_begins(name, "libpython", 9) : name_begins(name, "python", 6);
+	return library ? name_begins(name, "libpython3.", 11) && name[11] != 's'
+		       : name_begins(name, "python", 6);
 }
 
 static __always_inline void python_mapping_fill(struct python_mapping *mapping,
 						const struct file *file, __u64 address)
 {
-	struct inode *inode = KREAD(file, file, f_inode);
-	struct super_block *sb = KREAD(inode, inode, i_sb);
+	struct address inode = { (__u64)KREAD(file, file, f_inode) };
+	struct file_key key = {};
 
-	mapping->file.ino = KREAD(inode, inode, i_ino);
-	mapping->file.dev = KREAD(super_block, sb, s_dev);
-	mapping->file.pad = 0;
+	file_key_of(&key, &inode);
+	mapping->file.ino = key.ino;
+	mapping->file.dev = key.dev;
+	mapping->file.generation = key.generation;
 	mapping->address = address;
 }
 
-/* Asks for the layout of a file that is not known yet. */
-static __always_inline bool python_is_new(const struct python_mapping *mapping)
+/* Returns NULL if it is not known yet, or anymore. */
+static __always_inline struct python_layout *python_layout_of(const struct python_mapping *mapping)
 {
 	struct code_file file = mapping->file; /* on the stack: see layer_link */
 
-	return !bpf_map_lookup_elem(&python_files, &file);
+	return bpf_map_lookup_elem(&python_files, &file);
+}
+
+/* Asks for the layout of a file unless it is known. Returns whether it has asked. */
+static __always_inline bool python_ask(const struct python_mapping *mapping, __u64 bytes)
+{
+	struct code_file file = mapping->file;
+
+	if (!mapping->address || python_layout_of(mapping))
+		return false;
+	code_send(mapping->address, bytes, &file);
+	return true;
 }
 
 /* The current task has executed a program. */
@@ -81,8 +97,7 @@ static __always_inline void python_exec(const struct mm_struct *mm)
 	python_mapping_fill(&made.program, program,
 			    KREAD(mm_struct, mm, start_code) & ~(PAGE_BYTES - 1));
 	bpf_map_update_elem(&python_processes, &process, &made, BPF_ANY);
-	if (python_is_new(&made.program))
-		code_send(made.program.address, PAGE_BYTES, &made.program.file);
+	python_ask(&made.program, PAGE_BYTES);
 }
 
 /* The current task has mapped code. Returns whether that was reported. Global because it is rarely
@@ -100,10 +115,24 @@ __noinline int python_map(__u64 address, __u64 bytes, const struct address *mapp
 		bpf_map_update_elem(&python_processes, &process, &made, BPF_ANY);
 	else if (!known->library.address)
 		known->library = made.library;
-	if (!python_is_new(&made.library))
+	return python_ask(&made.library, bytes);
+}
+
+#define PYTHON_ASK_AGAIN_NS 1000000000ull
+
+/* Asks again, now and then, for what has had no answer: the user side may have been unable to.
+ * Global, for a frame of its own. */
+__noinline int python_ask_again(__u32 pid)
+{
+	struct python_process *process = bpf_map_lookup_elem(&python_processes, &pid);
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (!process || now_ns - process->asked_ns < PYTHON_ASK_AGAIN_NS)
 		return 0;
-	code_send(address, bytes, &made.library.file);
-	return 1;
+	process->asked_ns = now_ns;
+	python_ask(&process->program, PAGE_BYTES);
+	python_ask(&process->library, PAGE_BYTES);
+	return 0;
 }
 
 /* --- state of a thread --- */

@@ -16,19 +16,20 @@ static __always_inline struct python_layout *python_layout_here(__u32 process, _
 {
 	struct python_process *known = bpf_map_lookup_elem(&python_processes, &process);
 	struct python_layout *layout;
-	struct code_file file;
 
 	if (!known)
 		return NULL;
-	file = known->program.file;
 	*runtime = known->program.address;
-	layout = bpf_map_lookup_elem(&python_files, &file);
+	layout = python_layout_of(&known->program);
 	if (!layout || !layout->version) {
-		file = known->library.file;
 		*runtime = known->library.address;
-		layout = bpf_map_lookup_elem(&python_files, &file);
+		layout = python_layout_of(&known->library);
 	}
-	if (!layout || !layout->version)
+	if (!layout) {
+		python_ask_again(process);
+		return NULL;
+	}
+	if (!layout->version)
 		return NULL;
 	*runtime += layout->runtime;
 	return layout;

@@ -42,6 +42,16 @@ def fill_maps(pid, *names):
         os.close(fd)
 
 
+def empty_map(pid, name):
+    """Deletes all entries of a hash map, whose keys have at most 64 bytes. Returns their number."""
+    maps, key, count = maps_of(pid), ctypes.create_string_buffer(64), 0
+    while not libbpf.bpf_map_get_next_key(maps[name], None, key):
+        count += not libbpf.bpf_map_delete_elem(maps[name], key)
+    for fd in maps.values():
+        os.close(fd)
+    return count
+
+
 class Array:
     """An array map of a process. `size`: bytes of a value, for per-CPU maps."""
 

@@ -336,6 +336,8 @@ TEST(test_names)
 	assert_true(python_layout_may_be("python3.11"));
 	assert_true(python_layout_may_be("libpython3.8.so.1.0"));
 	assert_false(python_layout_may_be("ipython"));
+	assert_false(python_layout_may_be("libpython3.so"));
+	assert_false(python_layout_may_be("libpythonqt.so"));
 	assert_false(python_layout_may_be(""));
 }
 
@@ -344,7 +346,7 @@ TEST(test_layouts)
 	struct library library = library_of(0x30b);
 	struct python_layout layout;
 
-	assert_int_equal(find_in(&library, sizeof(library), "libpython3.so", &layout), 0);
+	assert_int_equal(find_in(&library, sizeof(library), "libpython3.11.so.1.0", &layout), 0);
 	assert_int_equal(layout.version, 0x30b);
 	assert_int_equal(layout.runtime, RUNTIME - 0x1000); /* from the page of the code */
 	assert_int_equal(layout.code_start, 184);
@@ -392,8 +394,19 @@ TEST(test_files_that_are_no_interpreters)
 
 	assert_int_equal(find_in("#!/bin/sh\n", 10, "python3", &layout), -ENOEXEC);
 	assert_int_equal(find_in("", 0, "python3", &layout), -ENOEXEC);
-	library.symbols[1].st_shndx = SHN_UNDEF; /* imported */
+	library.symbols[1].st_name = 0;
 	library.sections[3].sh_name = 0;
+	assert_int_equal(find_in(&library, sizeof(library), "python3-config", &layout), -ENOEXEC);
+	assert_int_equal(find_in(&library, sizeof(library), "pythonista", &layout), -ENOEXEC);
+	/* An interpreter by its name: without symbols, or too old to have this one. */
+	assert_int_equal(find_in(&library, sizeof(library), "python3", &layout), -ENODATA);
+	assert_int_equal(find_in(&library, sizeof(library), "python3.9d", &layout), -ENODATA);
+	assert_int_equal(find_in(&library, sizeof(library), "libpython3.9.so.1.0", &layout),
+			 -ENODATA);
+	assert_int_equal(find_in(&library, sizeof(library), "python2.7", &layout), -ENOTSUP);
+	/* The interpreter is in a library. */
+	library.symbols[1].st_name = NAME_RUNTIME;
+	library.symbols[1].st_shndx = SHN_UNDEF;
 	assert_int_equal(find_in(&library, sizeof(library), "python3", &layout), -ENOEXEC);
 	library = library_of(0x307);
 	assert_int_equal(find_in(&library, sizeof(library), "python3.7", &layout), -ENOTSUP);

@@ -4,8 +4,10 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -13,24 +15,78 @@
 #include "capture/markers/marker_files.h"
 #include "capture/python/layout.h"
 
-/* Gets a file's name without directories. */
-static void name_of(int fd, char *name, size_t size)
+static void path_of(int fd, char path[PATH_MAX])
 {
-	char link[64], path[PATH_MAX], *slash;
+	char link[64];
 	ssize_t length;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, path, sizeof(path) - 1);
+	length = readlink(link, path, PATH_MAX - 1);
 	path[length > 0 ? length : 0] = 0;
+}
+
+/* Gets a file's name without directories. */
+static void name_of(int fd, char *name, size_t size)
+{
+	char path[PATH_MAX], *slash;
+
+	path_of(fd, path);
 	slash = strrchr(path, '/');
 	snprintf(name, size, "%.*s", (int)size - 1, slash ? slash + 1 : path);
+}
+
+static uint32_t generation_of(int content)
+{
+	uint32_t generation[2] = { 0 }; /* the kernel says a long, and writes an int */
+
+	return ioctl(content, FS_IOC_GETVERSION, generation) ? 0 : generation[0];
+}
+
+uint32_t interpreters_generation(int fd)
+{
+	int content = marker_files_reopen(fd);
+	uint32_t generation;
+
+	if (content < 0)
+		return 0;
+	generation = generation_of(content);
+	close(content);
+	return generation;
+}
+
+static int inspect(int fd, int content, struct python_layout *layout)
+{
+	char name[NAME_MAX + 1];
+
+	name_of(fd, name, sizeof(name));
+	return python_layout_find(content, name, layout);
+}
+
+/* Notes that a file's stacks are not recorded, once. */
+static void refuse(struct refused_interpreters *refused, int fd, int status)
+{
+	uint32_t count = atomic_load(&refused->count);
+	char path[PATH_MAX];
+
+	path_of(fd, path);
+	path[sizeof(refused->files[0].path) - 1] = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(refused->files[i].path, path))
+			return;
+	if (count == REFUSED_INTERPRETERS_MAX) {
+		atomic_fetch_add(&refused->more, 1);
+		return;
+	}
+	strcpy(refused->files[count].path, path);
+	refused->files[count].status = status;
+	atomic_store(&refused->count, count + 1);
 }
 
 void interpreters_look(const struct interpreters *interpreters, const struct code_file *file,
 		       int fd)
 {
 	struct python_layout layout;
-	char name[NAME_MAX + 1];
+	uint32_t generation;
 	int content, err;
 
 	if (interpreters->files < 0 || !bpf_map_lookup_elem(interpreters->files, file, &layout))
@@ -38,27 +94,40 @@ void interpreters_look(const struct interpreters *interpreters, const struct cod
 	content = marker_files_reopen(fd);
 	if (content < 0)
 		return;
-	name_of(fd, name, sizeof(name));
-	err = python_layout_find(content, name, &layout);
+	generation = generation_of(content);
+	/* Another file may have been mapped there by now. */
+	err = generation && generation != file->generation ? -ESTALE
+							   : inspect(fd, content, &layout);
 	close(content);
-	/* All zeros if it is none, or of a version that is not known: then it is not asked for
-	 * again. Other errors may pass. */
-	if (!err || err == -ENOEXEC || err == -ENOTSUP || err == -E2BIG)
+	if (err == -ENOTSUP || err == -ENODATA)
+		refuse(interpreters->refused, fd, err);
+	/* All zeros if it is none, or not a supported one: then it is not asked for again. Other
+	 * errors may pass. */
+	if (!err || err == -ENOEXEC || err == -ENOTSUP || err == -ENODATA || err == -E2BIG)
 		bpf_map_update_elem(interpreters->files, file, &layout, BPF_ANY);
 }
 
 void interpreters_expect(const struct interpreters *interpreters, int fd)
 {
+	struct python_layout layout;
 	char name[NAME_MAX + 1];
 	struct code_file file;
 	struct stat status;
+	int content;
 
 	name_of(fd, name, sizeof(name));
-	if (!python_layout_may_be(name) || fstat(fd, &status))
+	if (interpreters->files < 0 || !python_layout_may_be(name) || fstat(fd, &status))
+		return;
+	content = marker_files_reopen(fd);
+	if (content < 0)
 		return;
 	file = (struct code_file) { .ino = status.st_ino,
-				    .dev = major(status.st_dev) << 20 | minor(status.st_dev) };
-	interpreters_look(interpreters, &file, fd);
+				    .dev = major(status.st_dev) << 20 | minor(status.st_dev),
+				    .generation = generation_of(content) };
+	if (bpf_map_lookup_elem(interpreters->files, &file, &layout) &&
+	    !python_layout_find(content, name, &layout))
+		bpf_map_update_elem(interpreters->files, &file, &layout, BPF_ANY);
+	close(content);
 }
 
 void interpreters_set_process(const struct interpreters *interpreters, uint32_t pid,

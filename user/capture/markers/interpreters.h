@@ -5,21 +5,41 @@
 #ifndef FAULTLINE_INTERPRETERS_H
 #define FAULTLINE_INTERPRETERS_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "bpf/records/event_python.h"
 
-/* Maps of the kernel side; -1: the layer is off. */
-struct interpreters {
-	int files;     /* struct code_file to struct python_layout */
-	int processes; /* pid to struct python_process */
+#define REFUSED_INTERPRETERS_MAX 8
+
+/* Interpreters without stacks, in memory that the tracer may share. */
+struct refused_interpreters {
+	_Atomic uint32_t count; /* of those below */
+	_Atomic uint32_t more;	/* questions about others */
+	struct {
+		int status; /* -ENOTSUP, -ENODATA: see python_layout_find */
+		char path[256];
+	} files[REFUSED_INTERPRETERS_MAX];
 };
 
-/* Inspects a file, by an O_PATH descriptor, unless it is known. */
+struct interpreters {
+	/* Maps of the kernel side; -1: the layer is off. */
+	int files;     /* struct code_file to struct python_layout */
+	int processes; /* pid to struct python_process */
+	struct refused_interpreters *refused;
+};
+
+/* Returns the generation of a file's inode number, from an O_PATH descriptor; 0: its file system
+ * has none. */
+uint32_t interpreters_generation(int fd);
+
+/* Inspects a file, by an O_PATH descriptor, unless it is known. After an error that may pass, it is
+ * inspected when the kernel side asks again. */
 void interpreters_look(const struct interpreters *interpreters, const struct code_file *file,
 		       int fd);
 
-/* The same for a file that we found ourselves. Its name decides whether it is inspected. */
+/* The same for a file that we found ourselves and that may never run. Its name decides whether it
+ * is inspected. */
 void interpreters_expect(const struct interpreters *interpreters, int fd);
 
 /* Sets up a process that already ran, and has mapped code of the file at `address`. */

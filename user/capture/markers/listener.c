@@ -225,14 +225,17 @@ static bool answer_clients(struct state *state, int wait_ms)
 /* Inspects a mapped file that may be an interpreter. */
 static void look_at_interpreter(struct state *state, const struct code_mapping *mapping, int fd)
 {
+	struct code_file file = mapping->python;
 	struct stat status;
 
 	/* The process may have mapped something else there by now. */
-	if (!mapping->python.ino || fstat(fd, &status) || status.st_ino != mapping->python.ino)
+	if (!file.ino || fstat(fd, &status) || status.st_ino != file.ino)
 		return;
-	interpreters_look(&state->interpreters, &mapping->python, fd);
 	if (mapping->present)
-		interpreters_set_process(&state->interpreters, mapping->pid, &mapping->python,
+		file.generation = interpreters_generation(fd);
+	interpreters_look(&state->interpreters, &file, fd);
+	if (mapping->present)
+		interpreters_set_process(&state->interpreters, mapping->pid, &file,
 					 mapping->address, fd);
 }
 
@@ -353,7 +356,8 @@ void listener_run(const struct listener *listener)
 	state->listener = listener;
 	state->spans = markers.on;
 	state->interpreters =
-		(struct interpreters) { markers.python_files, markers.python_processes };
+		(struct interpreters) { markers.python_files, markers.python_processes,
+					&listener->status->interpreters };
 	state->uprobes = (struct uprobes) { .program = markers.program,
 					    .specs = markers.specs,
 					    .multi = markers.multi };

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "capture/drain/decode.h"
+#include "capture/markers/interpreters.h"
 #include "capture/session/session.h"
 
 /* Memory shared with the tracer. */
@@ -22,6 +23,7 @@ struct listener_status {
 	_Atomic uint64_t refused_files; /* files with markers that are not attached to */
 	_Atomic int refused_status;	/* errno of the first one; set last */
 	char refused_path[256];
+	struct refused_interpreters interpreters;
 };
 
 struct listener {

@@ -135,6 +135,7 @@ static void expected_fill(struct expected *expected, const char *command)
 {
 	if (command)
 		expect_command(expected, command);
+	expect_command(expected, "python3"); /* if the command is a script, for example */
 	expect_own(expected);
 	expect_in(expected, "PYTHONPATH", "faultline/_core.abi3.so");
 	expect_in(expected, "LD_LIBRARY_PATH", "libfaultline.so.0");
@@ -293,10 +294,10 @@ void markers_look(void *context, const struct code_mapping *mapping)
 		return; /* the run has ended: nothing left to inspect */
 	if (!markers->spans && !mapping->python.ino)
 		return;
-	if (write(markers->mappings, mapping, sizeof(*mapping)) != sizeof(*mapping))
-		markers->unreported++;
-	else
+	if (write(markers->mappings, mapping, sizeof(*mapping)) == sizeof(*mapping))
 		markers->reported++;
+	else if (markers->spans) /* interpreters are asked for again */
+		markers->unreported++;
 }
 
 /* --- running processes --- */
@@ -399,6 +400,17 @@ void markers_look_at_attached(struct markers *markers, const struct session *ses
 
 /* --- end --- */
 
+static void say_refused_interpreters(const struct refused_interpreters *refused)
+{
+	for (uint32_t i = 0; i < atomic_load(&refused->count); i++)
+		log_warning("stacks of %s are not recorded: %s", refused->files[i].path,
+			    refused->files[i].status == -ENODATA
+				    ? "it has no symbols"
+				    : "only CPython 3.8 to 3.13 with the GIL is supported");
+	if (atomic_load(&refused->more))
+		log_warning("stacks of other interpreters are not recorded, either");
+}
+
 static void say_troubles(const struct markers *markers)
 {
 	const struct listener_status *status = markers->status;
@@ -415,6 +427,7 @@ static void say_troubles(const struct markers *markers)
 			    atomic_load(&status->refused_files) > 1
 				    ? "; other files are affected, too"
 				    : "");
+	say_refused_interpreters(&status->interpreters);
 	if (markers_unheard(markers))
 		log_warning(
 			"%llu times a program may have marked spans before the listener attached",

@@ -115,6 +115,7 @@ static const struct {
 
 struct symbols {
 	uint64_t runtime, version; /* addresses; 0: none */
+	bool uses_library;	   /* the file runs an interpreter that is in another one */
 };
 
 /* Takes what a table of symbols has. */
@@ -133,7 +134,11 @@ static void take_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
 	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
 		const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
 
-		if (!name || !symbol.st_value || symbol.st_shndx == SHN_UNDEF)
+		if (!name)
+			continue;
+		if (symbol.st_shndx == SHN_UNDEF)
+			symbols->uses_library |= !strncmp(name + (*name == '_'), "Py", 2);
+		if (!symbol.st_value || symbol.st_shndx == SHN_UNDEF)
 			continue;
 		if (!strcmp(name, "_PyRuntime"))
 			symbols->runtime = symbol.st_value;
@@ -165,18 +170,46 @@ static bool read_data(int fd, Elf *elf, uint64_t address, void *to, size_t size)
 	       pread(fd, to, size, offset) == (ssize_t)size;
 }
 
+/* Returns the version that a file's name shows, as 0x30b for 3.11; 0: none. */
+static unsigned int version_of_name(const char *name)
+{
+	unsigned int major, minor;
+
+	name += strncmp(name, "lib", 3) ? 0 : 3;
+	return sscanf(name, "python%1u.%3u", &major, &minor) == 2 ? major << 8 | (minor & 0xff) : 0;
+}
+
 /* Returns 0x30b for 3.11; 0: unknown. */
 static unsigned int version_of(int fd, Elf *elf, const struct symbols *symbols, const char *name)
 {
 	uint64_t number = 0;
-	unsigned int minor;
 
 	if (symbols->version)
 		return read_data(fd, elf, symbols->version, &number, sizeof(number))
 			       ? (number >> 16) & 0xffff
 			       : 0;
-	name += strncmp(name, "lib", 3) ? 0 : 3;
-	return sscanf(name, "python3.%3u", &minor) == 1 ? 0x300 | (minor & 0xff) : 0;
+	return version_of_name(name);
+}
+
+static const struct python_layout *find_version(unsigned int version)
+{
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		if (versions[i].version == version)
+			return &versions[i];
+	return NULL;
+}
+
+/* What a file without the interpreter's symbol is. Other programs have names that begin as that of
+ * an interpreter, too. */
+static int status_without_symbol(const struct symbols *symbols, const char *name)
+{
+	const char *end = name + (strncmp(name, "lib", 3) ? 0 : 3) + strlen("python");
+	unsigned int version = version_of_name(name);
+
+	end += strspn(end, "0123456789.dmt");
+	if (symbols->uses_library || (*end && strncmp(end, "so", 2) != 0))
+		return -ENOEXEC;
+	return version && !find_version(version) ? -ENOTSUP : -ENODATA;
 }
 
 static int take_debug_words(int fd, Elf *elf, uint64_t runtime, struct python_layout *layout)
@@ -213,19 +246,19 @@ struct found {
 
 static int read_layout(int fd, Elf *elf, const char *name, struct python_layout *layout)
 {
+	const struct python_layout *version;
 	struct symbols symbols = { 0 };
-	unsigned int version;
 	GElf_Phdr code;
 
 	find_symbols(fd, elf, &symbols);
-	if (!symbols.runtime || !elf_file_code(elf, &code))
+	if (!elf_file_code(elf, &code))
 		return -ENOEXEC;
-	version = version_of(fd, elf, &symbols, name);
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
-		if (versions[i].version == version)
-			*layout = versions[i];
-	if (!layout->version)
+	if (!symbols.runtime)
+		return status_without_symbol(&symbols, name);
+	version = find_version(version_of(fd, elf, &symbols, name));
+	if (!version)
 		return -ENOTSUP;
+	*layout = *version;
 	layout->runtime = symbols.runtime - (code.p_vaddr & ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1));
 	return layout->thread_next ? 0 : take_debug_words(fd, elf, symbols.runtime, layout);
 }
@@ -266,7 +299,8 @@ static bool is_sound(const struct python_layout *layout)
 
 bool python_layout_may_be(const char *name)
 {
-	return !strncmp(name, "python", 6) || !strncmp(name, "libpython", 9);
+	return !strncmp(name, "python", 6) ||
+	       (!strncmp(name, "libpython3.", 11) && name[11] != 's');
 }
 
 int python_layout_find(int fd, const char *name, struct python_layout *layout)
