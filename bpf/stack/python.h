@@ -160,11 +160,22 @@ static __always_inline __u64 python_thread_number(const struct python_layout *la
 	return pid ? pid_at_level(pid, KREAD(pid, pid, level)) : 0;
 }
 
+/* Reads which frame a thread is in; 0: none. */
+static __always_inline bool python_read_frame(const struct python_layout *layout, __u64 thread,
+					      __u64 *frame)
+{
+	return python_read(frame, thread + layout->thread_frame) &&
+	       (layout->cframe_frame == PYTHON_NOWHERE ||
+		python_read(frame, *frame + layout->cframe_frame));
+}
+
 struct python_threads_walk {
 	const struct python_layout *layout;
 	__u64 number; /* searched for */
 	__u64 interpreter, thread;
-	__u32 failed, found;
+	__u64 found; /* a state of the thread */
+	__u64 frame; /* of that state */
+	__u64 failed;
 };
 
 /* Fails if the memory cannot be read. */
@@ -191,8 +202,11 @@ static long python_threads_step(__u32 i, struct python_threads_walk *walk)
 	if (!python_read(&number, walk->thread + layout->thread_id))
 		return python_threads_fail(walk);
 	if (number == walk->number) {
-		walk->found = 1;
-		return 1;
+		walk->found = walk->thread;
+		if (!python_read_frame(layout, walk->thread, &walk->frame))
+			return python_threads_fail(walk);
+		if (walk->frame)
+			return 1;
 	}
 	if (!python_read(&walk->thread, walk->thread + layout->thread_next))
 		return python_threads_fail(walk);
@@ -200,33 +214,36 @@ static long python_threads_step(__u32 i, struct python_threads_walk *walk)
 }
 
 /* Finds the interpreter's state of the current thread, from the address of _PyRuntime. Returns 0 or
- * TRACE_SAMPLE_*. */
+ * TRACE_SAMPLE_*. A thread has a state in each subinterpreter that it has entered; the newest that
+ * is in a frame is where it runs. */
 __noinline int python_find_thread(struct task_state *state, const struct python_layout *layout,
 				  __u64 runtime)
 {
 	struct python_threads_walk walk = {};
-	__u64 number;
+	__u64 number, next = 0;
 
 	if (!state || !layout)
 		return TRACE_SAMPLE_NO_PYTHON;
 	walk.number = python_thread_number(layout);
 	if (!walk.number)
 		return TRACE_SAMPLE_NO_THREAD;
-	if (state->stack.thread && python_read(&number, state->stack.thread + layout->thread_id) &&
-	    number == walk.number)
-		return 0;
-	state->stack.thread = 0;
 	if (!python_read(&walk.interpreter, runtime + layout->runtime_interpreters))
 		return TRACE_SAMPLE_UNREAD;
 	if (!walk.interpreter) /* not started, or finalized */
 		return TRACE_SAMPLE_NO_THREAD;
+	if (!python_read(&next, walk.interpreter + layout->interpreter_next))
+		return TRACE_SAMPLE_UNREAD;
+	if (!next && state->stack.thread &&
+	    python_read(&number, state->stack.thread + layout->thread_id) && number == walk.number)
+		return 0;
+	state->stack.thread = 0;
 	if (!python_read(&walk.thread, walk.interpreter + layout->interpreter_threads))
 		return TRACE_SAMPLE_UNREAD;
 	walk.layout = layout;
 	bpf_loop(PYTHON_THREADS_MAX, python_threads_step, &walk, 0);
 	if (!walk.found)
 		return walk.failed ? TRACE_SAMPLE_UNREAD : TRACE_SAMPLE_NO_THREAD;
-	state->stack.thread = walk.thread;
+	state->stack.thread = walk.found;
 	return 0;
 }
 

@@ -452,10 +452,7 @@ __noinline int frames_walk(struct stack_draft *draft, const struct python_layout
 	walk.layout = layout;
 	walk.draft = draft;
 	walk.generation = stack_generation;
-	if (!python_read(&walk.frame, thread + layout->thread_frame))
-		return TRACE_SAMPLE_UNREAD;
-	if (layout->cframe_frame != PYTHON_NOWHERE &&
-	    !python_read(&walk.frame, walk.frame + layout->cframe_frame))
+	if (!python_read_frame(layout, thread, &walk.frame))
 		return TRACE_SAMPLE_UNREAD;
 	if (!walk.frame)
 		return TRACE_SAMPLE_NO_FRAME;
