@@ -4,10 +4,13 @@ sys._getframe sees."""
 import collections
 import json
 import os
+import shutil
+import subprocess
 import unittest
 
+import bpf_maps
 import harness
-from harness import Recording, machine
+from harness import Attached, Recording, machine
 from test_stacks import LOST, PAGE, PERIOD_NS, READ_BYTES, READS, Stacks
 
 SITES_MAX = 1000
@@ -34,7 +37,7 @@ class Jobs(unittest.TestCase):
     def setUp(self):
         self.directory = machine().new_dir()
 
-    def record(self, job, *arguments, python=harness.PYTHON, before=()):
+    def record(self, job, python=harness.PYTHON, before=(), **options):
         """Records a job, of which `read` is a part. Returns the trace and the noted chains."""
         script = f"{self.directory}/job.py"
         with open(script, "w") as file:
@@ -43,17 +46,20 @@ class Jobs(unittest.TestCase):
         with open(data, "wb") as file:
             file.truncate(READ_BYTES + SITES_MAX * PAGE)
         recording = Recording([*before, python, script, data, truth], "--stacks", "python",
-                              *arguments)
+                              **options)
+        return recording.trace, data, self.noted(truth)
+
+    def noted(self, truth):
         noted = collections.defaultdict(list)
         with open(truth) as file:
             for line in file:
                 site, chain = json.loads(line)
                 noted[site].append(chain)
-        return recording.trace, data, noted
+        return noted
 
-    def check(self, *arguments, **options):
+    def check(self, job, **options):
         """Each read of a period or more has one sample, with the stack that was noted."""
-        trace, data, noted = self.record(*arguments, **options)
+        trace, data, noted = self.record(job, **options)
         self.assertGreater(len(noted), 0)
         stacks, ids = Stacks(trace), trace.file_ids(data)
         samples = {(sample["tid"], sample["time"]): sample for sample in stacks.samples
@@ -119,3 +125,238 @@ def load(source):
 for site in range(40):
     load("0\\n" * (site % 8) + "read(site)" + "\\n0" * (8 - site % 8) + "\\n")
 """)
+
+
+class Hard(Jobs):
+    def test_import_from_archive(self):
+        self.check("""
+import zipfile
+path = sys.argv[2] + ".zip"
+with zipfile.ZipFile(path, "w") as archive:
+    archive.writestr("inner/__init__.py", "def load(read):\\n    read(1)\\n")
+sys.path.insert(0, path)
+import inner
+inner.load(read)
+""")
+
+    def test_strings(self):
+        trace = self.check("""
+exec("\\n\\nread(1)")
+eval("[read(2)\\nfor _ in range(1)]")
+""")
+        self.assertIn(["<string>", 3, "<module>"], Stacks(trace).frames.values())
+
+    def test_subinterpreters(self):
+        """A thread runs in one interpreter after the other, and in one within another."""
+        if harness.run(harness.PYTHON, "-c", "import sys; print(sys.version_info[:2] == (3, 11))"
+                       ) != b"True\n":
+            self.skipTest("no Python 3.11, which has _xxsubinterpreters")
+        self.check("""
+import _xxsubinterpreters as interpreters
+with open(__file__) as file:
+    start = f"import sys; sys.argv = {sys.argv}" + file.read().split("import _xx")[0]
+first, second = interpreters.create(), interpreters.create()
+read(1)
+interpreters.run_string(first, start + "\\ndef f(): read(2)\\nf()")
+read(3)
+interpreters.run_string(second, start + "\\nread(4)")
+interpreters.run_string(first, "read(5)")
+read(6)
+interpreters.destroy(first)
+read(7)
+""")
+
+    def test_threads_of_c(self):
+        """Such a thread has a state of the interpreter only while it calls back."""
+        self.check("""
+import ctypes
+libc, CALLBACK = ctypes.CDLL(None), ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+@CALLBACK
+def first(argument):
+    read(1)
+@CALLBACK
+def second(argument):
+    list(map(read, [2]))
+for call in first, second, first:
+    thread = ctypes.c_ulong()
+    libc.pthread_create(ctypes.byref(thread), None, call, None)
+    libc.pthread_join(thread, None)
+read(3)
+""")
+
+    def test_fork_in_threads(self):
+        """The forking thread becomes the only one of the child, which starts others."""
+        self.check("""
+import threading
+def start(what):
+    thread = threading.Thread(target=what)
+    thread.start()
+    return thread
+def fork():
+    if os.fork():
+        return os.wait()
+    read(1)
+    start(lambda: read(2)).join()
+    read(3)
+    os._exit(0)
+other = start(lambda: read(4))
+start(fork).join()
+other.join()
+read(5)
+""")
+
+    def test_short_threads(self):
+        """1,000 of them, which only sleep: each wait has a sample, with its own stack."""
+        trace, _, noted = self.record("""
+import threading, time
+def first():
+    note(); time.sleep(0.002)
+def second():
+    note(); time.sleep(0.002)
+def note():
+    code = sys._getframe(1).f_code
+    chain = [code.co_filename, code.co_firstlineno + 1, code.co_name]
+    os.write(truth, (json.dumps([threading.get_native_id(), chain]) + "\\n").encode())
+for _ in range(20):
+    threads = [threading.Thread(target=[first, second][i % 2]) for i in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+""")
+        self.assertEqual(len(noted), 1000)
+        slept = {row["tid"] for row in trace.dicts("wait") if row["state"] == b"sleep"}
+        stacks, seen = Stacks(trace), set()
+        for sample in stacks.samples:
+            if sample["tid"] in noted and sample["state"] == b"sleep":
+                chain = stacks.chain(sample["stack"])
+                self.assertIn(chain[0], noted[sample["tid"]])
+                self.assertEqual(chain[-1][2], "Thread._bootstrap")
+                seen.add(sample["tid"])
+        self.assertGreater(len(seen), 0)
+        self.assertEqual(seen, slept & set(noted))
+
+    def test_seccomp(self):
+        self.check("""
+import ctypes
+class Instruction(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_ushort), ("true", ctypes.c_ubyte), ("false", ctypes.c_ubyte),
+                ("value", ctypes.c_uint)]
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.POINTER(Instruction))]
+allow = Instruction(6, 0, 0, 0x7fff0000)
+program = Program(1, ctypes.pointer(allow))
+libc = ctypes.CDLL(None)
+assert not libc.prctl(38, 1, 0, 0, 0)
+assert not libc.prctl(22, 2, ctypes.byref(program), 0, 0)
+read(1)
+""")
+
+    def test_under_a_debugger(self):
+        self.check("""
+import threading
+thread = threading.Thread(target=read, args=[1])
+thread.start()
+thread.join()
+read(2)
+""", before=["strace", "-f", "-o", "/dev/null"])
+
+    def test_pid_namespace(self):
+        """Threads are known to the interpreter by other numbers than to us."""
+        self.check("""
+import threading
+if not os.fork():
+    thread = threading.Thread(target=read, args=[1])
+    thread.start()
+    thread.join()
+    os._exit(0)
+os.wait()
+read(2)
+""", before=["unshare", "--pid", "--fork"])
+
+    def test_first_in_script(self):
+        """The interpreter that a script finds in PATH is known from the start."""
+        path = os.path.dirname(harness.PYTHON)
+        self.check("read(1)", python="python3", before=["sh", "-c", '"$@"; true', "sh"],
+                   env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"})
+
+
+class Interpreters(Jobs):
+    """Files of interpreters that come and go, or are none."""
+
+    WAITING = """
+import time
+for site in range(12):
+    read(site)
+    time.sleep(0.05)
+"""
+
+    def check_later(self, trace, data, noted):
+        """Reads have the right stack or, at first, none."""
+        stacks, ids = Stacks(trace), trace.file_ids(data)
+        samples = sorted((sample["time"], sample) for sample in stacks.samples
+                         if sample["file"] in ids and sample["op"] in READS
+                         and sample["dur"] >= PERIOD_NS)
+        for _, sample in samples:
+            if sample["stack"]:
+                self.assertIn(stacks.chain(sample["stack"]), noted[sample["offset"] // PAGE])
+        self.assertTrue(samples[-1][1]["stack"])
+
+    def compile(self, name, source, *options):
+        path = f"{self.directory}/{name}"
+        harness.run("gcc", "-x", "c", "-o", path, "-", *options, input=source.encode())
+        return path
+
+    def test_file_number_used_again(self):
+        """A program takes the inode number of another one that was no interpreter."""
+        place = machine().new_dir("ext4")
+        first, python = f"{place}/python3.1", f"{place}/python3"
+        shutil.copy("/bin/sleep", first)
+        number = os.stat(first).st_ino
+        script = '"$1" 0.3; rm "$1"; cp "$0" "$2"; shift; exec "$@"'
+        found = self.record(self.WAITING, python=python,
+                            before=["sh", "-c", script, os.path.realpath(harness.PYTHON), first])
+        if os.stat(python).st_ino != number:
+            self.skipTest("the file system did not use the number again")
+        self.check_later(*found)
+
+    def test_asked_again(self):
+        """What the user side forgot, or never said, is asked for again."""
+        script = f"{self.directory}/job.py"
+        with open(script, "w") as file:
+            file.write(READ + "sys.stdin.readline()" + self.WAITING)
+        data, truth = f"{self.directory}/data", f"{self.directory}/truth"
+        with open(data, "wb") as file:
+            file.truncate(READ_BYTES + SITES_MAX * PAGE)
+        job = machine().start([harness.PYTHON, script, data, truth], stdin=subprocess.PIPE)
+        self.assertTrue(harness.wait_until(lambda: os.path.exists(truth)))
+        attached = Attached("-p", str(job.pid), "--stacks", "python")
+        self.assertEqual(bpf_maps.empty_map(attached.process.pid, "python_files"), 1)
+        job.communicate(b"\n")
+        self.assertEqual(attached.end()[0], 0)
+        self.check_later(attached.trace, data, self.noted(truth))
+
+    def test_library(self):
+        """A program that contains an interpreter as a library; libpython3.so, which only refers to
+        one, comes first."""
+        try:
+            python = self.compile("embeds", "int Py_BytesMain(int, char **);\n"
+                                  "int main(int n, char **a) { return Py_BytesMain(n, a); }\n",
+                                  "-lpython3.11")
+        except harness.Broken:
+            self.skipTest("no libpython3.11 to link with")
+        stub = self.compile("libpython3.so", "int stub;", "-shared", "-Wl,-soname,libpython3.so")
+        self.check_later(*self.record(self.WAITING, python=python,
+                                      before=["env", f"LD_PRELOAD={stub}"]))
+
+    def test_refused(self):
+        """A message for each interpreter without stacks, and none for other programs."""
+        for name in "python3.99", "python3", "python3-tool", "sleep":
+            shutil.copy("/bin/sleep", f"{self.directory}/{name}")
+        script = " && ".join(f"{self.directory}/{name} 0.2"
+                             for name in ("python3.99", "python3", "python3-tool", "python3.99"))
+        recording = Recording(["sh", "-c", script], "--stacks", "python")
+        lines = [line for line in recording.stderr.splitlines() if "not recorded" in line]
+        self.assertEqual(len(lines), 2, recording.stderr)
+        self.assertIn(f"{self.directory}/python3.99 are not recorded: only CPython", lines[0])
+        self.assertIn(f"{self.directory}/python3 are not recorded: it has no symbols", lines[1])
