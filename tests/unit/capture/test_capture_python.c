@@ -146,7 +146,10 @@ static const struct {
 
 static struct python_lines lines_of(size_t i)
 {
-	return (struct python_lines) { made[i].table, made[i].bytes, 1, made[i].version };
+	return (struct python_lines) { .table = made[i].table,
+				       .bytes = made[i].bytes,
+				       .first_line = 1,
+				       .version = made[i].version };
 }
 
 TEST(test_lines)
@@ -172,7 +175,9 @@ TEST(test_lines)
 TEST(test_ranges_without_a_line)
 {
 	static const uint8_t table[] = { 2, 1, 4, 128, 2, 1 };
-	struct python_lines lines = { table, sizeof(table), 10, 0x30a };
+	struct python_lines lines = {
+		.table = table, .bytes = sizeof(table), .first_line = 10, .version = 0x30a
+	};
 
 	assert_int_equal(python_line(&lines, 0), 11);
 	assert_int_equal(python_line(&lines, 4), PYTHON_LINE_NONE);
@@ -202,6 +207,53 @@ TEST(test_tables_that_end_early)
 		}
 }
 
+/* Fills a table with entries of all forms, or with pairs of numbers. Returns its length. */
+static size_t fill_table(uint8_t *table, size_t room, uint16_t version, unsigned int *seed)
+{
+	static const uint8_t numbers[16] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 4, 0 };
+	size_t bytes = 0;
+
+	while (bytes + 5 <= room) {
+		uint8_t form = rand_r(seed) % 16;
+
+		if (version < 0x30b) {
+			table[bytes++] = rand_r(seed);
+			continue;
+		}
+		table[bytes++] = 128 | form << 3 | rand_r(seed) % 8;
+		for (int i = 0; i < numbers[form]; i++)
+			table[bytes++] = rand_r(seed) % 64;
+	}
+	return bytes;
+}
+
+/* Marks change no line, and long tables have some. */
+TEST(test_marks)
+{
+	static const uint16_t versions[] = { 0x308, 0x30a, 0x30b };
+	static uint8_t table[20000];
+	unsigned int seed = 1;
+
+	for (int i = 0; i < 3; i++) {
+		size_t bytes = fill_table(table, sizeof(table), versions[i], &seed);
+		struct python_position marks[sizeof(table) / PYTHON_MARK_BYTES];
+		struct python_lines plain = { .table = table,
+					      .bytes = bytes,
+					      .first_line = 1000000,
+					      .version = versions[i] };
+		struct python_lines marked = plain;
+		uint32_t end;
+
+		marked.marks = marks;
+		marked.marks_count = python_lines_mark(&plain, marks);
+		assert_true(marked.marks_count > bytes / PYTHON_MARK_BYTES - 2);
+		assert_true(marked.marks_count <= bytes / PYTHON_MARK_BYTES);
+		end = marks[marked.marks_count - 1].end + 100;
+		for (uint32_t at = 0; at < end; at += 1 + rand_r(&seed) % 20)
+			assert_int_equal(python_line(&marked, at), python_line(&plain, at));
+	}
+}
+
 TEST(test_hostile_tables)
 {
 	static const uint16_t versions[] = { 0x308, 0x30a, 0x30b, 0x30d };
@@ -209,17 +261,30 @@ TEST(test_hostile_tables)
 	unsigned int seed = 1;
 
 	for (int round = 0; round < 2000; round++) {
-		size_t bytes = rand_r(&seed) % 300;
+		size_t bytes = rand_r(&seed) % 1500;
+		struct python_position *marks =
+			malloc(bytes / PYTHON_MARK_BYTES * sizeof(*marks) + 1);
 		uint8_t *table = malloc(bytes + 1);
-		struct python_lines lines = { table, bytes, rand_r(&seed), versions[round % 4] };
+		struct python_lines lines = { .bytes = bytes,
+					      .first_line = rand_r(&seed),
+					      .version = versions[round % 4] },
+				    marked;
 
 		for (size_t i = 0; i < bytes; i++)
 			table[i] = round % 3 ? rand_r(&seed) : 0xff;
 		table = realloc(table, bytes + !bytes);
 		lines.table = table;
-		for (size_t i = 0; i < 5; i++)
-			assert_true(python_line(&lines, offsets[i]) >= PYTHON_LINE_UNKNOWN);
+		marked = lines;
+		marked.marks = marks;
+		marked.marks_count = python_lines_mark(&lines, marks);
+		for (size_t i = 0; i < 5; i++) {
+			int32_t line = python_line(&lines, offsets[i]);
+
+			assert_true(line >= PYTHON_LINE_UNKNOWN);
+			assert_int_equal(python_line(&marked, offsets[i]), line);
+		}
 		free(table);
+		free(marks);
 	}
 }
 

@@ -150,6 +150,18 @@ static bool is_width(unsigned int width)
 	return width <= 2 || width == 4;
 }
 
+/* Without marks, if there is no memory for them, lines take longer to find. */
+static void mark_lines(struct arena *arena, struct python_lines *lines)
+{
+	uint32_t most = lines->bytes / PYTHON_MARK_BYTES;
+	struct python_position *marks = most ? arena_alloc(arena, most * sizeof(*marks)) : NULL;
+
+	if (!marks)
+		return;
+	lines->marks_count = python_lines_mark(lines, marks);
+	lines->marks = marks;
+}
+
 void python_frames_take_code(struct python_frames *frames, const struct event_frame *event)
 {
 	const uint64_t key[] = { event->code, event->check };
@@ -184,8 +196,10 @@ void python_frames_take_code(struct python_frames *frames, const struct event_fr
 		.first_line = event->first_line,
 		.version = event->version,
 	};
-	if (!arena_status(&generation->arena))
-		*entry = (uintptr_t)code;
+	if (arena_status(&generation->arena))
+		return;
+	mark_lines(&generation->arena, &code->lines);
+	*entry = (uintptr_t)code;
 }
 
 /* --- stacks --- */

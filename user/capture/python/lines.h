@@ -8,13 +8,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A position in a table of lines. */
+struct python_position {
+	uint32_t at;   /* bytes of the table */
+	uint32_t end;  /* of the instructions that these describe, in bytes */
+	uint32_t line; /* of the last one */
+};
+
 /* The lines of a code object: co_lnotab up to 3.9, co_linetable since. */
 struct python_lines {
 	const uint8_t *table; /* hostile */
-	size_t bytes;
+	uint32_t bytes;
 	int32_t first_line;
 	uint16_t version; /* 0x30b is 3.11 */
+	uint32_t marks_count;
+	const struct python_position *marks; /* see python_lines_mark */
 };
+
+/* Tables are read from their start; of one that is longer than this, marks make that short. */
+#define PYTHON_MARK_BYTES 256
+
+/* Makes the marks of a table, at most one for each PYTHON_MARK_BYTES. Returns their number. */
+size_t python_lines_mark(const struct python_lines *lines, struct python_position *marks);
 
 /* The instruction belongs to no line. */
 #define PYTHON_LINE_NONE (-1)
