@@ -84,7 +84,7 @@ class Lines(unittest.TestCase):
     def test_library(self):
         """The application's line is named, and that of the library that it called."""
         row = self.check_time("library")
-        self.assertEqual(row["library"], f"{self.directory}/site-packages/reads.py:4")
+        self.assertEqual(row["library"], "reads.py:4")
 
     def test_helper(self):
         self.assertEqual(self.check_time("helper")["kind"], "helper")
@@ -101,7 +101,7 @@ class Lines(unittest.TestCase):
         """Lines, functions and samples add up to the same time in each state."""
         sums = {}
         for sample in self.recording.trace.dicts("sample"):
-            state = os.fsdecode(self.recording.trace.strings[sample["state"]])
+            state = sample["state"].decode()
             sums[state] = sums.get(state, 0) + sample["weight"]
         for table in "lines", "functions":
             found = {}

@@ -121,7 +121,7 @@ TEST(test_owners)
 	/* There is nothing else. */
 	check_text(report, "lines", 1, "file", "<frozen importlib._bootstrap>");
 	check_text(report, "lines", 2, "file", LOADER);
-	check_text(report, "lines", 2, "library", TORCH ":7");
+	check_text(report, "lines", 2, "library", "torch/utils.py:7");
 	check_text(report, "lines", 3, "file", LOADER);
 	check_null(report, "lines", 3, "library");
 	row = find_row(report, "lines", "file", "/job/train.py");

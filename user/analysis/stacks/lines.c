@@ -337,8 +337,9 @@ static const struct table_column line_columns[] = {
 	       "standard library, site-packages or dist-packages; if there is none, the innermost"),
 	COLUMN(lines_row, line, "line", NONE, KEY, "line in the file"),
 	COLUMN(lines_row, function, "function", NONE, KEY, "qualified name of its function"),
-	COLUMN(lines_row, library, "in library", PATH, KEY,
-	       "file:line of the innermost frame, if that is a library's; null: it is this line"),
+	COLUMN(lines_row, library, "in library", NONE, KEY,
+	       "file and line of the innermost frame, if that is a library's, such as "
+	       "torch/utils.py:7; null: it is this line"),
 	COLUMN(lines_row, kind, "thread", NONE, KEY, THREAD_KIND_MEANING),
 	COLUMN(lines_row, rank, "rank", NONE, KEY, "rank of the process in the job; null: none"),
 };
@@ -464,8 +465,8 @@ const struct analysis analysis_lines = {
 	.name = "lines",
 	.meaning = "time at each line of Python: in operations, blocked, and on a CPU",
 	.title = "Lines",
-	.shown = "location,time_ns,share,uncertainty_ns,state,kind,count,fetched_bytes,rank,"
-		 "library",
+	.shown = "location,time_ns,share,uncertainty_ns,state,kind,count,fetched_bytes,"
+		 "library,rank",
 	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.aggregated_ok = true,

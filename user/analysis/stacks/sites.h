@@ -14,9 +14,8 @@
 /* Texts are hostile, and in the arena. */
 struct site {
 	struct table_text file, function;
-	struct table_text
-		library; /* "file:line" of the innermost frame; none if that is the site */
-	uint64_t line;	 /* 0: unknown */
+	struct table_text library; /* "torch/utils.py:7"; none: the innermost is the site */
+	uint64_t line;		   /* 0: unknown */
 };
 
 struct sites {
