@@ -185,7 +185,7 @@ TEST(test_traces)
 		readers[i] = made_finish(&made[i], 0, 10 * S);
 	}
 	report = made_report(readers, 2);
-	/* In the second trace, STACK_LIBRARY is not there: its number is another's. */
+	/* The second trace lacks STACK_LIBRARY: its ids are other numbers. */
 	assert_int_equal(report_table(report, "lines")->row_count, 2);
 	CHECK(report, "lines", find_row(report, "lines", "file", LOADER), "time_ns", MS);
 	CHECK(report, "lines", find_row(report, "lines", "reason", "stack lost"), "time_ns", MS);
@@ -309,5 +309,37 @@ TEST(test_bound)
 	for (size_t i = 0; i < lines->row_count; i++)
 		sum_ns += ask(report, "lines", i, "time_ns")->uint;
 	assert_int_equal(sum_ns, 1000 * MS + 999 * 1000 / 2);
+	done(&made, report);
+}
+
+/* Reads of a file by several lines, and of another file that the finding is not about. */
+TEST(test_where)
+{
+	static const uint64_t stacks[] = { STACK_LIBRARY, STACK_ITEM, STACK_MAIN };
+	struct made_trace made;
+	struct report *report;
+	int row;
+
+	begin(&made);
+	FILE_ROW(&made, .id = 3, .dev = 1, .ino = 3, .path = "/usr/lib/libc.so");
+	for (uint64_t i = 0; i < 8; i++) {
+		uint64_t time = 100 + i * S;
+
+		CALL(&made, .time = time, .dur = S / 2, .pid = 10, .op = M_READ, .file = 1,
+		     .offset = i << 26, .asked = 64 << 20, .result = 64 << 20);
+		SAMPLE(&made, .time = time, .dur = S / 2, .pid = 10, .op = M_READ, .file = 1,
+		       .stack = stacks[i > 5 ? 2 : i % 2]);
+	}
+	SAMPLE(&made, .time = S, .dur = S, .pid = 10, .op = M_READ, .file = 3, .stack = STACK_TEXT);
+	SAMPLE(&made, .time = S, .dur = S, .pid = 10, .op = M_WRITE, .file = 1,
+	       .stack = STACK_TEXT);
+	SAMPLE(&made, .time = 2 * S, .dur = 1000, .weight = S / 2, .pid = 10, .op = M_READ,
+	       .file = 1, .flags = TRACE_SAMPLE_NO_FRAME);
+	report = report_of(&made, 10 * S);
+	row = row_of_finding(report, "read-bound");
+	assert_true(row >= 0);
+	check_text(report, "findings", row, "where",
+		   "loader.py:42 in TokenDataset.__getitem__, 67% ± 7% of it; "
+		   "train.py:9 in <module>, 22% ± 2%");
 	done(&made, report);
 }

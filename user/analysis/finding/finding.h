@@ -118,6 +118,11 @@ struct finding_rule {
 	enum io_class class;	      /* of its time; for files, patterns and bounds */
 	struct file_group_rule files; /* for FINDING_OF_FILES */
 	enum io_pattern io_pattern;   /* for finding_write.c */
+	/* Bits 1 << enum use: samples of these say at which lines the time was spent: those of the
+	 * evidence's path, or of all files but programs if `lines_of_all`. Rules with `files` need
+	 * neither. */
+	unsigned int lines;
+	bool lines_of_all;
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */
 	const struct finding_threshold *thresholds[10];
@@ -163,6 +168,7 @@ enum finding_column {
 	FINDING_MORE,
 	FINDING_HOST,
 	FINDING_RUNS,
+	FINDING_WHERE,
 	FINDING_COLUMNS,
 };
 

@@ -357,6 +357,23 @@ static void look_at_file(struct findings *findings, const struct advice_index *a
 	}
 }
 
+/* Files with a name of their own. */
+static bool is_judged(const struct file_view *file)
+{
+	return file->known && !path_begins(file->path.bytes, file->path.length, TRACE_OTHER_FILES);
+}
+
+bool file_group_takes(const struct findings *findings, const struct finding_rule *rule,
+		      uint32_t number)
+{
+	struct file_view file;
+
+	if (!files_used(findings->results, number, &file) || !is_judged(&file))
+		return false;
+	file_group_forget_holes(findings, number, &file);
+	return is_taken(findings, &rule->files, &file, file_group_is_program(&file));
+}
+
 static int look_at_files(struct findings *findings)
 {
 	struct advice_index advised;
@@ -372,8 +389,7 @@ static int look_at_files(struct findings *findings)
 			continue;
 		if (!is_on_blocks(&file))
 			findings->off_blocks_bytes += file.fetched_bytes;
-		if (!file.known ||
-		    path_begins(file.path.bytes, file.path.length, TRACE_OTHER_FILES))
+		if (!is_judged(&file))
 			continue;
 		file_group_forget_holes(findings, i, &file);
 		look_at_file(findings, &advised, i, &file);

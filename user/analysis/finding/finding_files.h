@@ -72,6 +72,10 @@ void file_group_forget_holes(const struct findings *findings, uint32_t number,
  * nothing, and there is almost no other source. Returns 0 or -ENOMEM. */
 int finding_find_holes(struct findings *findings, uint64_t fetched_bytes, bool *holes);
 
+/* Returns whether a file, by its number, matches a rule that has `files`. */
+bool file_group_takes(const struct findings *findings, const struct finding_rule *rule,
+		      uint32_t number);
+
 /* Returns whether a file is a program, library, module or made up by the kernel (/proc, /sys), and
  * so not the job's data. */
 bool file_group_is_program(const struct file_view *file);

@@ -21,6 +21,7 @@ struct finding {
 	uint64_t runs;	     /* 1 */
 	bool summed;	     /* times are summed over threads */
 	bool at_least;	     /* times are summed over runs; the cost is an average */
+	const char *where;   /* NULL: unknown */
 	const char *cost_is; /* see the column; NULL: no cost in time */
 };
 

@@ -215,6 +215,8 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 const struct finding_rule finding_metadata = {
 	.id = "metadata-heavy",
 	.order = 330,
+	.lines = 1u << USE_METADATA,
+	.lines_of_all = true,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = find_metadata,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/finding/finding_files.h"
+#include "analysis/finding/finding_lines.h"
 #include "analysis/finding/finding_made.h"
 #include "base/arena.h"
 
@@ -118,6 +119,10 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 	[FINDING_RUNS] = COLUMN(finding, runs, NULL, COUNT, SUM,
 				"number of summaries that have the finding; 1 if it is about one "
 				"trace or about all summaries together"),
+	[FINDING_WHERE] =
+		COLUMN(finding, where, NULL, NONE, LARGEST,
+		       "the lines with most of the time, and their shares of it, estimated "
+		       "from samples; null: no samples, or several summaries"),
 };
 
 static int ask_all(struct findings *findings)
@@ -171,6 +176,8 @@ static void conclude(const struct results *results, struct table *table)
 	status = ask_all(&findings);
 	if (findings.count)
 		qsort(findings.all, findings.count, sizeof(*findings.all), compare_findings);
+	for (size_t i = 0; i < findings.count && !status; i++)
+		status = finding_locate(&findings, &findings.all[i]);
 	for (size_t i = 0; i < findings.count && !status; i++)
 		table_add(table, &findings.all[i]);
 	finding_free(&findings);

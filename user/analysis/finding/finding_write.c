@@ -171,6 +171,8 @@ static int find_syncs(struct findings *findings, const struct finding_rule *rule
 const struct finding_rule finding_fsync_often = {
 	.id = "fsync-often",
 	.order = 350,
+	.lines = 1u << USE_SYNC,
+	.lines_of_all = true,
 	.needs = JOB_SYSCALL,
 	.find = find_syncs,
 	.confidence = FINDING_SURE,
@@ -200,6 +202,7 @@ THRESHOLD(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC, at least",
 const struct finding_rule finding_sync_writes = {
 	.id = "sync-writes",
 	.order = 360,
+	.lines = 1u << USE_WRITE,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.confidence = FINDING_SURE,
@@ -225,6 +228,7 @@ THRESHOLD(SHARED_WRITES, 10, UNIT_COUNT, "writes that wait for another to the fi
 const struct finding_rule finding_shared_writes = {
 	.id = "shared-writes",
 	.order = 370,
+	.lines = 1u << USE_WRITE,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.confidence = FINDING_SURE,
@@ -252,6 +256,7 @@ const struct finding_rule finding_shared_writes = {
 const struct finding_rule finding_shared_across = {
 	.id = "shared-writes-ranks",
 	.order = 380,
+	.lines = 1u << USE_WRITE,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.confidence = FINDING_SURE,
@@ -308,6 +313,7 @@ THRESHOLD(PARTIAL_WRITES, 100, UNIT_COUNT, "writes that first read from storage,
 const struct finding_rule finding_partial_writes = {
 	.id = "partial-writes",
 	.order = 390,
+	.lines = 1u << USE_WRITE,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE | JOB_BLOCK,
 	.find = find_partial_writes,
 	.confidence = FINDING_SURE,
@@ -365,6 +371,7 @@ static int find_small_writes(struct findings *findings, const struct finding_rul
 const struct finding_rule finding_small_writes = {
 	.id = "small-writes",
 	.order = 400,
+	.lines = 1u << USE_WRITE,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.find = find_small_writes,
@@ -394,6 +401,7 @@ const struct finding_rule finding_small_writes = {
 const struct finding_rule finding_small_direct = {
 	.id = "small-direct",
 	.order = 410,
+	.lines = 1u << USE_READ | 1u << USE_WRITE,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.confidence = FINDING_SURE,
@@ -422,6 +430,7 @@ THRESHOLD(LOCKS, 10, UNIT_COUNT, "calls that wait for locks, at least",
 const struct finding_rule finding_locks = {
 	.id = "lock-wait",
 	.order = 300,
+	.lines = 1u << USE_METADATA,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.confidence = FINDING_SURE,
@@ -474,6 +483,7 @@ THRESHOLD(SHORT_READS, 1000, UNIT_COUNT, "short reads, at least",
 const struct finding_rule finding_short_reads = {
 	.id = "short-reads",
 	.order = 430,
+	.lines = 1u << USE_READ,
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.confidence = FINDING_SURE,

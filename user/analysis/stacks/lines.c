@@ -20,13 +20,11 @@
 #include "analysis/processes/threads.h"
 #include "analysis/shared/analysis.h"
 #include "analysis/shared/results.h"
-#include "analysis/stacks/sites.h"
 #include "base/compare.h"
 #include "trace/format/thread_states.h"
 
 #define LINES_MAX (1u << 18) /* further ones share rows */
 #define KEY_WORDS 5
-#define LOCATION_BYTES 512 /* longer ones are cut */
 
 #define STATES (THREAD_STATE_COUNT + 1) /* of threads; SAMPLE_IO */
 
@@ -45,6 +43,10 @@ struct lines {
 	struct line *all;
 	size_t count, room;
 	struct map numbers; /* keys -> index in `all` */
+	struct line_use *uses;
+	size_t use_count, use_room;
+	struct map use_numbers; /* site, file and class -> index in `uses` */
+	bool crowded;		/* some are missing */
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -55,6 +57,7 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 	lines->arena = arena;
 	sites_init(&lines->sites, arena, job);
 	map_init_in(&lines->numbers, arena, KEY_WORDS, 1);
+	map_init_in(&lines->use_numbers, arena, 3, 1);
 }
 
 /* --- samples --- */
@@ -168,6 +171,34 @@ static struct line *find_line(struct lines *lines, const struct line *like)
 	return &lines->all[lines->count++];
 }
 
+static void add_use(struct lines *lines, const struct event *event, uint32_t site,
+		    const struct line_sums *sums)
+{
+	struct event_unseen as[2];
+	uint64_t key[] = { site == SITE_NONE ? site : lines->sites.all[site].plain, event->file,
+			   IO_NONE };
+	uint64_t *number;
+	bool added;
+
+	if (event_unseen(&lines->job->operations[event->operation], as))
+		key[2] = as[0].class;
+	if (key[2] == IO_NONE)
+		return;
+	lines->crowded |= lines->use_count >= LINES_MAX;
+	if (lines->crowded ||
+	    !ARENA_GROW(lines->arena, lines->uses, lines->use_room, lines->use_count + 1))
+		return;
+	number = map_add(&lines->use_numbers, key, &added);
+	if (!number)
+		return;
+	if (added) {
+		*number = lines->use_count;
+		lines->uses[lines->use_count++] =
+			(struct line_use) { .site = key[0], .file = event->file, .class = key[2] };
+	}
+	line_sums_add(&lines->uses[*number].sums, sums);
+}
+
 static int add_sample(struct lines *lines, const struct event *event)
 {
 	const struct thread thread = { .process = event->process, .tid = event->thread };
@@ -188,6 +219,8 @@ static int add_sample(struct lines *lines, const struct event *event)
 	if (!line)
 		return -ENOMEM;
 	line_sums_add(&line->sums, &sums);
+	if (like.state == SAMPLE_IO)
+		add_use(lines, event, like.site, &sums);
 	return 0;
 }
 
@@ -212,9 +245,14 @@ static uint64_t whole_of(double value)
 
 /* With n samples that stand for a time t, the standard error of t is t / sqrt(n): each sample is
  * an operation chosen with a probability in proportion to its time (Horvitz-Thompson, Poisson). */
-static uint64_t uncertainty_of(uint64_t estimated_ns, uint64_t estimated_samples)
+static double error_of(uint64_t estimated_ns, uint64_t estimated_samples)
 {
-	return estimated_samples ? whole_of(estimated_ns / sqrt(estimated_samples)) : 0;
+	return estimated_samples ? estimated_ns / sqrt(estimated_samples) : 0;
+}
+
+double line_sums_error(const struct line_sums *sums)
+{
+	return error_of(sums->estimated_ns, sums->estimated_samples);
 }
 
 static void set_numbers(struct lines_row *row, const double *totals)
@@ -229,7 +267,7 @@ static void set_numbers(struct lines_row *row, const double *totals)
 	row->samples = sums->samples;
 	row->estimated_ns = sums->estimated_ns;
 	row->estimated_samples = sums->estimated_samples;
-	row->uncertainty_ns = uncertainty_of(sums->estimated_ns, sums->estimated_samples);
+	row->uncertainty_ns = whole_of(line_sums_error(sums));
 	row->count = row->state == state_names[THREAD_CPU] ? TABLE_NO_UINT : whole_of(sums->count);
 	row->fetched_bytes = is_io || !row->state ? whole_of(sums->fetched_bytes) : TABLE_NO_UINT;
 	row->share = state < STATES && totals[state] > 0 ? sums->time_ns / totals[state] : NAN;
@@ -397,6 +435,23 @@ struct lines_row *lines_rows(const struct results *results, size_t *count)
 	return rows;
 }
 
+const struct line_use *lines_uses(const struct results *results, size_t *count, size_t *sites)
+{
+	const struct lines *lines = results_state(results, &analysis_lines);
+
+	*count = lines->crowded ? 0 : lines->use_count;
+	*sites = lines->sites.count;
+	return lines->uses;
+}
+
+void lines_locate(const struct results *results, uint32_t site, char text[LOCATION_BYTES])
+{
+	const struct lines *lines = results_state(results, &analysis_lines);
+	struct lines_row row = row_of(lines, &(struct line) { .site = site });
+
+	set_location(&row, text);
+}
+
 static void conclude(const struct results *results, struct table *table)
 {
 	struct lines_row *rows;
@@ -456,8 +511,8 @@ void lines_remake(const struct report *report, struct table *table)
 		if (total > 0 && state_of_row(table, row) < STATES)
 			cell_real(&cells[share], number_at(table, row, "time_ns") / total);
 		cell_uint(&cells[uncertainty],
-			  uncertainty_of(number_at(table, row, "estimated_ns"),
-					 number_at(table, row, "estimated_samples")));
+			  whole_of(error_of(number_at(table, row, "estimated_ns"),
+					    number_at(table, row, "estimated_samples"))));
 	}
 }
 

@@ -6,6 +6,7 @@
 #define FAULTLINE_LINES_H
 
 #include "analysis/job/job.h"
+#include "analysis/stacks/sites.h"
 #include "analysis/table/table.h"
 
 struct report;
@@ -41,6 +42,24 @@ struct lines_row {
 /* Makes a row for each line, to be freed. Returns NULL if out of memory. To be called in
  * conclude(). */
 struct lines_row *lines_rows(const struct results *results, size_t *count);
+
+/* The time of operations of a class at a line, on a file. */
+struct line_use {
+	uint32_t site; /* without its library; SITE_NONE: the line is unknown */
+	uint32_t file; /* number in the job's table, or FILE_NONE */
+	uint8_t class; /* enum io_class */
+	struct line_sums sums;
+};
+
+/* Returns all of them, in no order; none if there are too many to keep. `sites`: one above the
+ * highest number of a site. To be called in conclude(). */
+const struct line_use *lines_uses(const struct results *results, size_t *count, size_t *sites);
+#define LOCATION_BYTES 512 /* longer ones are cut */
+/* Writes "loader.py:42 in TokenDataset.__getitem__". */
+void lines_locate(const struct results *results, uint32_t site, char text[LOCATION_BYTES]);
+
+/* Returns the standard error of an estimated time. */
+double line_sums_error(const struct line_sums *sums);
 
 /* Marks a table as absent, and returns true, if there are no samples. */
 bool lines_absent(struct table *table, const struct job *job);

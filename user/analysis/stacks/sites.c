@@ -95,6 +95,7 @@ static uint32_t find_site(struct sites *sites, const struct stack_frame *frame,
 		inner ? hash_of(sites, inner->source) : 0,
 		inner ? inner->line + 1 : 0,
 	};
+	const uint32_t plain = inner ? find_site(sites, frame, NULL) : sites->count;
 	uint64_t *number;
 	bool added;
 
@@ -110,6 +111,7 @@ static uint32_t find_site(struct sites *sites, const struct stack_frame *frame,
 			.function = keep(sites, frame->function),
 			.library = inner ? keep_library(sites, inner) : (struct table_text) { 0 },
 			.line = frame->line,
+			.plain = plain,
 		};
 	}
 	return *number;

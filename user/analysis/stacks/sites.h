@@ -16,6 +16,7 @@ struct site {
 	struct table_text file, function;
 	struct table_text library; /* "torch/utils.py:7"; none: the innermost is the site */
 	uint64_t line;		   /* 0: unknown */
+	uint32_t plain;		   /* the site with the same line and no library */
 };
 
 struct sites {

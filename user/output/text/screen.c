@@ -130,6 +130,12 @@ static void write_finding(struct screen *screen, const struct cell *finding, siz
 	add_text(&line, &finding[FINDING_SAYS]);
 	add_runs(&line, finding);
 	write_text(screen, &line, STYLE_PLAIN);
+	if (finding[FINDING_WHERE].type == CELL_TEXT) {
+		sink_repeat(&line, ' ', INDENT);
+		sink_text(&line, "At ");
+		add_text(&line, &finding[FINDING_WHERE]);
+		write_text(screen, &line, STYLE_PLAIN);
+	}
 	sink_repeat(&line, ' ', INDENT);
 	sink_text(&line, "Try: ");
 	add_text(&line, &finding[FINDING_ADVICE]);
