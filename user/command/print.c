@@ -250,6 +250,8 @@ int command_print(int argc, char **argv)
 	if (status)
 		return status;
 	kinds = kinds_of(request.layer);
+	if (!request.layer && request.filter.op) /* whoever asks for operations counts them */
+		kinds &= ~(1ull << TRACE_SAMPLE);
 	if (!kinds) {
 		say_known_layers(request.layer);
 		return EXIT_USAGE;
