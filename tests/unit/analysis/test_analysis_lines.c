@@ -204,6 +204,7 @@ static void add_filtered(struct made_trace *made)
 	SAMPLE(made, .time = 3 * S, .dur = 2 * MS, .pid = 10, .state = "lock", .stack = STACK_MAIN);
 	SAMPLE(made, .time = 4 * S, .dur = MS, .pid = 10, .op = M_READ, .stack = STACK_TEXT);
 	CALL(made, .time = 5 * S, .dur = 8 * MS, .pid = 10, .op = M_READ, .file = 1);
+	SAMPLE(made, .time = 6 * S, .dur = 20 * MS, .pid = 10, .state = "cpu", .stack = STACK_TEXT);
 }
 
 static void check_filter(const struct filter *filter, uint64_t time_ns)
@@ -232,8 +233,9 @@ TEST(test_filters)
 {
 	FILTERED(8 * MS, f->file = "*/a.bin");
 	FILTERED(9 * MS, f->op = "read");
-	FILTERED(12 * MS, f->min_duration_ns = 4 * MS);
-	FILTERED(15 * MS, f->pid = 10);
+	FILTERED(12 * MS, f->min_duration_ns = 4 * MS); /* time on a CPU has none */
+	FILTERED(20 * MS, f->from_ns = 5 * S + S / 2);
+	FILTERED(35 * MS, f->pid = 10);
 	/* A part of an operation is in the range. */
 	FILTERED(2 * MS, f->from_ns = 2 * S + 2 * MS, f->until_ns = 2 * S + 500 * MS);
 	/* By any line of the stack, with and without directories. */
@@ -241,7 +243,7 @@ TEST(test_filters)
 	FILTERED(12 * MS, f->line = "loader.py:*");
 	FILTERED(8 * MS, f->line = TORCH ":7");
 	FILTERED(12 * MS, f->function = "TokenDataset.*");
-	FILTERED(15 * MS, f->function = "*");
+	FILTERED(35 * MS, f->function = "*");
 	FILTERED(4 * MS, f->line = "loader.py:42", f->op = "write");
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/events/loaded_block.h"
 #include "analysis/events/io_class.h"
 #include "analysis/job/job.h"
+#include "trace/format/thread_states.h"
 
 #define EVENT_COUNTED (1u << 0) /* an operation (or fault) of its class ... */
 #define EVENT_TIMED (1u << 1)	/* ... whose time counts as time of its class */
@@ -119,6 +120,10 @@ static inline bool event_is_sample(const struct event *event)
 {
 	return event->flags & EVENT_THREAD && event_kind(event) == TRACE_SAMPLE;
 }
+
+/* Returns the state of a sample: enum thread_state or SAMPLE_IO. Needs its column. */
+unsigned int event_sample_state(const struct job *job, const struct event *event);
+extern const char *const sample_state_names[THREAD_STATE_COUNT + 1];
 
 static inline uint64_t event_read_for_write(const struct event *event)
 {

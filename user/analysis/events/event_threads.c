@@ -2,6 +2,8 @@
 /*
  * Decodes rows about the times, waits and samples of threads, which are not operations.
  */
+#include <string.h>
+
 #include "analysis/events/event_decode.h"
 
 _Static_assert(EVENT_SAME(THREAD_TIME_DUR, WAIT_DUR) && EVENT_SAME(THREAD_TIME_PID, WAIT_PID) &&
@@ -36,4 +38,21 @@ void event_decode_samples(const struct event_chunk *chunk, struct event *events,
 		events[i].file = event_find_file(chunk, chunk->columns[SAMPLE_FILE][i]);
 		events[i].operation = trace->operations[chunk->columns[SAMPLE_OP][i]];
 	}
+}
+
+#define STATE_NAME(id, name, ...) [THREAD_##id] = name,
+const char *const sample_state_names[THREAD_STATE_COUNT + 1] = {
+	THREAD_STATES(STATE_NAME)[SAMPLE_IO] = "io",
+};
+
+unsigned int event_sample_state(const struct job *job, const struct event *event)
+{
+	struct trace_string name = trace_reader_string(job->traces[event->block->trace].reader,
+						       event_value(event, SAMPLE_STATE));
+
+	for (unsigned int i = 0; i <= SAMPLE_IO; i++)
+		if (name.length == strlen(sample_state_names[i]) &&
+		    !memcmp(name.bytes, sample_state_names[i], name.length))
+			return i;
+	return THREAD_OTHER;
 }

@@ -336,6 +336,13 @@ static bool is_context(const struct filter_state *state, const struct event *eve
 	return event->flags & EVENT_BIO && state->parts && !state->requests;
 }
 
+/* A sample of a thread on a CPU has no duration: it is as long as the time between two. */
+static bool is_timed_sample(const struct filter_state *state, const struct event *event)
+{
+	return event_is_sample(event) && (!state->filter->min_duration_ns ||
+					  event_sample_state(state->job, event) != THREAD_CPU);
+}
+
 static bool is_wanted(struct filter_state *state, const struct event *event)
 {
 	const struct filter *filter = state->filter;
@@ -347,7 +354,7 @@ static bool is_wanted(struct filter_state *state, const struct event *event)
 		return true;
 	if (is_of_lines(filter) && !is_below_line(state, event))
 		return false;
-	return (is_operation(event) || event_is_sample(event) ||
+	return (is_operation(event) || is_timed_sample(state, event) ||
 		(event_kind(event) == TRACE_WAIT && !filter->op)) &&
 	       (!filter->file || is_file(state, event->file)) &&
 	       (is_context(state, event) ||
@@ -415,8 +422,7 @@ void filter_set_cursor(struct filter_state *state, struct cursor_options *option
 		state->keys[i] =
 			(struct cursor_keys) { keys_of_pids(state), keys_of_files(state, i) };
 	options->keys = state->keys;
-	if (is_of_lines(state->filter))
-		options->columns[TRACE_SAMPLE] |= 1ull << SAMPLE_STACK;
+	options->columns[TRACE_SAMPLE] |= 1ull << SAMPLE_STACK | 1ull << SAMPLE_STATE;
 }
 
 /* --- per event --- */

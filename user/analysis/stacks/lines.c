@@ -21,9 +21,9 @@
 #include "analysis/shared/analysis.h"
 #include "analysis/shared/results.h"
 #include "base/compare.h"
-#include "trace/format/thread_states.h"
 
-#define LINES_MAX (1u << 18) /* further ones share rows */
+#define LINES_MAX (1u << 18) /* further ones share rows, as do those beyond the memory limit */
+#define LINE_CELLS 4	     /* of a table, which take as much memory as a line */
 #define KEY_WORDS 5
 
 #define STATES (THREAD_STATE_COUNT + 1) /* of threads; SAMPLE_IO */
@@ -47,6 +47,7 @@ struct lines {
 	size_t use_count, use_room;
 	struct map use_numbers; /* site, file and class -> index in `uses` */
 	bool crowded;		/* some are missing */
+	size_t most;		/* of either */
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -55,27 +56,14 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 
 	lines->job = job;
 	lines->arena = arena;
+	lines->most = job_rows_most(job, LINE_CELLS);
+	lines->most = lines->most < LINES_MAX ? lines->most : LINES_MAX;
 	sites_init(&lines->sites, arena, job);
 	map_init_in(&lines->numbers, arena, KEY_WORDS, 1);
 	map_init_in(&lines->use_numbers, arena, 3, 1);
 }
 
 /* --- samples --- */
-
-#define STATE_NAME(id, name, ...) [THREAD_##id] = name,
-static const char *const state_names[STATES] = { THREAD_STATES(STATE_NAME)[SAMPLE_IO] = "io" };
-
-static unsigned int state_of(const struct lines *lines, const struct event *event)
-{
-	struct trace_string name = trace_reader_string(
-		lines->job->traces[event->block->trace].reader, event_value(event, SAMPLE_STATE));
-
-	for (unsigned int i = 0; i < STATES; i++)
-		if (name.length == strlen(state_names[i]) &&
-		    !memcmp(name.bytes, state_names[i], name.length))
-			return i;
-	return THREAD_OTHER;
-}
 
 #define REASON_ROOM "too many lines"
 
@@ -154,7 +142,7 @@ static struct line *find_line(struct lines *lines, const struct line *like)
 
 	if (number)
 		return &lines->all[*number];
-	if (lines->count >= LINES_MAX && like->site != SITE_NONE) {
+	if (lines->count >= lines->most && like->site != SITE_NONE) {
 		struct line other = *like;
 
 		other.site = SITE_NONE;
@@ -184,7 +172,7 @@ static void add_use(struct lines *lines, const struct event *event, uint32_t sit
 		key[2] = as[0].class;
 	if (key[2] == IO_NONE)
 		return;
-	lines->crowded |= lines->use_count >= LINES_MAX;
+	lines->crowded |= lines->use_count >= lines->most;
 	if (lines->crowded ||
 	    !ARENA_GROW(lines->arena, lines->uses, lines->use_room, lines->use_count + 1))
 		return;
@@ -206,7 +194,7 @@ static int add_sample(struct lines *lines, const struct event *event)
 	struct line like = {
 		.site = sites_find(&lines->sites, event->block->trace,
 				   event_value(event, SAMPLE_STACK)),
-		.state = state_of(lines, event),
+		.state = event_sample_state(lines->job, event),
 		.kind = thread_kind(lines->job, &thread),
 		.rank = rank < 0 ? TABLE_NO_INT : rank,
 	};
@@ -258,17 +246,18 @@ double line_sums_error(const struct line_sums *sums)
 static void set_numbers(struct lines_row *row, const double *totals)
 {
 	const struct line_sums *sums = &row->sums;
-	const bool is_io = row->state == state_names[SAMPLE_IO];
+	const bool is_io = row->state == sample_state_names[SAMPLE_IO];
 	unsigned int state = 0;
 
-	while (state < STATES && row->state != state_names[state])
+	while (state < STATES && row->state != sample_state_names[state])
 		state++;
 	row->time_ns = sums->time_ns;
 	row->samples = sums->samples;
 	row->estimated_ns = sums->estimated_ns;
 	row->estimated_samples = sums->estimated_samples;
 	row->uncertainty_ns = whole_of(line_sums_error(sums));
-	row->count = row->state == state_names[THREAD_CPU] ? TABLE_NO_UINT : whole_of(sums->count);
+	row->count = row->state == sample_state_names[THREAD_CPU] ? TABLE_NO_UINT
+								  : whole_of(sums->count);
 	row->fetched_bytes = is_io || !row->state ? whole_of(sums->fetched_bytes) : TABLE_NO_UINT;
 	row->share = state < STATES && totals[state] > 0 ? sums->time_ns / totals[state] : NAN;
 }
@@ -312,7 +301,7 @@ void lines_add_rows(struct table *table, const struct job *job, struct lines_row
 
 	for (size_t i = 0; i < count; i++)
 		for (unsigned int state = 0; state < STATES; state++)
-			if (rows[i].state == state_names[state])
+			if (rows[i].state == sample_state_names[state])
 				totals[state] += rows[i].sums.time_ns;
 	if (count)
 		qsort(rows, count, sizeof(*rows), compare_rows);
@@ -407,7 +396,7 @@ static struct lines_row row_of(const struct lines *lines, const struct line *lin
 	struct lines_row row = {
 		.line = TABLE_NO_UINT,
 		.reason = line->reason,
-		.state = state_names[line->state],
+		.state = sample_state_names[line->state],
 		.kind = line->kind,
 		.rank = line->rank,
 		.sums = line->sums,
@@ -478,7 +467,7 @@ static unsigned int state_of_row(const struct table *table, size_t row)
 	unsigned int state = 0;
 
 	while (column >= 0 && state < STATES &&
-	       !cell_is(&table_row(table, row)[column], state_names[state]))
+	       !cell_is(&table_row(table, row)[column], sample_state_names[state]))
 		state++;
 	return column < 0 ? STATES : state;
 }

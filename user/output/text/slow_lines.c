@@ -155,6 +155,16 @@ static void write_lines(struct sink *out, struct slow_lines *slow, size_t most,
 		write_line(out, slow, &slow->lines[i], width);
 }
 
+bool slow_lines_known(const struct table *lines)
+{
+	const int file = table_find_column(lines, names[FILE_NAME]);
+
+	for (size_t row = 0; row < lines->row_count && file >= 0; row++)
+		if (table_row(lines, row)[file].type == CELL_TEXT)
+			return true;
+	return false;
+}
+
 void slow_lines_write(struct sink *out, const struct table *lines, size_t most,
 		      const struct style *style)
 {

@@ -6,6 +6,9 @@
 #include "analysis/table/table.h"
 #include "output/base/style.h"
 
+/* Returns whether the line of any sample is known: otherwise the program runs no Python. */
+bool slow_lines_known(const struct table *lines);
+
 /* `lines` is a report's table "lines". Writes at most `most` lines, those with the longest time
  * first, and nothing if there are none. Errors are kept in the sink. */
 void slow_lines_write(struct sink *out, const struct table *lines, size_t most,

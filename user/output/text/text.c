@@ -13,6 +13,7 @@
 #include "output/base/escape.h"
 #include "output/text/heat.h"
 #include "output/text/screen.h"
+#include "output/text/slow_lines.h"
 #include "base/units.h"
 
 #define GAP 2 /* between a title and its value */
@@ -95,6 +96,7 @@ void text_table(struct sink *out, const struct table *table, const struct grid_o
 		grid_wrapped(out, table->note, options->style->width);
 }
 
+/* Whether a table is left out below the first screen. */
 static bool is_on_screen(const struct report *report, const struct table *table,
 			 const struct grid_options *options)
 {
@@ -108,6 +110,8 @@ static bool is_on_screen(const struct report *report, const struct table *table,
 		return grid_rows(table, options) <= SCREEN_PLACES;
 	if (report_by(report, &analysis_thread_kinds) == table)
 		return grid_rows(table, options) <= SCREEN_THREAD_KINDS;
+	if (report_by(report, &analysis_lines) == table)
+		return !slow_lines_known(table);
 	return !table->title;
 }
 
