@@ -28,9 +28,10 @@ void stack_tree_free(struct stack_tree *tree)
 
 /* --- adding --- */
 
-uint32_t stack_tree_text(struct stack_tree *tree, const char *bytes, size_t length)
+uint32_t stack_tree_text(struct stack_tree *tree, struct trace_string text)
 {
-	const uint64_t key[] = { map_hash_bytes(&tree->text_numbers, bytes, length), length };
+	const size_t length = text.length < STACK_TEXT_MAX ? text.length : STACK_TEXT_MAX;
+	const uint64_t key[] = { map_hash_bytes(&tree->text_numbers, text.bytes, length), length };
 	bool added;
 	uint64_t *number;
 	char *copy;
@@ -40,7 +41,7 @@ uint32_t stack_tree_text(struct stack_tree *tree, const char *bytes, size_t leng
 	number = map_add(&tree->text_numbers, key, &added);
 	if (!number || !added)
 		return number ? *number : 0;
-	copy = arena_text(&tree->arena, bytes, length);
+	copy = arena_text(&tree->arena, text.bytes, length);
 	if (!copy || !ARENA_GROW(&tree->arena, tree->texts, tree->text_room, tree->text_count + 1))
 		return 0;
 	tree->texts[tree->text_count] = (struct trace_string) { copy, length };
@@ -80,12 +81,6 @@ static uint32_t push(struct stack_tree *tree, uint32_t caller, uint32_t frame, b
 	return *number = tree->stack_count++;
 }
 
-static uint32_t text_of(struct stack_tree *tree, struct trace_string text)
-{
-	return stack_tree_text(tree, text.bytes,
-			       text.length < STACK_TEXT_MAX ? text.length : STACK_TEXT_MAX);
-}
-
 static uint32_t add(struct stack_tree *tree, uint32_t trace, uint64_t id)
 {
 	uint32_t frames[STACK_DEPTH_MAX], stack = STACK_NONE;
@@ -93,8 +88,8 @@ static uint32_t add(struct stack_tree *tree, uint32_t trace, uint64_t id)
 	size_t count = 0;
 
 	while (count < STACK_DEPTH_MAX && stack_table_next(tree->table, trace, &id, &of)) {
-		const struct tree_frame frame = { text_of(tree, of.source),
-						  text_of(tree, of.function), of.line };
+		const struct tree_frame frame = { stack_tree_text(tree, of.source),
+						  stack_tree_text(tree, of.function), of.line };
 
 		frames[count++] = stack_tree_frame(tree, &frame);
 	}

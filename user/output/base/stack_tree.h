@@ -46,7 +46,7 @@ void stack_tree_free(struct stack_tree *tree); /* all zeros is fine, too */
 /* Returns the number of a stack, by its id in a trace; STACK_NONE if there is no such id. */
 uint32_t stack_tree_find(struct stack_tree *tree, uint32_t trace, uint64_t id);
 /* Find or add. Return 0 if out of memory; a text is also 0 if it is empty. */
-uint32_t stack_tree_text(struct stack_tree *tree, const char *bytes, size_t length);
+uint32_t stack_tree_text(struct stack_tree *tree, struct trace_string text);
 uint32_t stack_tree_frame(struct stack_tree *tree, const struct tree_frame *frame);
 
 /* Writes the frames of a stack, outermost first, and returns how many. */

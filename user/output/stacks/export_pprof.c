@@ -42,7 +42,7 @@ struct pprof {
 
 static uint32_t text(struct pprof *pprof, const char *name)
 {
-	return stack_tree_text(&pprof->samples.tree, name, strlen(name));
+	return stack_tree_text(&pprof->samples.tree, (struct trace_string) { name, strlen(name) });
 }
 
 static void end(struct pprof *pprof, unsigned int field)

@@ -20,7 +20,7 @@
 static uint32_t named_frame(struct stack_samples *samples, const char *name, size_t length)
 {
 	const struct tree_frame frame = {
-		.function = stack_tree_text(&samples->tree, name, length),
+		.function = stack_tree_text(&samples->tree, (struct trace_string) { name, length }),
 	};
 
 	return stack_tree_frame(&samples->tree, &frame);
@@ -80,7 +80,7 @@ static int take_sample(struct stack_samples *samples, const struct event *event)
 		.program = program_frame(samples, event),
 		.stack = stack_tree_find(&samples->tree, event->block->trace,
 					 event_value(event, SAMPLE_STACK)),
-		.state = stack_tree_text(&samples->tree, state.bytes, state.length),
+		.state = stack_tree_text(&samples->tree, state),
 	};
 	struct stack_sample *sum;
 	uint64_t *number;
