@@ -153,13 +153,13 @@ static long hash_step(__u32 i, struct hash_walk *walk)
 /* Adds the first bytes of the draft's text to a hash. */
 static __always_inline void hash_text(struct hash_walk *walk, __u64 bytes)
 {
-	__u8 *end = walk->draft->text + (bytes & (2 * EVENT_FRAME_TABLE_BYTES - 1));
 	const __u64 zeros[HASH_BYTES / 8] = {};
 
-	/* At most HASH_BYTES beyond the longest table: still in the draft's text. */
+	BARRIER_VAR(bytes);
 	if (bytes > EVENT_FRAME_TABLE_BYTES)
 		return;
-	__builtin_memcpy(end, zeros, HASH_BYTES);
+	/* At most HASH_BYTES beyond the longest table: still in the draft's text. */
+	__builtin_memcpy(walk->draft->text + bytes, zeros, HASH_BYTES);
 	bpf_loop((bytes + HASH_BYTES - 1) / HASH_BYTES, hash_step, walk, 0);
 }
 
