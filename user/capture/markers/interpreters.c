@@ -54,14 +54,6 @@ uint32_t interpreters_generation(int fd)
 	return generation;
 }
 
-static int inspect(int fd, int content, struct python_layout *layout)
-{
-	char name[NAME_MAX + 1];
-
-	name_of(fd, name, sizeof(name));
-	return python_layout_find(content, name, layout);
-}
-
 /* Notes that a file's stacks are not recorded, once. */
 static void refuse(struct refused_interpreters *refused, int fd, int status)
 {
@@ -86,7 +78,7 @@ void interpreters_look(const struct interpreters *interpreters, const struct cod
 		       int fd)
 {
 	struct python_layout layout;
-	uint32_t generation;
+	char name[NAME_MAX + 1];
 	int content, err;
 
 	if (interpreters->files < 0 || !bpf_map_lookup_elem(interpreters->files, file, &layout))
@@ -94,10 +86,8 @@ void interpreters_look(const struct interpreters *interpreters, const struct cod
 	content = marker_files_reopen(fd);
 	if (content < 0)
 		return;
-	generation = generation_of(content);
-	/* Another file may have been mapped there by now. */
-	err = generation && generation != file->generation ? -ESTALE
-							   : inspect(fd, content, &layout);
+	name_of(fd, name, sizeof(name));
+	err = python_layout_find(content, name, &layout);
 	close(content);
 	if (err == -ENOTSUP || err == -ENODATA)
 		refuse(interpreters->refused, fd, err);
