@@ -428,6 +428,8 @@ static void make_stacks(void)
 	     .asked = 100, .result = 100);
 	SAMPLE(&made, .time = START + 50 * MS, .dur = 3 * MS, .pid = 100, .op = M_WRITE, .file = 1,
 	       .stack = 3, .flags = TRACE_SAMPLE_CUT);
+	CALL(&made, .time = START + 54 * MS, .dur = MS, .pid = 100, .op = M_WRITE, .file = 1,
+	     .asked = 100, .result = 100);
 	SAMPLE(&made, .time = START + 54 * MS, .dur = MS, .pid = 100, .op = M_WRITE, .file = 1,
 	       .stack = 7);
 	for (uint64_t bit = 0; bit < 6; bit++)

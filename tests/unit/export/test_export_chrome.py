@@ -358,7 +358,7 @@ class Chrome(InPlace):
             self.assertEqual(event["args"].get("at"), at(lines.get(key, [])), event)
             self.assertNotIn("stack", event["args"])
             found |= {key} & lines.keys()
-        self.assertEqual(len(found), 5)
+        self.assertEqual(len(found), 6)
         for options in ["--op", "fault"], ["--pid", "200", "--from", "0.011"]:
             fault, = only(export("stacks.flt", options=options)["traceEvents"], "X")
             self.assertEqual(fault["args"]["at"], at(lines[200, 1012 * MS, 1014 * MS]))

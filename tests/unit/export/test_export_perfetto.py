@@ -166,7 +166,7 @@ class Perfetto(unittest.TestCase):
         self.assertIn("queue.py:171 in Queue.get <- train.py:21 in Loop.step <- "
                       "train.py:10 in <module>", found)
         self.assertIn("train.py:21 in Loop.step <- train.py:10 in <module> <- ...", found)
-        self.assertEqual((len(found) - found.count(None), found.count(None)), (5, 2))
+        self.assertEqual((len(found) - found.count(None), found.count(None)), (6, 2))
 
     def test_sums(self):
         """Bytes and counts match the report."""

@@ -62,6 +62,11 @@ static void put_stack(struct sink *out, const struct stack_table *table, uint32_
 		sink_text(out, " <- ...");
 }
 
+static struct trace_string text_of(struct table_text text)
+{
+	return (struct trace_string) { text.bytes ? text.bytes : "", text.length };
+}
+
 void stacks_describe(struct model *model, uint32_t thread, struct timeline_item *item)
 {
 	const struct timeline_sample *sample = &model->tracks[thread].sample;
@@ -79,8 +84,7 @@ void stacks_describe(struct model *model, uint32_t thread, struct timeline_item 
 		return;
 	site = &model->sites.all[number];
 	lines->used = 0;
-	put_line(lines, (struct trace_string) { site->file.bytes, site->file.length }, site->line,
-		 (struct trace_string) { site->function.bytes, site->function.length });
+	put_line(lines, text_of(site->file), site->line, text_of(site->function));
 	length = lines->used;
 	if (model->encoder->stacks)
 		put_stack(lines, &model->timeline.job.stacks, item->trace, sample);
