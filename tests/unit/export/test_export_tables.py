@@ -232,7 +232,7 @@ class Tables(InPlace):
         self.assertEqual([row["line"] for row in some], [10, 30, 30])
         for options, count in ((["--op", "pread64"], 2), (["--pid", "200"], 3), (["--op", "*"], 14),
                                (["--from", "0.05", "--until", "0.055"], 2),
-                               (["--rank", "3"], 14), (["--min-duration", "3ms"], 4)):
+                               (["--rank", "3"], 14), (["--min-duration", "3ms"], 3)):
             rows = self.export("stacks.flt", options=options)["samples"]
             self.assertEqual(len(rows), count, options)
 
