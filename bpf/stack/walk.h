@@ -100,13 +100,17 @@ struct text_head {
 
 #define TEXT_NOT_HASHED (~0ull)
 
-/* Uses the draft's frame. Returns NULL if it cannot be read. */
-static __always_inline struct text_head *text_read_head(struct stack_draft *draft, __u64 string)
+static __always_inline const struct text_head *text_head(const struct stack_draft *draft)
 {
-	struct text_head *head = (struct text_head *)draft->frame;
+	return (const struct text_head *)draft->frame;
+}
 
-	return bpf_probe_read_user(head, sizeof(*head), (void *)(string + STRING_LENGTH)) ? NULL
-											  : head;
+/* Reads a string's head over the draft's frame. A pointer that may be NULL would not do: 6.1 does
+ * not know that it is not NULL if the read has succeeded. */
+static __always_inline bool text_read_head(struct stack_draft *draft, __u64 string)
+{
+	return !bpf_probe_read_user(draft->frame, sizeof(struct text_head),
+				    (void *)(string + STRING_LENGTH));
 }
 
 /* Copies the characters of a string as they are, `*width` bytes each (0: ASCII). Returns how many
@@ -168,11 +172,11 @@ static __always_inline void hash_text(struct hash_walk *walk, __u64 bytes)
 static __noinline bool hash_string(struct hash_walk *walk, const struct python_layout *layout,
 				   __u64 string)
 {
-	const struct text_head *head = text_read_head(walk->draft, string);
+	const struct text_head *head = text_head(walk->draft);
 	__s32 bytes;
 	__u8 width;
 
-	if (!head)
+	if (!text_read_head(walk->draft, string))
 		return false;
 	if (head->hash != TEXT_NOT_HASHED) {
 		HASH_STEP(walk->hash, head->hash);
@@ -189,10 +193,10 @@ static __noinline bool hash_string(struct hash_walk *walk, const struct python_l
 /* The same for a table of lines, which is a bytes object. */
 static __noinline bool hash_table(struct hash_walk *walk, __u64 table)
 {
-	const struct text_head *head = text_read_head(walk->draft, table);
+	const struct text_head *head = text_head(walk->draft);
 	__u64 bytes;
 
-	if (!head)
+	if (!text_read_head(walk->draft, table))
 		return false;
 	HASH_STEP(walk->hash, head->length);
 	if (head->hash != TEXT_NOT_HASHED) {
@@ -252,15 +256,14 @@ __noinline int code_describe(const struct python_layout *layout, struct stack_dr
 		ring_lose(RECORD_FRAME);
 		return TRACE_SAMPLE_LOST;
 	}
+	head = text_head(draft);
 	event = (struct event_frame *)draft->text;
 	path_at = CODE_8(draft->code, layout->code_path);
-	head = text_read_head(draft, path_at);
-	if (head)
+	if (text_read_head(draft, path_at))
 		path = text_copy(layout, event->path, sizeof(event->path), path_at, head,
 				 &event->path_width);
 	function_at = CODE_8(draft->code, layout->code_function);
-	head = text_read_head(draft, function_at);
-	if (head)
+	if (text_read_head(draft, function_at))
 		function = text_copy(layout, event->function, sizeof(event->function), function_at,
 				     head, &event->function_width);
 	table = CODE_8(draft->code, layout->code_table);
