@@ -5,6 +5,7 @@
  */
 #include "unit_test.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/report/report.h"
@@ -245,6 +246,36 @@ TEST(test_filters)
 	FILTERED(12 * MS, f->function = "TokenDataset.*");
 	FILTERED(35 * MS, f->function = "*");
 	FILTERED(4 * MS, f->line = "loader.py:42", f->op = "write");
+}
+
+/* A frame without names matches only what anything does. */
+TEST(test_nameless)
+{
+	static const struct {
+		const char *line, *function;
+		int status;
+	} cases[] = { { "*", "*", 0 }, { ":0", "", 0 }, { "*", "?*", -ENODATA } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct filter filter = FILTER_ALL;
+		const struct report_options options = { .filter = &filter };
+		const char *name = "a.flt";
+		struct trace_error error;
+		struct made_trace made;
+		struct report *report;
+
+		begin(&made);
+		made_frame(&made, 1, 90, NULL, 0, NULL);
+		made_stack(&made, 1, 90, 0, 90);
+		SAMPLE(&made, .time = S, .dur = MS, .pid = 10, .op = M_READ, .stack = 90);
+		made_finish(&made, 0, 10 * S);
+		filter.line = cases[i].line;
+		filter.function = cases[i].function;
+		assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error),
+				 cases[i].status);
+		report_free(report);
+		made_close(&made);
+	}
 }
 
 /* The file and the function are of one frame. */

@@ -91,6 +91,13 @@ int stack_table_load(struct stack_table *table, uint32_t trace, struct trace_err
 	return status;
 }
 
+static struct trace_string string_of(const struct trace_reader *reader, uint64_t id)
+{
+	struct trace_string string = trace_reader_string(reader, id);
+
+	return string.length ? string : (struct trace_string) { "", 0 };
+}
+
 bool stack_table_next(const struct stack_table *table, uint32_t trace, uint64_t *stack,
 		      struct stack_frame *frame)
 {
@@ -104,8 +111,8 @@ bool stack_table_next(const struct stack_table *table, uint32_t trace, uint64_t 
 	*stack = found[CALLER];
 	if (line)
 		*frame = (struct stack_frame) {
-			.source = trace_reader_string(table->traces[trace], line[SOURCE]),
-			.function = trace_reader_string(table->traces[trace], line[FUNCTION]),
+			.source = string_of(table->traces[trace], line[SOURCE]),
+			.function = string_of(table->traces[trace], line[FUNCTION]),
 			.line = line[LINE],
 		};
 	return true;

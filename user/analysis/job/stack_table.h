@@ -14,7 +14,7 @@
 #define STACK_FRAMES_MAX 1024 /* maximum depth of a stack; only hostile traces have deeper ones */
 
 struct stack_frame {
-	struct trace_string source, function; /* hostile; empty: unknown */
+	struct trace_string source, function; /* hostile; "": unknown */
 	uint64_t line;			      /* 0: unknown */
 };
 
