@@ -49,14 +49,14 @@ static double number_of(const struct slow_lines *slow, const struct cell *cells,
 	return cell->type == CELL_UINT ? cell->uint : cell->type == CELL_REAL ? cell->real : 0;
 }
 
-/* Other threads than the main one are meant to wait for work. */
-static bool is_wait(const struct slow_lines *slow, const struct cell *cells)
+/* Other threads than the main one are meant to wait for work, and not for I/O. */
+static bool is_shown(const struct slow_lines *slow, const struct cell *cells)
 {
 	return cell_of(slow, cells, FILE_NAME)->type == CELL_TEXT &&
 	       cell_of(slow, cells, LOCATION)->type == CELL_TEXT &&
 	       cell_of(slow, cells, STATE)->type == CELL_TEXT &&
-	       !cell_is(cell_of(slow, cells, STATE), "cpu") &&
-	       (cell_is(cell_of(slow, cells, STATE), "io") ||
+	       (cell_is(cell_of(slow, cells, STATE), "cpu") ||
+		cell_is(cell_of(slow, cells, STATE), "io") ||
 		cell_is(cell_of(slow, cells, KIND), "main"));
 }
 
@@ -169,7 +169,7 @@ void slow_lines_write(struct sink *out, const struct table *lines, size_t most,
 		      const struct style *style)
 {
 	struct slow_lines slow = { .table = lines };
-	static const char heading[] = "lines of the program that waited most, share of state";
+	static const char heading[] = "lines of the program that took longest, share of state";
 
 	for (int i = 0; i < COLUMNS; i++) {
 		slow.columns[i] = table_find_column(lines, names[i]);
@@ -178,7 +178,7 @@ void slow_lines_write(struct sink *out, const struct table *lines, size_t most,
 	}
 	map_init_in(&slow.numbers, &slow.arena, 3, 1);
 	for (size_t row = 0; row < lines->row_count; row++)
-		if (is_wait(&slow, table_row(lines, row)))
+		if (is_shown(&slow, table_row(lines, row)))
 			add_row(&slow, table_row(lines, row));
 	if (arena_status(&slow.arena)) {
 		out->error = out->error ? out->error : -ENOMEM;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Which lines of the program waited most: in I/O, and in other waits of the main thread. */
+/* Which lines of the program took longest: on a CPU, in I/O, and in other waits of the main thread.
+ */
 #ifndef FAULTLINE_SLOW_LINES_H
 #define FAULTLINE_SLOW_LINES_H
 
