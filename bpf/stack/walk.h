@@ -135,7 +135,8 @@ static __always_inline __s32 text_copy(const struct python_layout *layout, void 
 
 /* --- identity of code objects --- */
 
-#define HASH_BYTES 32 /* of a step */
+#define HASH_BYTES 32	    /* of a step */
+#define HASH_END_BYTES 2048 /* of the ends of a longer table: a sample may interrupt anything */
 
 struct hash_walk {
 	struct stack_draft *draft;
@@ -194,26 +195,32 @@ static __noinline bool hash_string(struct hash_walk *walk, const struct python_l
 static __noinline bool hash_table(struct hash_walk *walk, __u64 table)
 {
 	const struct text_head *head = text_head(walk->draft);
-	__u64 bytes;
+	__u64 length, bytes;
 
 	if (!text_read_head(walk->draft, table))
 		return false;
-	HASH_STEP(walk->hash, head->length);
-	if (head->hash != TEXT_NOT_HASHED) {
-		HASH_STEP(walk->hash, head->hash);
-		return true;
-	}
-	bytes = head->length > EVENT_FRAME_TABLE_BYTES ? EVENT_FRAME_TABLE_BYTES : head->length;
+	length = head->length;
+	HASH_STEP(walk->hash, table);
+	HASH_STEP(walk->hash, length);
+	table += BYTES_CONTENT;
+	bytes = length > 2 * HASH_END_BYTES ? HASH_END_BYTES : length;
 	BARRIER_VAR(bytes);
-	if (bytes > EVENT_FRAME_TABLE_BYTES ||
-	    bpf_probe_read_user(walk->draft->text, bytes, (void *)(table + BYTES_CONTENT)))
+	if (bytes > 2 * HASH_END_BYTES ||
+	    bpf_probe_read_user(walk->draft->text, bytes, (void *)table))
 		return false;
 	hash_text(walk, bytes);
+	if (length <= 2 * HASH_END_BYTES)
+		return true;
+	if (bpf_probe_read_user(walk->draft->text, HASH_END_BYTES,
+				(void *)(table + length - HASH_END_BYTES)))
+		return false;
+	hash_text(walk, HASH_END_BYTES);
 	return true;
 }
 
 /* Returns a hash of all that decides which lines a code object has, because another one may be at
- * the same address later, or in another process, and its parts, too. 0: it cannot be read. */
+ * the same address later, or in another process, and its parts, too. Of a table of more than 4 KiB,
+ * the middle is left out. 0: it cannot be read. */
 static __always_inline __u32 code_check(const struct python_layout *layout,
 					struct stack_draft *draft)
 {
@@ -359,12 +366,15 @@ static __always_inline bool code_read(struct stack_draft *draft, __u64 code)
 static long checks_step(__u32 i, struct frames_walk *walk)
 {
 	struct stack_draft *draft = walk->draft;
-	struct python_frame *frame;
+	struct python_frame *frame, *called;
 
 	if (i >= walk->count)
 		return 1;
 	frame = draft_frame(draft, i);
-	if (code_read(draft, frame->code))
+	called = draft_frame(draft, i - 1);
+	if (i && called->code == frame->code) /* recursion */
+		frame->check = called->check;
+	else if (code_read(draft, frame->code))
 		frame->check = code_check(walk->layout, draft);
 	HASH_STEP(walk->hash, frame->check);
 	return 0;
