@@ -126,7 +126,7 @@ struct stack_task {
 	__u64 wait_start_ns, wait_ns;
 	__u64 thread; /* the interpreter's state of the thread; only a hint */
 	__u32 wait_state;
-	__u32 pad;
+	__u32 walking; /* programs that walk its stack: what they fault on is not the task's */
 };
 
 #define KNOWN_VMAS 4 /* a power of two */

@@ -25,6 +25,8 @@ static __always_inline void fault_begin(struct task_state *state, __u64 address,
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
+	if (state->stack.walking)
+		return;
 	/* An attempt with faults disabled, which the kernel repeats, or an unseen end. */
 	if (state->fault.account.op)
 		fault_end_unseen(state, 0, false);

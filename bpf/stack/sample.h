@@ -84,29 +84,25 @@ __noinline int stack_take(struct task_state *state, const struct op_account *acc
 {
 	struct stack_draft *draft = stack_draft_get();
 	struct event_sample *event;
-	__u32 flags, id;
 
 	if (!draft)
 		return ring_lose(RECORD_SAMPLE);
-	if (!state) {
-		stack_draft_put(draft);
-		return 0;
+	if (state) {
+		event = &draft->sample;
+		event->duration_ns = duration_ns;
+		event->weight_ns = weight_ns;
+		if (account)
+			sample_set_operation(event, state, account, what);
+		else
+			sample_set_state(event, state, what);
+		state->stack.walking++;
+		event->flags = stack_name(state, draft);
+		state->stack.walking--;
+		event->stack = draft->id;
+		ring_output(&event->header, RECORD_SAMPLE, event->header.time_ns, sizeof(*event),
+			    owner_of(bpf_get_current_task_btf()));
 	}
-	flags = stack_name(state, draft);
-	id = draft->id;
 	stack_draft_put(draft);
-	event = ring_reserve(RECORD_SAMPLE, sizeof(*event), owner_of(bpf_get_current_task_btf()));
-	if (!event)
-		return 0;
-	event->duration_ns = duration_ns;
-	event->weight_ns = weight_ns;
-	event->flags = flags;
-	event->stack = id;
-	if (account)
-		sample_set_operation(event, state, account, what);
-	else
-		sample_set_state(event, state, what);
-	ring_submit(event);
 	return 0;
 }
 

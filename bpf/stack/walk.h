@@ -19,6 +19,7 @@ struct stack_draft {
 	__u64 busy;
 	__u8 frame[128];
 	__u8 code[256];
+	struct event_sample sample;
 	__u32 id; /* of the stack; 0: none */
 	__u32 pad;
 	__u8 stack[sizeof(struct event_stack) + PYTHON_FRAMES_MAX * sizeof(struct python_frame)];
