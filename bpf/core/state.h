@@ -122,8 +122,9 @@ struct thread_account {
 struct stack_task {
 	/* Time shorter than a period, and in no sample yet: in operations, and in other waits. */
 	__u64 operations_ns, waits_ns;
-	/* Waits since the last operation or system call ended, and the state of the last one. */
-	__u64 wait_start_ns, wait_ns;
+	/* Waits in the system call or fault in flight, and the longest of them. */
+	__u64 wait_start_ns, wait_ns, wait_longest_ns;
+	__u64 before_fault_ns; /* of wait_ns, before the fault in flight */
 	__u64 thread; /* the interpreter's state of the thread; only a hint */
 	__u32 wait_state;
 	__u32 walking; /* programs that walk its stack: what they fault on is not the task's */

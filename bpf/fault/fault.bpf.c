@@ -34,6 +34,10 @@ static __always_inline void fault_begin(struct task_state *state, __u64 address,
 		flags |= TRACE_FAULT_IN_CALL;
 	if (attach_to)
 		state->before &= ~BEFORE_FAULT;
+	/* Earlier waits may be of the system call that the fault is in. */
+	if (!(flags & TRACE_FAULT_KERNEL))
+		state->stack.wait_ns = 0;
+	state->stack.before_fault_ns = state->stack.wait_ns;
 	state->fault.address = address;
 	op_account_open(&state->fault.account);
 	state->fault.dirtied_mapping = 0;
@@ -61,10 +65,12 @@ static __always_inline int fault_end(struct task_state *state, __u64 vma, bool m
 	/* The time of a fault inside a call is part of the call's. One on no file is no I/O, but
 	 * may have waited. */
 	if (!(account->flags & TRACE_FAULT_IN_CALL)) {
-		if (op == OP_FAULT)
+		if (op == OP_FAULT) {
 			stack_operation(state, account, op, duration_ns);
-		else
+			state->stack.wait_ns = state->stack.before_fault_ns;
+		} else if (!state->stack.before_fault_ns) {
 			stack_waits(state);
+		}
 	}
 	return 0;
 }
@@ -74,6 +80,7 @@ static __always_inline int fault_end(struct task_state *state, __u64 vma, bool m
 static __always_inline void fault_begin_unseen(struct task_state *state, __u64 address,
 					       __u64 now_ns)
 {
+	state->stack.before_fault_ns = state->stack.wait_ns;
 	op_account_open(&state->fault.account);
 	state->fault.dirtied_mapping = 0;
 	state->fault.cut_ns = 0;

@@ -137,7 +137,7 @@ __noinline int python_ask_again(__u32 pid)
 
 /* --- state of a thread --- */
 
-#define PYTHON_THREADS_MAX 16384 /* of a process; new ones come first */
+#define PYTHON_THREADS_MAX 4096 /* of a process; new ones come first */
 
 static __always_inline bool python_read(__u64 *value, __u64 address)
 {
@@ -220,7 +220,7 @@ __noinline int python_find_thread(struct task_state *state, const struct python_
 				  __u64 runtime)
 {
 	struct python_threads_walk walk = {};
-	__u64 number, next = 0;
+	__u64 number, frame, next = 0;
 
 	if (!state || !layout)
 		return TRACE_SAMPLE_NO_PYTHON;
@@ -233,10 +233,12 @@ __noinline int python_find_thread(struct task_state *state, const struct python_
 		return TRACE_SAMPLE_NO_THREAD;
 	if (!python_read(&next, walk.interpreter + layout->interpreter_next))
 		return TRACE_SAMPLE_UNREAD;
+	/* A state that was freed may still have its number, but no frame. */
 	if (!next && state->stack.thread &&
-	    python_read(&number, state->stack.thread + layout->thread_id) && number == walk.number)
+	    python_read(&number, state->stack.thread + layout->thread_id) &&
+	    number == walk.number && python_read_frame(layout, state->stack.thread, &frame) &&
+	    frame)
 		return 0;
-	state->stack.thread = 0;
 	if (!python_read(&walk.thread, walk.interpreter + layout->interpreter_threads))
 		return TRACE_SAMPLE_UNREAD;
 	walk.layout = layout;

@@ -34,7 +34,7 @@ struct {
 	__type(value, struct stack_draft);
 } stack_drafts SEC(".maps");
 
-#define STACK_DRAFT_TRIES 4
+#define STACK_DRAFT_TRIES 16
 
 /* Returns a free draft, to be released by stack_draft_put, or NULL. */
 static __always_inline struct stack_draft *stack_draft_get(void)

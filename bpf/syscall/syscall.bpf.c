@@ -37,6 +37,7 @@ static __always_inline int call_enter(struct pt_regs *regs, long number, const b
 	state = caller.state;
 	if (!state)
 		return 0;
+	state->stack.wait_ns = 0; /* it was stopped or throttled since the last call */
 	task = caller.task;
 	if (call_is_compat(task)) {
 		call_count_undecoded();
@@ -215,8 +216,10 @@ static __always_inline int call_return(struct pt_regs *regs, long result, const 
 		state->before &= ~BEFORE_CALL;
 		call_args_read(&args, regs);
 		if (call_is_compat(task) ||
-		    !call_enter_late(state, &args, SYSCALL_NUMBER(regs), result))
+		    !call_enter_late(state, &args, SYSCALL_NUMBER(regs), result)) {
+			stack_waits(state);
 			return 0;
+		}
 		end.duration_ns = state->call.account.start_ns;
 	} else if (!state->call.account.op) {
 		if (!state->call_suspended ||

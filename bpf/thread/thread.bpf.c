@@ -30,12 +30,19 @@ static __always_inline void thread_out(struct task_state *state, struct task_str
 static __always_inline void wait_note_for_stack(struct stack_task *stack,
 						const struct thread_account *thread)
 {
+	__u64 waited_ns = thread->woken_ns - thread->since_ns;
+
 	if (thread->woken_ns <= thread->since_ns)
 		return;
-	if (!stack->wait_ns)
+	if (!stack->wait_ns) {
 		stack->wait_start_ns = thread->since_ns;
-	stack->wait_ns += thread->woken_ns - thread->since_ns;
-	stack->wait_state = thread->state;
+		stack->wait_longest_ns = 0;
+	}
+	stack->wait_ns += waited_ns;
+	if (waited_ns > stack->wait_longest_ns) {
+		stack->wait_longest_ns = waited_ns;
+		stack->wait_state = thread->state;
+	}
 }
 
 static __always_inline void thread_in(struct task_state *state, struct task_struct *task,
