@@ -48,8 +48,8 @@ def computes():
 
 
 def later(function, *arguments):
-    """Runs a function 50 ms from now, in another thread."""
-    timer = threading.Timer(0.05, function, arguments)
+    """Runs a function 200 ms from now, in another thread, when the caller surely waits."""
+    timer = threading.Timer(0.2, function, arguments)
     timer.start()
     return timer
 

@@ -61,8 +61,8 @@ class Lines(unittest.TestCase):
         self.assertEqual(row["function"], FUNCTIONS[site])
         self.assertAlmostEqual(row["time_ns"], taken_ns, delta=error_ns)
         self.assertLess(row["time_ns"], truth["time_ns"] + error_ns)
-        estimated = row["estimated_samples"]
-        error = truth["count"] * ERRORS / math.sqrt(estimated) if estimated else 0
+        short = [call["dur"] for call in calls if call["dur"] < PERIOD_NS]
+        error = ERRORS * math.sqrt(sum(PERIOD_NS / dur for dur in short)) + 1
         self.assertAlmostEqual(row["count"], truth["count"], delta=error)
         return row
 
@@ -90,12 +90,13 @@ class Lines(unittest.TestCase):
         self.assertEqual(self.check_time("helper")["kind"], "helper")
 
     def test_wait(self):
-        """Waits in a call that is no operation have the thread's state."""
+        """Waits in a call that is no operation have the thread's state. They start when the thread
+        leaves the CPU: later than its timer."""
         row, truth = self.row("sleep", "sleep"), self.truth["sleep"]
         self.assertEqual(row["uncertainty_ns"], 0)
         self.assertEqual(row["count"], truth["count"])
         self.assertLessEqual(row["time_ns"], truth["time_ns"])
-        self.assertGreaterEqual(row["time_ns"], 3 * 50 * 1000000)
+        self.assertGreater(row["time_ns"], 3 * 40 * 1000000)
 
     def test_all_samples(self):
         """Lines, functions and samples add up to the same time in each state."""
@@ -111,10 +112,14 @@ class Lines(unittest.TestCase):
 
     def test_filters(self):
         short = self.row("short")
-        for filters in (["--line", f"job_line_times.py:{short['line']}"],
-                        ["--function", "Data.short"], ["--file", "*/short"]):
+        # A fault at the same line may be of another file.
+        for filters, delta in ((["--line", f"job_line_times.py:{short['line']}"], 0),
+                               (["--function", "Data.short"], 0),
+                               (["--file", "*/short"], 2 * PERIOD_NS)):
             rows = self.rows("short", *filters)
-            self.assertIn(short["time_ns"], [row["time_ns"] for row in rows], filters)
+            nearest = min((row["time_ns"] for row in rows),
+                          key=lambda time_ns: abs(time_ns - short["time_ns"]))
+            self.assertAlmostEqual(nearest, short["time_ns"], delta=delta, msg=filters)
             self.assertEqual(self.rows("library", *filters), [], filters)
         below = json.loads(self.report("--by", "function", "--function", "read"))["functions"]
         self.assertEqual({row["function"] for row in below}, {"library"})

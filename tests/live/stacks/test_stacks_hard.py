@@ -230,6 +230,7 @@ for _ in range(20):
         for sample in stacks.samples:
             if sample["tid"] in noted and sample["state"] == b"sleep":
                 chain = stacks.chain(sample["stack"])
+                self.assertTrue(chain, sample)
                 self.assertIn(chain[0], noted[sample["tid"]])
                 self.assertEqual(chain[-1][2], "Thread._bootstrap")
                 seen.add(sample["tid"])
@@ -286,7 +287,7 @@ class Interpreters(Jobs):
 
     WAITING = """
 import time
-for site in range(12):
+for site in range(40):
     read(site)
     time.sleep(0.05)
 """
@@ -321,7 +322,7 @@ for site in range(12):
         self.check_later(*found)
 
     def test_asked_again(self):
-        """What the user side forgot, or never said, is asked for again."""
+        """Layouts that the user side has dropped are requested again."""
         script = f"{self.directory}/job.py"
         with open(script, "w") as file:
             file.write(READ + "sys.stdin.readline()" + self.WAITING)
@@ -331,7 +332,7 @@ for site in range(12):
         job = machine().start([harness.PYTHON, script, data, truth], stdin=subprocess.PIPE)
         self.assertTrue(harness.wait_until(lambda: os.path.exists(truth)))
         attached = Attached("-p", str(job.pid), "--stacks", "python")
-        self.assertEqual(bpf_maps.empty_map(attached.process.pid, "python_files"), 1)
+        self.assertGreater(bpf_maps.empty_map(attached.process.pid, "python_files"), 0)
         job.communicate(b"\n")
         self.assertEqual(attached.end()[0], 0)
         self.check_later(attached.trace, data, self.noted(truth))
@@ -353,7 +354,7 @@ for site in range(12):
         """A message for each interpreter without stacks, and none for other programs."""
         for name in "python3.99", "python3", "python3-tool", "sleep":
             shutil.copy("/bin/sleep", f"{self.directory}/{name}")
-        script = " && ".join(f"{self.directory}/{name} 0.2"
+        script = " && ".join(f"{self.directory}/{name} 2"
                              for name in ("python3.99", "python3", "python3-tool", "python3.99"))
         recording = Recording(["sh", "-c", script], "--stacks", "python")
         lines = [line for line in recording.stderr.splitlines() if "not recorded" in line]
