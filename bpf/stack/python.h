@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Which processes run an interpreter of Python, and where. A process is set up here, when it
- * executes or maps a file whose name fits; the user side only says once for each file where its
- * interpreter keeps its frames. So short processes have stacks, too.
+ * executes or maps a file whose name fits; the user side supplies only the layout, once per file,
+ * so short-lived processes have stacks, too.
  */
 #ifndef FAULTLINE_BPF_PYTHON_H
 #define FAULTLINE_BPF_PYTHON_H
@@ -120,8 +120,7 @@ __noinline int python_map(__u64 address, __u64 bytes, const struct address *mapp
 
 #define PYTHON_ASK_AGAIN_NS 1000000000ull
 
-/* Asks again, now and then, for what has had no answer: the user side may have been unable to.
- * Global, for a frame of its own. */
+/* Repeats unanswered requests, at most once a second. Global, for a frame of its own. */
 __noinline int python_ask_again(__u32 pid)
 {
 	struct python_process *process = bpf_map_lookup_elem(&python_processes, &pid);

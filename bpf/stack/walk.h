@@ -3,10 +3,10 @@
  * Walks the frames of a thread of Python, and sends what the user side needs to name them: each
  * stack once, and each code object once.
  *
- * Texts are sent from here, because user space would come too late for processes that end, and read
- * something else where memory is used again. A code object is identified by its address and a hash
- * of its contents. Only memory that is present is read. What a record describes is remembered as
- * known only once the ring has taken the record.
+ * Texts are sent from here, because user space could not read the memory of processes that have
+ * exited, or memory that was reused. A code object is identified by its address and a hash of its
+ * contents. Only memory that is present is read. What a record describes is remembered as known
+ * only once the ring has taken the record.
  */
 #ifndef FAULTLINE_BPF_WALK_H
 #define FAULTLINE_BPF_WALK_H

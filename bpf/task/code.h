@@ -24,7 +24,7 @@ __noinline int code_send(__u64 address, __u64 bytes, const struct code_file *fil
 	event->file.dev = file ? file->dev : 0;
 	event->file.generation = file ? file->generation : 0;
 	ring_submit(event);
-	ring_wake(); /* somebody may wait for it to be inspected */
+	ring_wake(); /* a program may be waiting for its inspection */
 	return 0;
 }
 

@@ -286,7 +286,7 @@ TEST(test_generations_of_stacks)
 	uint32_t codes = 0;
 
 	set_up(&fixture);
-	decoder_tell_generation(fixture.decoder, &generation);
+	decoder_share_generation(fixture.decoder, &generation);
 	take(&fixture, RECORD_FRAME, &code, CODE_BYTES);
 	while (generation < 1 && codes++ < 1000000) {
 		code.frame.code += 16;

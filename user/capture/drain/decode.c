@@ -133,9 +133,9 @@ void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *cont
 	decoder->emit_context = context;
 }
 
-void decoder_tell_generation(struct decoder *decoder, volatile uint32_t *generation)
+void decoder_share_generation(struct decoder *decoder, volatile uint32_t *generation_out)
 {
-	python_frames_tell(decoder->frames, generation);
+	python_frames_share_generation(decoder->frames, generation_out);
 }
 
 void decoder_choose_files(struct decoder *decoder, struct file_choice *choice)

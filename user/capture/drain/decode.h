@@ -45,8 +45,9 @@ static inline struct code_mapping code_mapping_of(const struct event_header *rec
 typedef void (*decoder_code_fn)(void *context, const struct code_mapping *mapping);
 void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *context);
 
-/* Where the kernel side reads which code objects and stacks are remembered: see python/frames.h. */
-void decoder_tell_generation(struct decoder *decoder, volatile uint32_t *generation);
+/* Sets where the kernel side reads which code objects and stacks are remembered: see
+ * python/frames.h. */
+void decoder_share_generation(struct decoder *decoder, volatile uint32_t *generation_out);
 
 /* Leaves out records of files not chosen; they still count as taken. The caller owns the choice. */
 struct file_choice;

@@ -50,7 +50,7 @@ int perf_open(const char *name, int cpu)
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
-		.exclude_idle = 1, /* the idle task is nobody's */
+		.exclude_idle = 1, /* no followed task is idle */
 	};
 	int fd;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tells the kernel side where interpreters of Python keep their frames, file by file.
+ * Gives the kernel side the layout of each Python interpreter.
  */
 #ifndef FAULTLINE_INTERPRETERS_H
 #define FAULTLINE_INTERPRETERS_H

@@ -122,7 +122,7 @@ static void examine(struct state *state, const struct code_mapping *mapping, int
 
 /* --- requests --- */
 
-static void accept_asker(struct state *state)
+static void accept_client(struct state *state)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
@@ -210,7 +210,7 @@ static bool answer_clients(struct state *state, int wait_ms)
 			clients_drop(clients, &clients->all[i]);
 	}
 	if (wait[1].revents)
-		accept_asker(state);
+		accept_client(state);
 	/* Receives all pending requests first: the last one may be the cheapest. */
 	state->heard += heard;
 	if (!clients_next(clients) || (heard && state->heard < CLIENTS_MAX))

@@ -29,7 +29,7 @@ struct generation {
 };
 
 struct python_frames {
-	volatile uint32_t *told;
+	volatile uint32_t *generation_out;
 	uint32_t current;
 	struct generation generations[2]; /* the current one, and the one before */
 	struct map frames;		  /* by hashes of path and function, and line */
@@ -85,20 +85,21 @@ void python_frames_free(struct python_frames *frames)
 	free(frames);
 }
 
-void python_frames_tell(struct python_frames *frames, volatile uint32_t *generation)
+void python_frames_share_generation(struct python_frames *frames, volatile uint32_t *generation_out)
 {
-	frames->told = generation;
+	frames->generation_out = generation_out;
 }
 
 /* Begins a new generation if the current one is full. */
-static void look_at_room(struct python_frames *frames)
+static void generation_renew_if_full(struct python_frames *frames)
 {
 	const struct generation *current = &frames->generations[frames->current & 1];
 	size_t entries = current->codes.count + current->stacks.count + frames->frames.count +
 			 frames->stacks.count;
 	struct generation *next;
 
-	if (!frames->told || current->arena.bytes + entries * ENTRY_BYTES < GENERATION_BYTES)
+	if (!frames->generation_out ||
+	    current->arena.bytes + entries * ENTRY_BYTES < GENERATION_BYTES)
 		return;
 	next = &frames->generations[++frames->current & 1];
 	generation_end(next);
@@ -107,7 +108,7 @@ static void look_at_room(struct python_frames *frames)
 	map_free(&frames->stacks);
 	map_init(&frames->frames, 3, 1);
 	map_init(&frames->stacks, 2, 1);
-	*frames->told = frames->current;
+	*frames->generation_out = frames->current;
 }
 
 /* --- code objects --- */
@@ -171,7 +172,7 @@ void python_frames_take_code(struct python_frames *frames, const struct event_fr
 	uint64_t *entry;
 	bool added;
 
-	look_at_room(frames);
+	generation_renew_if_full(frames);
 	generation = find_generation(frames, event->generation);
 	if (!generation || event->path_bytes > sizeof(event->path) ||
 	    event->function_bytes > sizeof(event->function) || !is_width(event->path_width) ||
@@ -275,7 +276,7 @@ void python_frames_take_stack(struct python_frames *frames, struct trace_writer 
 	uint64_t *entry;
 	bool added;
 
-	look_at_room(frames);
+	generation_renew_if_full(frames);
 	generation = find_generation(frames, event->generation);
 	if (!generation)
 		return;

@@ -18,9 +18,10 @@ struct python_frames;
 struct python_frames *python_frames_make(void);	       /* NULL: out of memory */
 void python_frames_free(struct python_frames *frames); /* NULL is fine */
 
-/* Where the kernel side reads the number of the current generation; without it, the first one never
- * ends. */
-void python_frames_tell(struct python_frames *frames, volatile uint32_t *generation);
+/* Sets where the kernel side reads the number of the current generation. Without it, the first one
+ * never ends. */
+void python_frames_share_generation(struct python_frames *frames,
+				    volatile uint32_t *generation_out);
 
 /* Takes the record of a code object, whose table has event->table_bytes bytes. */
 void python_frames_take_code(struct python_frames *frames, const struct event_frame *event);

@@ -25,7 +25,7 @@ struct python_lines {
 	const struct python_position *marks; /* see python_lines_mark */
 };
 
-/* Tables are read from their start; of one that is longer than this, marks make that short. */
+/* Tables are searched from their start; marks shorten the search in tables longer than this. */
 #define PYTHON_MARK_BYTES 256
 
 /* Makes the marks of a table, at most one for each PYTHON_MARK_BYTES. Returns their number. */

@@ -188,7 +188,7 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 	err = decoder_open(&recorder->decoder, writer, session_lane_count(session), page_bytes);
 	if (err)
 		goto fail;
-	decoder_tell_generation(recorder->decoder, session_stack_generation(session));
+	decoder_share_generation(recorder->decoder, session_stack_generation(session));
 	recorder->profile_rows =
 		(struct profile_rows) { .writer = writer, .page_bytes = page_bytes };
 	file_choice_init(&recorder->choice, &options->globs, page_bytes);
