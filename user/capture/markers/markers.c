@@ -258,7 +258,7 @@ int markers_start(struct markers **out, struct session *session, const struct ch
 		return 0;
 	err = start(out, session, user, command, environment);
 	if (err)
-		log_error("cannot start the span listener: %s", strerror(-err));
+		log_error("cannot start the listener: %s", strerror(-err));
 	return err;
 }
 
@@ -274,7 +274,7 @@ void markers_await(struct markers *markers)
 		status = poll(&wait, 1, READY_MS);
 	while (status < 0 && errno == EINTR);
 	if (status <= 0)
-		log_warning("the span listener is slow to start; some spans may be missed");
+		log_warning("the listener is slow to start; some spans and stacks may be missing");
 	close(markers->ready);
 	markers->ready = -1;
 }
@@ -395,7 +395,7 @@ void markers_look_at_attached(struct markers *markers, const struct session *ses
 	session_each_attached(session, examine, markers);
 	markers_await(markers);
 	if (!await_mappings(markers, READY_MS))
-		log_warning("the span listener is slow to start; some spans may be missed");
+		log_warning("the listener is slow to start; some spans and stacks may be missing");
 }
 
 /* --- end --- */
@@ -417,7 +417,7 @@ static void say_troubles(const struct markers *markers)
 	int refused = atomic_load(&status->refused_status);
 
 	if (markers->died)
-		log_error("the span listener exited before the command; spans are missing");
+		log_error("the listener exited before the command; spans and stacks are missing");
 	if (refused)
 		log_warning("%s marks spans that cannot be recorded: %s%s", status->refused_path,
 			    refused == -ENOSPC	  ? "too many files mark spans"
@@ -448,14 +448,15 @@ void markers_stop(struct markers *markers)
 
 uint64_t markers_unheard(const struct markers *markers)
 {
-	return markers ? atomic_load(&markers->status->unheard) + markers->unreported +
-				 markers->died
-		       : 0;
+	return markers && markers->spans ? atomic_load(&markers->status->unheard) +
+						   markers->unreported + markers->died
+					 : 0;
 }
 
 uint64_t markers_unseen(const struct markers *markers)
 {
-	return markers ? atomic_load(&markers->status->unseen) + waiting(markers) : 0;
+	return markers && markers->spans ? atomic_load(&markers->status->unseen) + waiting(markers)
+					 : 0;
 }
 
 void markers_close(struct markers *markers)

@@ -45,11 +45,12 @@ void markers_look(void *markers, const struct code_mapping *mapping);
  * recorded until session_detach. Logs what may be missing. May be called twice; NULL is fine. */
 void markers_stop(struct markers *markers);
 
-/* Returns the number of programs that may have marked spans unheard; 0 for NULL. */
+/* Returns the number of programs that may have marked spans unheard; 0 for NULL, or if the span
+ * layer is off. */
 uint64_t markers_unheard(const struct markers *markers);
 
 /* Returns the number of programs that exited before they were inspected, so that their markers are
- * unknown. */
+ * unknown; 0 if the span layer is off. */
 uint64_t markers_unseen(const struct markers *markers);
 
 void markers_close(struct markers *markers); /* NULL is fine */
