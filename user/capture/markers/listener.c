@@ -231,12 +231,13 @@ static void look_at_interpreter(struct state *state, const struct code_mapping *
 	/* The process may have mapped something else there by now. */
 	if (!file.ino || fstat(fd, &status) || status.st_ino != file.ino)
 		return;
-	if (mapping->present)
+	if (mapping->present) {
 		file.generation = interpreters_generation(fd);
-	interpreters_look(&state->interpreters, &file, fd);
-	if (mapping->present)
+		/* First, so that children forked during the inspection inherit it. */
 		interpreters_set_process(&state->interpreters, mapping->pid, &file,
 					 mapping->address, fd);
+	}
+	interpreters_look(&state->interpreters, &file, fd);
 }
 
 static void take_mappings(struct state *state)
