@@ -296,7 +296,7 @@ void markers_look(void *context, const struct code_mapping *mapping)
 		return;
 	if (write(markers->mappings, mapping, sizeof(*mapping)) == sizeof(*mapping))
 		markers->reported++;
-	else if (markers->spans) /* interpreters are asked for again */
+	else if (markers->spans || mapping->present) /* other interpreters are asked for again */
 		markers->unreported++;
 }
 
@@ -328,6 +328,16 @@ static bool is_interpreter(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash && python_layout_may_be(slash + 1);
+}
+
+/* Waits for room in the pipe: what a process has mapped already is not reported again. Waits no
+ * more once that has failed. */
+static void await_room(const struct markers *markers)
+{
+	struct pollfd wait = { .fd = markers->mappings, .events = POLLOUT };
+
+	if (!markers->unreported)
+		poll(&wait, 1, READY_MS);
 }
 
 /* Reports the code that a process has mapped: each file once, and interpreters for each process. */
@@ -364,8 +374,10 @@ static void examine(void *context, pid_t pid)
 				(struct code_file) { .ino = file.inode,
 						     .dev = file.major << 20 | file.minor };
 		}
-		if (is_new || mapping.python.ino)
+		if (is_new || mapping.python.ino) {
+			await_room(markers);
 			markers_look(markers, &mapping);
+		}
 	}
 	free(line);
 	if (maps)
@@ -394,7 +406,7 @@ void markers_look_at_attached(struct markers *markers, const struct session *ses
 		return;
 	session_each_attached(session, examine, markers);
 	markers_await(markers);
-	if (!await_mappings(markers, READY_MS))
+	if (!await_mappings(markers, READY_MS) || markers->unreported)
 		log_warning("the listener is slow to start; some spans and stacks may be missing");
 }
 
