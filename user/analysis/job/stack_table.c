@@ -95,7 +95,10 @@ static struct trace_string string_of(const struct trace_reader *reader, uint64_t
 {
 	struct trace_string string = trace_reader_string(reader, id);
 
-	return string.length ? string : (struct trace_string) { "", 0 };
+	if (!string.length)
+		return (struct trace_string) { "", 0 };
+	string.length = string.length < STACK_TEXT_MAX ? string.length : STACK_TEXT_MAX;
+	return string;
 }
 
 bool stack_table_next(const struct stack_table *table, uint32_t trace, uint64_t *stack,

@@ -13,6 +13,8 @@
 
 #define STACK_FRAMES_MAX 1024 /* maximum depth of a stack; only hostile traces have deeper ones */
 
+#define STACK_TEXT_MAX 4096 /* the recorder's maximum; longer texts are cut */
+
 struct stack_frame {
 	struct trace_string source, function; /* hostile; "": unknown */
 	uint64_t line;			      /* 0: unknown */

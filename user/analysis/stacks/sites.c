@@ -5,7 +5,6 @@
 #include "analysis/stacks/sites.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@ void sites_init(struct sites *sites, struct arena *arena, const struct job *job)
 	sites->arena = arena;
 	map_init_in(&sites->numbers, arena, KEY_WORDS, 1);
 	map_init_in(&sites->stacks, arena, 2, 1);
+	map_init_in(&sites->texts, arena, 2, 1);
 }
 
 /* --- whose code a frame is --- */
@@ -60,21 +60,31 @@ static enum owner owner_of(const struct stack_frame *frame)
 
 /* --- sites --- */
 
+/* Equal texts share a copy: a line may have many sites. */
 static struct table_text keep(struct sites *sites, struct trace_string from)
 {
-	struct table_text text = { NULL, from.length };
+	const uint64_t key[] = { map_hash_bytes(&sites->texts, from.bytes, from.length),
+				 from.length };
+	uint64_t *text = from.length ? map_find(&sites->texts, key) : NULL;
+	char *copy;
+	bool added;
 
-	if (from.length)
-		text.bytes = arena_text(sites->arena, from.bytes, from.length);
-	return text;
+	if (text || !from.length)
+		return (struct table_text) { text ? (const char *)*text : NULL, from.length };
+	copy = arena_text(sites->arena, from.bytes, from.length);
+	text = copy ? map_add(&sites->texts, key, &added) : NULL;
+	if (text)
+		*text = (uintptr_t)copy;
+	return (struct table_text) { copy, from.length };
 }
 
 static struct table_text keep_library(struct sites *sites, const struct stack_frame *frame)
 {
 	const char *installed = installed_path(frame->source);
-	char text[PATH_MAX + 32];
-	int length = snprintf(text, sizeof(text), "%.*s:%" PRIu64, PATH_MAX,
-			      installed ? installed : frame->source.bytes, frame->line);
+	const char *path = installed ? installed : frame->source.bytes;
+	const int path_length = frame->source.bytes + frame->source.length - path;
+	char text[STACK_TEXT_MAX + 32];
+	int length = snprintf(text, sizeof(text), "%.*s:%" PRIu64, path_length, path, frame->line);
 
 	return keep(sites, (struct trace_string) { text, length });
 }
@@ -120,22 +130,26 @@ static uint32_t find_site(struct sites *sites, const struct stack_frame *frame,
 static uint32_t walk_stack(struct sites *sites, uint32_t trace, uint64_t stack)
 {
 	const struct stack_table *stacks = &sites->job->stacks;
-	struct stack_frame inner = { 0 }, best = { 0 }, frame;
+	uint64_t inner_stack = stack, best_stack = stack, caller = stack;
+	struct stack_frame inner, best, frame;
 	enum owner owner = OWNER_LIBRARY;
 	int depth = 0, found = 0;
 
-	for (; depth < STACK_FRAMES_MAX && owner < OWNER_APPLICATION &&
-	       stack_table_next(stacks, trace, &stack, &frame);
-	     depth++) {
-		if (!depth)
-			inner = best = frame;
+	for (; depth < STACK_FRAMES_MAX && owner < OWNER_APPLICATION; depth++, stack = caller) {
+		if (!stack_table_next(stacks, trace, &caller, &frame))
+			break;
 		if (owner_of(&frame) > owner) {
 			owner = owner_of(&frame);
-			best = frame;
+			best_stack = stack;
 			found = depth;
 		}
 	}
-	return depth ? find_site(sites, &best, found ? &inner : NULL) : SITE_NONE;
+	if (!depth)
+		return SITE_NONE;
+	/* Again, since texts do not stay valid during a walk. */
+	stack_table_next(stacks, trace, &inner_stack, &inner);
+	stack_table_next(stacks, trace, &best_stack, &best);
+	return find_site(sites, &best, found ? &inner : NULL);
 }
 
 uint32_t sites_find(struct sites *sites, uint32_t trace, uint64_t stack)

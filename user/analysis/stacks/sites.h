@@ -26,6 +26,7 @@ struct sites {
 	size_t count, room;
 	struct map numbers; /* hashes of the texts and lines -> index in `all` */
 	struct map stacks;  /* trace and id of a stack -> the same, or SITE_NONE */
+	struct map texts;   /* hash and length -> a copy */
 };
 
 void sites_init(struct sites *sites, struct arena *arena, const struct job *job);

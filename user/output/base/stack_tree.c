@@ -65,11 +65,18 @@ uint32_t stack_tree_frame(struct stack_tree *tree, const struct tree_frame *fram
 static uint32_t push(struct stack_tree *tree, uint32_t caller, uint32_t frame, bool cut)
 {
 	const uint64_t key[] = { (uint64_t)caller << 32 | frame, cut };
+	uint64_t *number = map_find(&tree->stack_numbers, key);
 	bool added;
-	uint64_t *number = map_add(&tree->stack_numbers, key, &added);
 
-	if (!number || !added)
-		return number ? *number : STACK_NONE;
+	if (number)
+		return *number;
+	/* Each row of a trace is one stack, or two if it is also cut. Only in a hostile trace do
+	 * deeper stacks, which lose their outer frames, make more. */
+	if (tree->stack_count > 2 * tree->table->stacks.count)
+		return STACK_NONE;
+	number = map_add(&tree->stack_numbers, key, &added);
+	if (!number)
+		return STACK_NONE;
 	if (!ARENA_GROW(&tree->arena, tree->stacks, tree->stack_room, tree->stack_count + 1))
 		return STACK_NONE;
 	tree->stacks[tree->stack_count] = (struct tree_stack) {
@@ -93,8 +100,11 @@ static uint32_t add(struct stack_tree *tree, uint32_t trace, uint64_t id)
 
 		frames[count++] = stack_tree_frame(tree, &frame);
 	}
-	while (count)
+	while (count) {
 		stack = push(tree, stack, frames[--count], id != 0);
+		if (stack == STACK_NONE)
+			break;
+	}
 	return stack;
 }
 

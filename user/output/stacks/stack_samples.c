@@ -76,16 +76,15 @@ static int take_sample(struct stack_samples *samples, const struct event *event)
 	const struct trace_string state = trace_reader_string(
 		samples->job.traces[event->block->trace].reader, event_value(event, SAMPLE_STATE));
 	const struct operation *operation = &samples->job.operations[event->operation];
-	struct stack_sample new = {
-		.program = program_frame(samples, event),
-		.stack = stack_tree_find(&samples->tree, event->block->trace,
-					 event_value(event, SAMPLE_STACK)),
-		.state = stack_tree_text(&samples->tree, state),
-	};
+	struct stack_sample new = { .state = stack_tree_text(&samples->tree, state) };
 	struct stack_sample *sum;
 	uint64_t *number;
 	bool added;
 
+	/* After the state's text, which the walk of the stack may end. */
+	new.program = program_frame(samples, event);
+	new.stack = stack_tree_find(&samples->tree, event->block->trace,
+				    event_value(event, SAMPLE_STACK));
 	new.unknown = unknown_frame(samples, event_value(event, SAMPLE_FLAGS), new.stack);
 	if (samples->details) {
 		new.process = event->process;
