@@ -131,5 +131,5 @@ class Lines(unittest.TestCase):
                       key=lambda row: row["time_ns"])
         done = harness.faultline("report", self.recording.path)
         screen = done.stdout.decode().split("\nhow ")[0]
-        self.assertIn("lines of the program that took longest", screen)
+        self.assertIn("slowest lines, time summed over threads", screen)
         self.assertIn(longest["location"], screen)

@@ -16,13 +16,13 @@
 #define GAP 2
 #define TIME_COLUMNS 8
 
-enum { FILE_NAME, LOCATION, STATE, KIND, TIME, SHARE, UNCERTAINTY, COLUMNS };
-static const char *const names[COLUMNS] = { "file",    "location", "state",	    "kind",
-					    "time_ns", "share",	   "uncertainty_ns" };
+enum { FILE_NAME, LOCATION, STATE, KIND, TIME, UNCERTAINTY, COLUMNS };
+static const char *const names[COLUMNS] = { "file", "location", "state",
+					    "kind", "time_ns",	"uncertainty_ns" };
 
 struct slow_line {
 	const struct cell *cells; /* of its first row */
-	double time_ns, share, variance;
+	double time_ns, variance;
 };
 
 struct slow_lines {
@@ -50,14 +50,36 @@ static double number_of(const struct slow_lines *slow, const struct cell *cells,
 }
 
 /* Other threads than the main one are meant to wait for work, and not for I/O. */
-static bool is_shown(const struct slow_lines *slow, const struct cell *cells)
+static bool is_counted(const struct slow_lines *slow, const struct cell *cells)
 {
-	return cell_of(slow, cells, FILE_NAME)->type == CELL_TEXT &&
-	       cell_of(slow, cells, LOCATION)->type == CELL_TEXT &&
-	       cell_of(slow, cells, STATE)->type == CELL_TEXT &&
+	return cell_of(slow, cells, STATE)->type == CELL_TEXT &&
 	       (cell_is(cell_of(slow, cells, STATE), "cpu") ||
 		cell_is(cell_of(slow, cells, STATE), "io") ||
 		cell_is(cell_of(slow, cells, KIND), "main"));
+}
+
+static bool is_shown(const struct slow_lines *slow, const struct cell *cells)
+{
+	return is_counted(slow, cells) && cell_of(slow, cells, FILE_NAME)->type == CELL_TEXT &&
+	       cell_of(slow, cells, LOCATION)->type == CELL_TEXT;
+}
+
+/* Returns a line's share of the time in its state of all threads that count, also at unknown lines;
+ * NAN if rows are summed up over states. */
+static double share_of(const struct slow_lines *slow, const struct slow_line *line)
+{
+	const struct cell *state = cell_of(slow, line->cells, STATE);
+	double total_ns = 0;
+
+	for (size_t row = 0; row < slow->table->row_count; row++) {
+		const struct cell *cells = table_row(slow->table, row);
+		const struct cell *other = cell_of(slow, cells, STATE);
+
+		if (is_counted(slow, cells) && other->length == state->length &&
+		    !memcmp(other->text, state->text, state->length))
+			total_ns += number_of(slow, cells, TIME);
+	}
+	return total_ns > 0 && !slow->table->folded ? line->time_ns / total_ns : NAN;
 }
 
 static uint64_t hash_of(const struct slow_lines *slow, const struct cell *cells, int column)
@@ -87,7 +109,6 @@ static void add_row(struct slow_lines *slow, const struct cell *cells)
 	}
 	line = &slow->lines[*number];
 	line->time_ns += number_of(slow, cells, TIME);
-	line->share += number_of(slow, cells, SHARE);
 	line->variance += uncertainty * uncertainty;
 	slow->time_ns += number_of(slow, cells, TIME);
 }
@@ -130,7 +151,7 @@ static void write_line(struct sink *out, const struct slow_lines *slow,
 	else
 		sink_repeat(out, ' ', 2 + strlen(text));
 	add_padding(out, text, TIME_COLUMNS);
-	sink_format(out, "%6s\n", units_share(text, line->share));
+	sink_format(out, "%6s\n", units_share(text, share_of(slow, line)));
 }
 
 static void write_lines(struct sink *out, struct slow_lines *slow, size_t most,
@@ -169,7 +190,8 @@ void slow_lines_write(struct sink *out, const struct table *lines, size_t most,
 		      const struct style *style)
 {
 	struct slow_lines slow = { .table = lines };
-	static const char heading[] = "lines of the program that took longest, share of state";
+	static const char heading[] =
+		"slowest lines, time summed over threads (io and cpu overlap), share of state";
 
 	for (int i = 0; i < COLUMNS; i++) {
 		slow.columns[i] = table_find_column(lines, names[i]);
