@@ -97,6 +97,28 @@ TEST(test_kinds)
 	done(&made, report);
 }
 
+/* The wait of a thread in an unfinished operation does not hide another's CPU time in operations.
+ */
+TEST(test_unfinished)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	BEGIN(&made, .threads = true);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "train", .command = "train");
+	THREAD_TIME(&made, .time = 10, .dur = 2 * S, .pid = 10, .tid = 12,
+		    .states = { [THREAD_STORAGE] = 2 * S }, .io_wait = 2 * S);
+	THREAD_TIME(&made, .time = 10, .dur = 2 * S, .pid = 10, .tid = 13,
+		    .states = { [THREAD_CPU] = 2 * S }, .io = S / 2);
+	report = report_between(&made, 10, 10 + 2 * S);
+	row = find_row(report, "thread_kinds", "kind", "helper");
+	CHECK(report, "thread_kinds", row, "threads", 2);
+	CHECK(report, "thread_kinds", row, "io_wait_ns", 2 * S);
+	CHECK(report, "thread_kinds", row, "io_cpu_ns", S / 2);
+	done(&made, report);
+}
+
 /* Intervals that the range cuts count in proportion. */
 TEST(test_cut)
 {

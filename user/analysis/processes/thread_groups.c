@@ -84,6 +84,7 @@ static void add_groups(const struct results *results, struct table *table, group
 	map_init_in(&numbers, &arena, KEYS, 1);
 	for (size_t i = 0; i < thread_count; i++) {
 		const struct group_key key = by(results->job, &numbers, &threads[i]);
+		struct thread_times times = threads[i].times;
 		uint64_t *number;
 		bool added;
 
@@ -99,7 +100,9 @@ static void add_groups(const struct results *results, struct table *table, group
 			*number = GROUPS_MAX - 1;
 		}
 		groups[*number].threads++;
-		thread_times_add(&groups[*number].times, &threads[i].times);
+		/* One thread's wait in an unfinished operation must not hide others' CPU time. */
+		times.io_ns = clock_add(times.io_wait_ns, thread_times_io_cpu(&times));
+		thread_times_add(&groups[*number].times, &times);
 	}
 	for (size_t i = 0; i < count; i++)
 		table_add(table, &groups[i]);

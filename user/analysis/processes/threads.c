@@ -147,16 +147,21 @@ static void get_system(struct table *table, struct cell *cell, const void *row,
 }
 
 /* The wait of an operation that has not ended is known, and its time is not. */
+uint64_t thread_times_io_cpu(const struct thread_times *times)
+{
+	const uint64_t io_cpu_ns = clock_subtract(times->io_ns, times->io_wait_ns);
+
+	return io_cpu_ns < times->states[THREAD_CPU] ? io_cpu_ns : times->states[THREAD_CPU];
+}
+
 static void get_io_cpu(struct table *table, struct cell *cell, const void *row,
 		       const struct table_column *column)
 {
 	const struct thread_times *times =
 		(const void *)((const char *)row + column->key - TIMES_OF(io_ns));
-	uint64_t io_cpu_ns = clock_subtract(times->io_ns, times->io_wait_ns);
 
 	(void)table;
-	cell_uint(cell,
-		  io_cpu_ns < times->states[THREAD_CPU] ? io_cpu_ns : times->states[THREAD_CPU]);
+	cell_uint(cell, thread_times_io_cpu(times));
 }
 
 #define STATE_COLUMN(id, name, title, meaning)                                                     \
@@ -348,8 +353,8 @@ const struct analysis analysis_threads = {
 	.state_bytes = sizeof(struct threads),
 	.begin = begin,
 	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_THREAD },
-	.columns = { [TRACE_THREAD_TIME] = ((2ull << THREAD_TIME_IO) - 1) &
-					   ~((1ull << THREAD_TIME_CPU) - 1) },
+	.columns = { [TRACE_THREAD_TIME] =
+			     ((2ull << THREAD_TIME_IO) - 1) & ~((1ull << THREAD_TIME_CPU) - 1) },
 	.fill = fill,
 	.merging = { .single = "host", .sorted = "start_ns", .many = "threads", .label = "comm" },
 };

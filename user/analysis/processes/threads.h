@@ -38,6 +38,8 @@ const char *thread_kind(const struct job *job, const struct thread *thread);
 	"forked without exec, or started by Python's multiprocessing; helper: any other thread; "  \
 	"other: threads without a row of their own, of which there are too many"
 
+/* Returns the part of a thread's time on a CPU that was inside I/O operations, in ns. */
+uint64_t thread_times_io_cpu(const struct thread_times *times);
 void thread_times_add(struct thread_times *sum, const struct thread_times *times);
 /* Adds the columns of such times; `base` is the offset of a struct thread_times in the row. */
 void thread_times_add_columns(struct table *table, size_t base);
