@@ -118,7 +118,7 @@ PROFILE = {
                 14: ("default_sample_type", int)},
     "ValueType": {1: ("type", int), 2: ("unit", int)},
     "Sample": {1: ("location_id", int), 2: ("value", int), 3: ("label", "Label")},
-    "Label": {1: ("key", int), 2: ("str", int), 3: ("num", int)},
+    "Label": {1: ("key", int), 2: ("str", int), 3: ("num", int), 4: ("num_unit", int)},
     "Mapping": {1: ("id", int), 5: ("filename", int), 7: ("has_functions", int),
                 8: ("has_filenames", int), 9: ("has_line_numbers", int)},
     "Location": {1: ("id", int), 2: ("mapping_id", int), 4: ("line", "Line")},
@@ -179,6 +179,8 @@ class Pprof(unittest.TestCase):
             labels = {texts[label["key"][0]]: texts[label["str"][0]] if "str" in label
                       else label["num"][0] for label in of["label"]}
             self.assertEqual(len(labels), len(of["label"]))
+            for label in of["label"]:  # without a unit, pprof drops the number 0
+                self.assertEqual(label["num_unit"], label["key"] if "num" in label else [])
             self.assertEqual(len(of["value"]), len(self.types))
             samples.append((tuple(places[place] for place in reversed(of["location_id"])),
                             of["value"], labels))

@@ -17,7 +17,7 @@ enum { DURATION_NANOS = 10, DEFAULT_TYPE = 14 };
 /* ValueType; Sample, Label; Mapping; Location, Line; Function */
 enum { TYPE = 1, UNIT };
 enum { LOCATION_ID = 1, VALUE, LABEL };
-enum { LABEL_KEY = 1, LABEL_TEXT, LABEL_NUMBER };
+enum { LABEL_KEY = 1, LABEL_TEXT, LABEL_NUMBER, LABEL_UNIT };
 enum { ID = 1, MAPPING_FILE = 5, HAS_FUNCTIONS = 7, HAS_FILES, HAS_LINES };
 enum { LOCATION_MAPPING = 2, LINE = 4 };
 enum { LINE_FUNCTION = 1, LINE_NUMBER };
@@ -138,10 +138,12 @@ static void put_label(struct pprof *pprof, const char *key, uint32_t value)
 	end_inner(pprof, LABEL);
 }
 
+/* pprof drops a number that is 0, such as rank 0, unless it has a unit. */
 static void put_number(struct pprof *pprof, const char *key, uint64_t value)
 {
 	protobuf_put_uint(&pprof->inner, LABEL_KEY, text(pprof, key));
 	protobuf_put_uint(&pprof->inner, LABEL_NUMBER, value);
+	protobuf_put_uint(&pprof->inner, LABEL_UNIT, text(pprof, key));
 	end_inner(pprof, LABEL);
 }
 
