@@ -123,6 +123,9 @@ static inline bool event_is_sample(const struct event *event)
 
 /* Returns the state of a sample: enum thread_state or SAMPLE_IO. Needs its column. */
 unsigned int event_sample_state(const struct job *job, const struct event *event);
+/* Returns how many operations such as its own a sample stands for: it was taken because it, or it
+ * and others before it, took the weight. Needs the column of the weight. */
+double event_sample_operations(const struct event *event);
 extern const char *const sample_state_names[THREAD_STATE_COUNT + 1];
 
 static inline uint64_t event_read_for_write(const struct event *event)

@@ -56,3 +56,10 @@ unsigned int event_sample_state(const struct job *job, const struct event *event
 			return i;
 	return THREAD_OTHER;
 }
+
+double event_sample_operations(const struct event *event)
+{
+	const uint64_t duration_ns = event->end - event->start;
+
+	return duration_ns ? (double)event_value(event, SAMPLE_WEIGHT) / duration_ns : 1;
+}

@@ -67,13 +67,13 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 
 #define REASON_ROOM "too many lines"
 
-static const char *reason_of(const struct event *event)
+static const char *reason_of(const struct job *job, const struct event *event)
 {
 	static const struct {
 		uint64_t flag;
 		const char *reason;
 	} reasons[] = {
-		{ TRACE_SAMPLE_NO_PYTHON, "not Python, or not yet known to be" },
+		{ TRACE_SAMPLE_NO_PYTHON, LINES_NO_PYTHON },
 		{ TRACE_SAMPLE_NO_THREAD, "thread unknown to Python" },
 		{ TRACE_SAMPLE_NO_FRAME, "thread outside Python code" },
 		{ TRACE_SAMPLE_UNREAD, "stack unreadable" },
@@ -82,7 +82,8 @@ static const char *reason_of(const struct event *event)
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (event_value(event, SAMPLE_FLAGS) & reasons[i].flag)
 			return reasons[i].reason;
-	return "stack lost";
+	return job->stacks.beyond && event_value(event, SAMPLE_STACK) ? "too many stacks"
+								      : "stack lost";
 }
 
 /* A sample is exact if its weight is its own duration. Samples of a thread that runs are not: the
@@ -108,9 +109,8 @@ static struct line_sums sums_of(const struct lines *lines, const struct event *e
 				unsigned int state)
 {
 	const uint64_t weight_ns = event_value(event, SAMPLE_WEIGHT);
-	const uint64_t duration_ns = event->end - event->start;
 	const bool exact = is_exact(event, state, weight_ns);
-	const double each = duration_ns ? (double)weight_ns / duration_ns : 1;
+	const double each = event_sample_operations(event);
 
 	return (struct line_sums) {
 		.time_ns = exact ? inside_of(lines->job, event) : weight_ns,
@@ -202,7 +202,7 @@ static int add_sample(struct lines *lines, const struct event *event)
 	struct line *line;
 
 	if (like.site == SITE_NONE)
-		like.reason = reason_of(event);
+		like.reason = reason_of(lines->job, event);
 	line = find_line(lines, &like);
 	if (!line)
 		return -ENOMEM;
@@ -388,6 +388,9 @@ bool lines_absent(struct table *table, const struct job *job)
 		table_set_note(table, why);
 	else
 		table->recorded = job->layers;
+	if (!why && job->stacks.beyond)
+		table_set_note(table,
+			       "some stacks exceed the memory limit: their lines are unknown");
 	return why;
 }
 

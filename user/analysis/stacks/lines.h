@@ -12,6 +12,8 @@
 struct report;
 struct results;
 
+#define LINES_NO_PYTHON "not Python, or not yet known to be" /* a reason */
+
 /* What samples stand for. */
 struct line_sums {
 	uint64_t time_ns, samples;

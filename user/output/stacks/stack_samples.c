@@ -56,17 +56,10 @@ static uint32_t unknown_frame(struct stack_samples *samples, uint64_t flags, uin
 	return named_frame(samples, name, strlen(name));
 }
 
-/* An operation of a duration was sampled because it, or it and others before it, took the weight:
- * it stands for weight / duration operations. */
-static uint64_t estimated_bytes(const struct event *event, uint64_t weight_ns)
+static uint64_t estimated_bytes(const struct event *event)
 {
-	const uint64_t bytes = event_value(event, SAMPLE_FETCHED);
-	const uint64_t duration_ns = event->end - event->start;
-	double estimate;
+	const double estimate = event_value(event, SAMPLE_FETCHED) * event_sample_operations(event);
 
-	if (!bytes || !duration_ns || duration_ns == weight_ns)
-		return bytes;
-	estimate = (double)bytes * weight_ns / duration_ns;
 	return estimate < 0x1p63 ? estimate : INT64_MAX;
 }
 
@@ -106,7 +99,7 @@ static int take_sample(struct stack_samples *samples, const struct event *event)
 	sum = &samples->samples[*number];
 	sum->count++;
 	sum->weight_ns = clock_add(sum->weight_ns, weight_ns);
-	sum->fetched_bytes = clock_add(sum->fetched_bytes, estimated_bytes(event, weight_ns));
+	sum->fetched_bytes = clock_add(sum->fetched_bytes, estimated_bytes(event));
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stacks/lines.h"
 #include "base/compare.h"
 #include "base/map.h"
 #include "base/units.h"
@@ -176,12 +177,12 @@ static void write_lines(struct sink *out, struct slow_lines *slow, size_t most,
 		write_line(out, slow, &slow->lines[i], width);
 }
 
-bool slow_lines_known(const struct table *lines)
+bool slow_lines_of_python(const struct table *lines)
 {
-	const int file = table_find_column(lines, names[FILE_NAME]);
+	const int reason = table_find_column(lines, "reason");
 
-	for (size_t row = 0; row < lines->row_count && file >= 0; row++)
-		if (table_row(lines, row)[file].type == CELL_TEXT)
+	for (size_t row = 0; row < lines->row_count && reason >= 0; row++)
+		if (!cell_is(&table_row(lines, row)[reason], LINES_NO_PYTHON))
 			return true;
 	return false;
 }

@@ -7,8 +7,8 @@
 #include "analysis/table/table.h"
 #include "output/base/style.h"
 
-/* Returns whether the line of any sample is known: otherwise the program runs no Python. */
-bool slow_lines_known(const struct table *lines);
+/* Returns false if the reason why lines are unknown is, in every row, that there is no Python. */
+bool slow_lines_of_python(const struct table *lines);
 
 /* `lines` is a report's table "lines". Writes at most `most` lines, those with the longest time
  * first, and nothing if there are none. Errors are kept in the sink. */

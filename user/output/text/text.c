@@ -111,7 +111,7 @@ static bool is_on_screen(const struct report *report, const struct table *table,
 	if (report_by(report, &analysis_thread_kinds) == table)
 		return grid_rows(table, options) <= SCREEN_THREAD_KINDS;
 	if (report_by(report, &analysis_lines) == table)
-		return !slow_lines_known(table);
+		return !slow_lines_of_python(table);
 	return !table->title;
 }
 
