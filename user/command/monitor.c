@@ -143,7 +143,7 @@ static int choose(struct monitor *monitor)
 	}
 	if (err)
 		return err;
-	service->session.layers &= ~(1u << LAYER_STACK); /* nothing of the service shows stacks */
+	service->session.layers &= ~(1u << LAYER_STACK); /* the service shows no stacks */
 	if (!options->layers) /* needs CAP_SYS_ADMIN, and examines all mapped files */
 		service->session.layers &= ~(1u << LAYER_SPAN);
 	service->session.attach.uid = privileges_are_own() ? ATTACH_ANYBODY : getuid();

@@ -250,7 +250,7 @@ int command_print(int argc, char **argv)
 	if (status)
 		return status;
 	kinds = kinds_of(request.layer);
-	if (!request.layer && request.filter.op) /* whoever asks for operations counts them */
+	if (!request.layer && request.filter.op) /* --op lists operations, not samples of them */
 		kinds &= ~(1ull << TRACE_SAMPLE);
 	if (!kinds) {
 		say_known_layers(request.layer);

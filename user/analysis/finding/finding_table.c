@@ -122,7 +122,8 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 	[FINDING_WHERE] =
 		COLUMN(finding, where, NULL, NONE, LARGEST,
 		       "the lines with most of the time, and their shares of it, estimated "
-		       "from samples; null: no samples, or several summaries"),
+		       "from samples of the run where it costs most; null: no samples, or found "
+		       "in all summaries together"),
 };
 
 static int ask_all(struct findings *findings)

@@ -132,7 +132,7 @@ static int choose_flight(struct recording *recording)
 	return 0;
 }
 
-/* Stacks have no place in what a flight recorder keeps. */
+/* The flight recorder keeps no stacks. */
 static void choose_stacks(struct recording *recording)
 {
 	const char *stacks = recording->options->stacks;

@@ -88,7 +88,8 @@ const struct sqlite_view sqlite_views[] = {
 	  "  max(dur_ns) AS max_ns, sum(status != 0) AS errors\n"
 	  "FROM requests GROUP BY dev, op ORDER BY bytes DESC" },
 	{ "by_line",
-	  "Which lines took how much time, by state? The state io (calls, faults) overlaps cpu.",
+	  "Which innermost lines, also of libraries, took how much time, by state? The state io "
+	  "(calls, faults) overlaps cpu.",
 	  "SELECT t.source, t.line, t.function, s.state, count(*) AS samples,\n"
 	  "  sum(s.weight_ns) AS time_ns\n"
 	  "FROM samples AS s LEFT JOIN stacks AS t ON t.id = s.stack\n"

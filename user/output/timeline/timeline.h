@@ -3,13 +3,17 @@
  * The model of a timeline, which all timeline formats share. One pass over the events of a job
  * decides what is on which track; an encoder only writes it.
  *
- *   tracks    processes; their threads; devices; lanes below these for overlapping slices
- *   slices    calls, faults, VFS operations, throttling and waits on their thread, with the lines
- *             of code that samples of them have, and spans around them; io_uring and libaio
- * operations on lanes of their process; block requests on lanes of their device. A slice that would
- * cross another of its thread is on a lane below. instants  marked instants, forks, execs, exits,
- * page-cache fill of no operation, and bios where a thread queued them counters  bytes per second
- * by process, each operation's spread evenly over its time
+ * - tracks: processes; their threads; devices; lanes below these for overlapping slices
+ *
+ * - slices: calls, faults, VFS operations, throttling and waits on their thread, with the lines of
+ * code that samples of them have, and spans around them; io_uring and libaio operations on lanes of
+ * their process; block requests on lanes of their device. A slice that would cross another of its
+ * thread is on a lane below.
+ *
+ * - instants: marked instants, forks, execs, exits, page-cache fill of no operation, and bios where
+ * a thread queued them
+ *
+ * - counters: bytes per second by process, each operation's spread evenly over its time
  *
  * Times of threads are not drawn: an interval lasts as long as its thread sleeps, and counters of
  * each thread and state would hide the others.

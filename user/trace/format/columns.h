@@ -89,7 +89,7 @@
 	     "a stack: a frame, and the stack of its callers")                                     \
 	KIND(SAMPLE, sample, "stack", SAMPLE_DUR, false, OWN, SAMPLE,                              \
 	     "an operation or wait of 1 ms or more, or one of many shorter ones, with the stack "  \
-	     "of the thread at its end; or, 49 times a second, what runs on each CPU")
+	     "of the thread at its end; and of the thread running on each CPU, 49 times a second")
 
 /* The columns of a kind without the other fields. */
 #define TRACE_COLUMNS(ID, COLUMN) TRACE_FIELDS_##ID(COLUMN, TRACE_NO_COLUMN)
