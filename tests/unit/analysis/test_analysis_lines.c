@@ -376,3 +376,36 @@ TEST(test_where)
 		   "train.py:9 in <module>, 22% ± 2%");
 	done(&made, report);
 }
+
+/* A finding on a program's writes, of which the longest go to one file; its line has a long name.
+ */
+TEST(test_where_of_file)
+{
+	struct made_trace made;
+	struct report *report;
+	char name[256] = { 0 }, expected[512];
+	int row;
+
+	begin(&made);
+	FILE_ROW(&made, .id = 3, .dev = 1, .ino = 3, .path = "/out/model.pt");
+	for (size_t i = 0; i < sizeof(name) - 2; i += 2)
+		memcpy(name + i, "\xc3\xa9", 2);
+	made_frame(&made, 1, 50, "/job/save.py", 7, name);
+	made_stack(&made, 1, 50, 0, 50);
+	for (uint64_t i = 0; i < 8; i++) {
+		uint64_t time = 100 + i * S;
+
+		CALL(&made, .time = time, .dur = S / 2, .pid = 10, .op = M_WRITE, .file = 3,
+		     .offset = i << 26, .asked = 64 << 20, .result = 64 << 20);
+		SAMPLE(&made, .time = time, .dur = S / 2, .pid = 10, .op = M_WRITE, .file = 3,
+		       .stack = 50);
+	}
+	report = report_of(&made, 10 * S);
+	row = row_of_finding(report, "save-waits");
+	assert_true(row >= 0);
+	/* "save.py:7 in " takes 13 bytes: 53 letters of two fit into 120. */
+	snprintf(expected, sizeof(expected), "save.py:7 in %.106s…, 100%% of the time on model.pt",
+		 name);
+	check_text(report, "findings", row, "where", expected);
+	done(&made, report);
+}

@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/events/path.h"
 #include "analysis/finding/finding_files.h"
 #include "analysis/stacks/lines.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 
-#define LINES_NAMED 2	/* at most, each with at least */
-#define SHARE_MIN 0.1	/* of the time */
-#define SHARE_MOST 0.75 /* with it, a line is enough */
+#define LINES_NAMED 2	   /* at most, each with at least */
+#define NAME_MAX_BYTES 120 /* of a location; longer ones are cut */
+#define SHARE_MIN 0.1	   /* of the time */
+#define SHARE_MOST 0.75	   /* with it, a line is enough */
 
 static unsigned int uses_of(const struct finding_rule *rule)
 {
@@ -24,18 +27,34 @@ static unsigned int uses_of(const struct finding_rule *rule)
 	       (rule->files.with_faults ? 1u << USE_MMAP : 0);
 }
 
+/* Copies a value of the evidence, by its column's name; it stays as it is if there is none. */
+static void get_evidence(const struct finding *finding, const char *name,
+			 __typeof__(table_get_text) *get, void *value, size_t size)
+{
+	for (size_t i = 0; i < finding->rule->evidence_count; i++) {
+		const struct table_column *column = &finding->rule->evidence[i];
+
+		if (!strcmp(column->name, name) && column->get == get)
+			memcpy(value, (const char *)finding->evidence + column->key, size);
+	}
+}
+
 /* The evidence's column "path"; empty if it has none. */
 static struct table_text path_of(const struct finding *finding)
 {
 	struct table_text path = { NULL, 0 };
 
-	for (size_t i = 0; i < finding->rule->evidence_count; i++) {
-		const struct table_column *column = &finding->rule->evidence[i];
-
-		if (!strcmp(column->name, "path") && column->get == table_get_text)
-			memcpy(&path, (const char *)finding->evidence + column->key, sizeof(path));
-	}
+	get_evidence(finding, "path", table_get_text, &path, sizeof(path));
 	return path;
+}
+
+/* Whether the samples are of all files of a finding, not only of the evidence's path. */
+static bool takes_all(const struct finding *finding)
+{
+	uint64_t files = 0;
+
+	get_evidence(finding, "files", table_get_uint, &files, sizeof(files));
+	return finding->rule->files.takes || finding->rule->lines_of_all || files == 1;
 }
 
 static bool takes_file(struct findings *findings, const struct finding *finding, uint32_t number)
@@ -116,6 +135,34 @@ static double share_error(const struct line_sums *part, const struct line_sums *
 	       all->time_ns;
 }
 
+/* Adds a name, cut at a character. */
+static void add_name(struct strbuf *text, const char *name, size_t length)
+{
+	size_t shown = 0, next = 0;
+
+	while (length > NAME_MAX_BYTES && shown + next <= NAME_MAX_BYTES) {
+		shown += next;
+		next = utf8_length(name + shown, length - shown);
+		next = next ? next : 1;
+	}
+	strbuf_add(text, "%.*s%s", (int)(shown ? shown : length), name, shown ? "…" : "");
+}
+
+/* "of it"; "of the time on FILE" if other files are part of the finding, too */
+static void add_whole(struct strbuf *text, const struct finding *finding)
+{
+	const struct table_text path = path_of(finding);
+	size_t base;
+
+	if (takes_all(finding) || !path.length) {
+		strbuf_add(text, " of it");
+		return;
+	}
+	base = path_base(path.bytes, path.length);
+	strbuf_add(text, " of the time on ");
+	add_name(text, path.bytes + base, path.length - base);
+}
+
 /* "loader.py:42 in TokenDataset.__getitem__, 61% ± 2% of it; train.py:7 in main, 30% ± 2%" */
 int finding_locate(struct findings *findings, struct finding *finding)
 {
@@ -139,10 +186,13 @@ int finding_locate(struct findings *findings, struct finding *finding)
 			break;
 		error = share_error(&located.sites[worst], &located.all, share);
 		lines_locate(findings->results, worst, location);
-		strbuf_clause(&text, "%.120s, %.0f%%", location, 100 * share);
+		strbuf_clause(&text, "%s", "");
+		add_name(&text, location, strlen(location));
+		strbuf_add(&text, ", %.0f%%", 100 * share);
 		if (error >= 0.005)
 			strbuf_add(&text, " ± %.0f%%", 100 * error);
-		strbuf_add(&text, i ? "" : " of it");
+		if (!i)
+			add_whole(&text, finding);
 		named += share;
 		located.sites[worst].time_ns = 0;
 	}
