@@ -75,8 +75,8 @@ def stacks_of(name):
 def line_of(frame):
     """A frame as timelines show it."""
     function, source, line = frame
-    place = (source or "?").rsplit("/", 1)[-1] + (f":{line}" if line else "")
-    return f"{place} in {function or '?'}"
+    file, function = (source or "?").rsplit("/", 1)[-1], function or "?"
+    return f"{file}:{line} in {function}" if line else f"{function} in {file}"
 
 
 def sampled_lines(name):

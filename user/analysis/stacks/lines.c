@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/events/path.h"
 #include "analysis/processes/threads.h"
 #include "analysis/shared/analysis.h"
 #include "analysis/shared/results.h"
@@ -262,24 +261,15 @@ static void set_numbers(struct lines_row *row, const double *totals)
 	row->share = state < STATES && totals[state] > 0 ? sums->time_ns / totals[state] : NAN;
 }
 
-/* "loader.py:42 in TokenDataset.__getitem__", "<module> in train.py", "(stack lost)" */
+/* "loader.py:42 in TokenDataset.__getitem__", "(stack lost)" */
 static void set_location(struct lines_row *row, char text[LOCATION_BYTES])
 {
-	const size_t base = path_base(row->file.bytes, row->file.length);
-	const char *file = row->file.bytes ? row->file.bytes + base : "?";
-	const int length = row->file.bytes ? row->file.length - base : 1;
-	const char *function = row->function.bytes ? row->function.bytes : "?";
-	int used;
-
-	if (row->reason)
-		used = snprintf(text, LOCATION_BYTES, "(%s)", row->reason);
-	else if (row->line != TABLE_NO_UINT)
-		used = snprintf(text, LOCATION_BYTES, "%.*s:%" PRIu64 " in %s", length, file,
-				row->line, function);
-	else
-		used = snprintf(text, LOCATION_BYTES, "%s in %.*s", function, length, file);
-	row->location =
-		(struct table_text) { text, used < LOCATION_BYTES ? used : LOCATION_BYTES - 1 };
+	row->location.bytes = text;
+	row->location.length =
+		row->reason
+			? (size_t)snprintf(text, LOCATION_BYTES, "(%s)", row->reason)
+			: site_locate(text, row->file, row->line != TABLE_NO_UINT ? row->line : 0,
+				      row->function);
 }
 
 static int compare_rows(const void *left, const void *right)

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/events/path.h"
+
 #define KEY_WORDS 5
 
 void sites_init(struct sites *sites, struct arena *arena, const struct job *job)
@@ -169,4 +171,23 @@ uint32_t sites_find(struct sites *sites, uint32_t trace, uint64_t stack)
 	if (number)
 		*number = site;
 	return site;
+}
+
+size_t site_locate(char text[LOCATION_BYTES], struct table_text file, uint64_t line,
+		   struct table_text function)
+{
+	const struct table_text unknown = { "?", 1 };
+	const size_t base = file.length ? path_base(file.bytes, file.length) : 0;
+	int used;
+
+	file = file.length ? (struct table_text) { file.bytes + base, file.length - base }
+			   : unknown;
+	function = function.length ? function : unknown;
+	if (line)
+		used = snprintf(text, LOCATION_BYTES, "%.*s:%" PRIu64 " in %.*s", (int)file.length,
+				file.bytes, line, (int)function.length, function.bytes);
+	else
+		used = snprintf(text, LOCATION_BYTES, "%.*s in %.*s", (int)function.length,
+				function.bytes, (int)file.length, file.bytes);
+	return used < LOCATION_BYTES ? used : LOCATION_BYTES - 1;
 }

@@ -9,6 +9,7 @@
 #include "analysis/job/job.h"
 #include "analysis/table/table.h"
 
+#define LOCATION_BYTES 512   /* longer ones are cut */
 #define SITE_NONE UINT32_MAX /* a stack without a known frame */
 
 /* Texts are hostile, and in the arena. */
@@ -33,5 +34,10 @@ void sites_init(struct sites *sites, struct arena *arena, const struct job *job)
 /* Returns the index in `all` for a stack of a trace, the same for all stacks with these lines; or
  * SITE_NONE, also after an error of the arena. */
 uint32_t sites_find(struct sites *sites, uint32_t trace, uint64_t stack);
+
+/* Writes "loader.py:42 in TokenDataset.__getitem__", without the directories of the file; "<module>
+ * in train.py" if the line is 0. Returns the length. */
+size_t site_locate(char text[LOCATION_BYTES], struct table_text file, uint64_t line,
+		   struct table_text function);
 
 #endif

@@ -3,14 +3,11 @@
  * Adds the lines of code at which operations waited to their slices. A sample comes right before
  * the operation that it was taken in, with the same start and duration.
  */
-#include <inttypes.h>
-
-#include "analysis/events/path.h"
+#include "analysis/shared/trace_text.h"
 #include "output/base/escape.h"
 #include "output/timeline/timeline_model.h"
 
 #define LINES_BYTES 8192 /* of a stack; further callers are left out */
-#define TEXT_MAX 1024	 /* of a name; only hostile traces have longer ones */
 
 void stacks_take_sample(struct model *model, uint32_t thread, const struct event *event)
 {
@@ -25,25 +22,13 @@ void stacks_take_sample(struct model *model, uint32_t thread, const struct event
 	};
 }
 
-static void put_text(struct sink *out, struct trace_string text)
+static void put_line(struct sink *out, struct table_text file, uint64_t line,
+		     struct table_text function)
 {
-	if (text.length)
-		escape_to_utf8(out, text.bytes, text.length < TEXT_MAX ? text.length : TEXT_MAX);
-	else
-		sink_char(out, '?');
-}
+	char text[LOCATION_BYTES];
+	const size_t length = site_locate(text, file, line, function);
 
-/* "loader.py:42 in Data.__getitem__" */
-static void put_line(struct sink *out, struct trace_string source, uint64_t line,
-		     struct trace_string function)
-{
-	const size_t base = path_base(source.bytes, source.length);
-
-	put_text(out, (struct trace_string) { source.bytes + base, source.length - base });
-	if (line)
-		sink_format(out, ":%" PRIu64, line);
-	sink_text(out, " in ");
-	put_text(out, function);
+	escape_to_utf8(out, text, length);
 }
 
 /* The innermost line, then its callers. */
@@ -56,15 +41,10 @@ static void put_stack(struct sink *out, const struct stack_table *table, uint32_
 
 	while (out->used - before < LINES_BYTES && stack_table_next(table, trace, &stack, &frame)) {
 		sink_text(out, out->used > before ? " <- " : "");
-		put_line(out, frame.source, frame.line, frame.function);
+		put_line(out, trace_text(frame.source), frame.line, trace_text(frame.function));
 	}
 	if (sample->cut || stack)
 		sink_text(out, " <- ...");
-}
-
-static struct trace_string text_of(struct table_text text)
-{
-	return (struct trace_string) { text.bytes ? text.bytes : "", text.length };
 }
 
 void stacks_describe(struct model *model, uint32_t thread, struct timeline_item *item)
@@ -84,7 +64,7 @@ void stacks_describe(struct model *model, uint32_t thread, struct timeline_item 
 		return;
 	site = &model->sites.all[number];
 	lines->used = 0;
-	put_line(lines, text_of(site->file), site->line, text_of(site->function));
+	put_line(lines, site->file, site->line, site->function);
 	length = lines->used;
 	if (model->encoder->stacks)
 		put_stack(lines, &model->timeline.job.stacks, item->trace, sample);
