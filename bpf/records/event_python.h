@@ -15,6 +15,7 @@
 
 /* The largest parts of a frame and of a code object that are read at once. */
 #define PYTHON_FRAME_BYTES 112
+#define PYTHON_FRAME_BYTES_NEW 80 /* since 3.11 */
 #define PYTHON_CODE_BYTES 144
 
 #define PYTHON_NOWHERE 0xffff /* this version has no such field */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Which line of Python waited. Stacks are taken at the end of operations, by the programs that
- * record those; the programs here only keep track of which processes run an interpreter.
+ * Which line of Python waited or computed. The programs that record operations take stacks at their
+ * end; those here keep track of which processes run an interpreter, and sample what runs on a CPU.
  */
 #include "stack/sample.h"
 #include "vmlinux/ptrace.h"

@@ -91,7 +91,7 @@ struct {
 
 #define HASH_STEP(hash, value) ((hash) = ((hash) ^ (hash) >> 29 ^ (value)) * 0x9e3779b97f4a7c15ull)
 
-/* What a string begins with, after its type. */
+/* The first members of a Python string, after its type. */
 struct text_head {
 	__u64 length; /* in characters */
 	__u64 hash;   /* of its content; TEXT_NOT_HASHED: Python has not made one yet */
@@ -335,7 +335,8 @@ static long frames_step(__u32 i, struct frames_walk *walk)
 	}
 	if (layout->flags & PYTHON_FRAME_HAS_INDEX
 		    ? bpf_probe_read_user(draft->frame, PYTHON_FRAME_BYTES, (void *)walk->frame)
-		    : bpf_probe_read_user(draft->frame, 80, (void *)walk->frame)) {
+		    : bpf_probe_read_user(draft->frame, PYTHON_FRAME_BYTES_NEW,
+					  (void *)walk->frame)) {
 		walk->flags |= TRACE_SAMPLE_UNREAD;
 		return 1;
 	}

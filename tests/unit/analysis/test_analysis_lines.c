@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Lines and functions from samples: whose frame is named, sums and their uncertainty, filters,
- * several traces, and what hostile traces contain.
+ * Lines and functions from samples: which frame is named, sums and their uncertainty, filters,
+ * several traces, and hostile traces.
  */
 #include "unit_test.h"
 

@@ -42,7 +42,7 @@ void event_decode_samples(const struct event_chunk *chunk, struct event *events,
 
 #define STATE_NAME(id, name, ...) [THREAD_##id] = name,
 const char *const sample_state_names[THREAD_STATE_COUNT + 1] = {
-	THREAD_STATES(STATE_NAME)[SAMPLE_IO] = "io",
+	THREAD_STATES(STATE_NAME)[SAMPLE_IO] = SAMPLE_IO_NAME,
 };
 
 unsigned int event_sample_state(const struct job *job, const struct event *event)

@@ -245,8 +245,7 @@ double line_sums_error(const struct line_sums *sums)
 static void set_numbers(struct lines_row *row, const double *totals)
 {
 	const struct line_sums *sums = &row->sums;
-	const bool is_io = row->state == sample_state_names[SAMPLE_IO];
-	unsigned int state = 0;
+	unsigned int state = 0; /* STATES: rows of several states in one */
 
 	while (state < STATES && row->state != sample_state_names[state])
 		state++;
@@ -255,9 +254,8 @@ static void set_numbers(struct lines_row *row, const double *totals)
 	row->estimated_ns = sums->estimated_ns;
 	row->estimated_samples = sums->estimated_samples;
 	row->uncertainty_ns = whole_of(line_sums_error(sums));
-	row->count = row->state == sample_state_names[THREAD_CPU] ? TABLE_NO_UINT
-								  : whole_of(sums->count);
-	row->fetched_bytes = is_io || !row->state ? whole_of(sums->fetched_bytes) : TABLE_NO_UINT;
+	row->count = state == THREAD_CPU ? TABLE_NO_UINT : whole_of(sums->count);
+	row->fetched_bytes = state >= SAMPLE_IO ? whole_of(sums->fetched_bytes) : TABLE_NO_UINT;
 	row->share = state < STATES && totals[state] > 0 ? sums->time_ns / totals[state] : NAN;
 }
 

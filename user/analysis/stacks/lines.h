@@ -14,10 +14,10 @@ struct results;
 
 #define LINES_NO_PYTHON "not Python, or not yet known to be" /* a reason */
 
-/* What samples stand for. */
+/* Sums over samples. */
 struct line_sums {
 	uint64_t time_ns, samples;
-	/* Of the time, what is not exact; and the number of its samples. */
+	/* The part of the time that is estimated, and the number of its samples. */
 	uint64_t estimated_ns, estimated_samples;
 	double count, fetched_bytes;
 };

@@ -287,7 +287,8 @@ static void take_stack(struct decoder *decoder, unsigned int ring, const void *r
 static void take_sample(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_sample *event = record;
-	const char *state = event->state == SAMPLE_IO ? "io" : thread_state_name(event->state);
+	const char *state =
+		event->state == SAMPLE_IO ? SAMPLE_IO_NAME : thread_state_name(event->state);
 	struct waiting_sample sample = { .stack = event->stack, .ring = ring };
 	uint64_t *row = sample.row;
 

@@ -199,8 +199,8 @@ static const struct python_layout *find_version(unsigned int version)
 	return NULL;
 }
 
-/* What a file without the interpreter's symbol is. Other programs have names that begin as that of
- * an interpreter, too. */
+/* Returns the status for a file that lacks the interpreter's symbol. Other programs' names may
+ * begin with "python", too. */
 static int status_without_symbol(const struct symbols *symbols, const char *name)
 {
 	const char *end = name + (strncmp(name, "lib", 3) ? 0 : 3) + strlen("python");
@@ -285,7 +285,8 @@ static bool fits(unsigned int offset, unsigned int bytes, unsigned int part)
 
 static bool is_sound(const struct python_layout *layout)
 {
-	const unsigned int frame = layout->flags & PYTHON_FRAME_HAS_INDEX ? PYTHON_FRAME_BYTES : 80;
+	const unsigned int frame = layout->flags & PYTHON_FRAME_HAS_INDEX ? PYTHON_FRAME_BYTES
+									  : PYTHON_FRAME_BYTES_NEW;
 
 	return fits(layout->frame_code, 8, frame) && !(layout->frame_code % 8) &&
 	       fits(layout->frame_caller, 8, frame) && !(layout->frame_caller % 8) &&

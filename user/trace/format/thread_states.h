@@ -10,7 +10,7 @@
 
 #define THREAD_STATES(STATE)                                                                       \
 	STATE(CPU, "cpu", "on CPU", "on a CPU, in user or kernel mode")                            \
-	STATE(RUNNABLE, "runnable", "CPU wait",                                               \
+	STATE(RUNNABLE, "runnable", "CPU wait",                                                    \
 	      "ready to run, but waiting for a CPU (run-queue delay)")                             \
 	STATE(STORAGE, "storage", "storage",                                                       \
 	      "blocked in an I/O operation on files, in a fault on a file mapping, or for "        \
@@ -18,7 +18,7 @@
 	STATE(MEMORY, "memory", "memory",                                                          \
 	      "blocked for memory: reclaim, swap-in, or throttling by a memory limit")             \
 	STATE(LOCK, "lock", "lock", "blocked on a lock: futex, semaphore or file lock")            \
-	STATE(PIPE, "pipe", "pipe",                                                      \
+	STATE(PIPE, "pipe", "pipe",                                                                \
 	      "blocked on a pipe, socket, eventfd or message queue, or in poll, select or epoll")  \
 	STATE(CHILD, "child", "child", "blocked until a child process ends or executes a program") \
 	STATE(SLEEP, "sleep", "sleep", "asleep until a time, or until a signal")                   \
@@ -33,5 +33,6 @@ enum thread_state { THREAD_STATES(THREAD_STATE_ENUM) THREAD_STATE_COUNT };
 
 /* The state of a sample: an operation's time, on a CPU or blocked. */
 #define SAMPLE_IO THREAD_STATE_COUNT
+#define SAMPLE_IO_NAME "io"
 
 #endif
