@@ -37,6 +37,34 @@ struct signal_struct {
 } CORE_STRUCT;
 
 #define SIGNAL_GROUP_EXIT 0x4u
+#define EXIT_STATUS_MASK 0xff /* of exit_group's argument */
+
+struct sigaction {
+	void *sa_handler; /* NULL: the default */
+} CORE_STRUCT;
+
+struct k_sigaction {
+	struct sigaction sa;
+} CORE_STRUCT;
+
+struct kernel_siginfo;
+
+/* The signals whose default neither ends a process nor dumps its core: continue and stop, and those
+ * that are ignored. kernel/signal.c has them as masks, too. */
+#define SIGNAL_BIT(signal) (1ull << ((signal) - 1))
+#define SIGNALS_HARMLESS                                                                           \
+	(SIGNAL_BIT(17 /* CHLD */) | SIGNAL_BIT(18 /* CONT */) | SIGNAL_BIT(19 /* STOP */) |       \
+	 SIGNAL_BIT(20 /* TSTP */) | SIGNAL_BIT(21 /* TTIN */) | SIGNAL_BIT(22 /* TTOU */) |       \
+	 SIGNAL_BIT(23 /* URG */) | SIGNAL_BIT(28 /* WINCH */))
+/* Those that dump core: the kernel tells the other threads to end by SIGKILL, and which signal it
+ * was. */
+#define SIGNALS_DUMPING                                                                            \
+	(SIGNAL_BIT(3 /* QUIT */) | SIGNAL_BIT(4 /* ILL */) | SIGNAL_BIT(5 /* TRAP */) |           \
+	 SIGNAL_BIT(6 /* ABRT */) | SIGNAL_BIT(7 /* BUS */) | SIGNAL_BIT(8 /* FPE */) |            \
+	 SIGNAL_BIT(11 /* SEGV */) | SIGNAL_BIT(24 /* XCPU */) | SIGNAL_BIT(25 /* XFSZ */) |       \
+	 SIGNAL_BIT(31 /* SYS */))
+#define SIGNAL_KILL 9
+#define SIGNAL_OF_STATUS(status) ((status) & 0x7f)
 
 struct linux_binprm {
 	unsigned int secureexec : 1;

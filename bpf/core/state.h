@@ -125,9 +125,11 @@ struct stack_task {
 	/* Waits in the system call or fault in flight, and the longest of them. */
 	__u64 wait_start_ns, wait_ns, wait_longest_ns;
 	__u64 before_fault_ns; /* of wait_ns, before the fault in flight */
-	__u64 thread; /* the interpreter's state of the thread; only a hint */
+	__u64 thread;	       /* the interpreter's state of the thread; only a hint */
 	__u32 wait_state;
-	__u32 walking; /* programs that walk its stack: what they fault on is not the task's */
+	__u32 walking;	/* programs that walk its stack: what they fault on is not the task's */
+	__u32 ended_at; /* id of its stack when it ended its process; 0: it has not */
+	__u32 pad;
 };
 
 #define KNOWN_VMAS 4 /* a power of two */

@@ -77,6 +77,17 @@ static __always_inline void sample_set_state(struct event_sample *event,
 	event->fetched_pages = 0;
 }
 
+/* Sets the draft's id for the stack of the current thread. Returns TRACE_SAMPLE_*. */
+static __always_inline __u32 stack_walk(struct task_state *state, struct stack_draft *draft)
+{
+	__u32 flags;
+
+	state->stack.walking++;
+	flags = stack_name(state, draft);
+	state->stack.walking--;
+	return flags;
+}
+
 /* Sends a sample of an operation; or, if `account` is NULL, of the thread state `what`. Global, so
  * that it is verified once. */
 __noinline int stack_take(struct task_state *state, const struct op_account *account, __u32 what,
@@ -95,12 +106,26 @@ __noinline int stack_take(struct task_state *state, const struct op_account *acc
 			sample_set_operation(event, state, account, what);
 		else
 			sample_set_state(event, state, what);
-		state->stack.walking++;
-		event->flags = stack_name(state, draft);
-		state->stack.walking--;
+		event->flags = stack_walk(state, draft);
 		event->stack = draft->id;
 		ring_output(&event->header, RECORD_SAMPLE, event->header.time_ns, sizeof(*event),
 			    owner_of(bpf_get_current_task_btf()));
+	}
+	stack_draft_put(draft);
+	return 0;
+}
+
+/* The current thread ends its process; by the time it exits, its memory is gone. Global, like
+ * stack_take. */
+__noinline int stack_end(struct task_state *state)
+{
+	struct stack_draft *draft = stack_draft_get();
+
+	if (!draft)
+		return 0;
+	if (state) {
+		stack_walk(state, draft);
+		state->stack.ended_at = draft->id;
 	}
 	stack_draft_put(draft);
 	return 0;

@@ -61,6 +61,38 @@ int fl_cpu_sample(struct bpf_perf_event_data *event)
 	return 0;
 }
 
+/* --- the line at which a process ended --- */
+
+static __always_inline bool signal_is_in(int signal, __u64 mask)
+{
+	return signal > 0 && signal <= 64 && SIGNAL_BIT(signal) & mask;
+}
+
+/*
+ * One thread's stack says where the process was: the thread that crashed; else, since the kernel
+ * ends all threads by SIGKILL, the first one.
+ */
+static __always_inline bool signal_ends_process(struct task_struct *task, int signal, void *handler)
+{
+	int ends;
+
+	if (signal != SIGNAL_KILL)
+		return !handler && !signal_is_in(signal, SIGNALS_HARMLESS);
+	ends = SIGNAL_OF_STATUS(TASK_POINTER(task, signal)->group_exit_code);
+	return task->pid == task->tgid && ends && !signal_is_in(ends, SIGNALS_DUMPING);
+}
+
+SEC("?tp_btf/signal_deliver")
+int BPF_PROG(fl_py_signal, int signal, struct kernel_siginfo *info, struct k_sigaction *action)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = task_followed(task);
+
+	if (state && signal_ends_process(task, signal, action->sa.sa_handler))
+		stack_end(state);
+	return 0;
+}
+
 /* If calls are not recorded: follows only mappings of code. */
 static __always_inline int stack_map(struct pt_regs *regs, long result)
 {

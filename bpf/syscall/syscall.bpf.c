@@ -46,8 +46,12 @@ static __always_inline int call_enter(struct pt_regs *regs, long number, const b
 	if ((unsigned long)number >= CALL_TABLE_SIZE)
 		return 0;
 	row = call_row(number);
-	if (!row.op)
+	if (!row.op) {
+		if (number == exit_group_number && stack_period_ns &&
+		    SYSCALL_ARG0(regs) & EXIT_STATUS_MASK)
+			stack_end(state);
 		return 0;
+	}
 	if (state->call.account.op)
 		call_end_unseen(state);
 	if (attach_to)

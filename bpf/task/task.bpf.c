@@ -203,7 +203,7 @@ static __always_inline void task_send_id_end(struct task_struct *task, int tid, 
 	event->process_ends = 0;
 	event->code = 0;
 	event->oom = 0;
-	event->pad = 0;
+	event->stack = 0;
 	ring_submit(event);
 }
 
@@ -338,7 +338,7 @@ static __always_inline int task_exit(struct task_struct *task)
 		event->process_ends = TASK_POINTER(task, signal)->live.counter == 0;
 		event->code = task_exit_status(task);
 		event->oom = oom_take(task->pid);
-		event->pad = 0;
+		event->stack = state->stack.ended_at;
 		ring_submit(event);
 	}
 	if (!TASK_POINTER(task, signal)->live.counter) {

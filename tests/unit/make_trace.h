@@ -91,7 +91,7 @@ struct made_exec {
 };
 
 struct made_exit {
-	uint64_t time, pid, tid, thread_only, code, major, minor;
+	uint64_t time, pid, tid, thread_only, code, major, minor, stack;
 	const char *comm;
 };
 
@@ -459,6 +459,7 @@ MADE void made_exit(struct made_trace *made, const struct made_exit *row)
 		[EXIT_COMM] = made_string(made, row->comm),
 		[EXIT_MAJOR] = row->major,
 		[EXIT_MINOR] = row->minor,
+		[EXIT_STACK] = row->stack,
 	};
 
 	made_row(made, TRACE_EXIT, made->lane, values);

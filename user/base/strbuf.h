@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define STRBUF_BYTES 512
+#define STRBUF_BYTES 2048
 
 /* All zeroes is empty. `bytes` always ends with a NUL; text that does not fit is dropped. */
 struct strbuf {

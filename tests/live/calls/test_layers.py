@@ -193,6 +193,7 @@ class Missing(unittest.TestCase):
         "mm_filemap_fault,filemap_fault": ("", "fault: whether they reached filemap_fault", ""),
         "writeback_dirty_folio": ("", "fault: pages dirtied through mmap", "mmap_write dirtied_bytes"),
         "signal_generate": ("", "fault: cut short by SIGBUS", ""),
+        "signal_deliver": ("", "stack: lines at which processes are", ""),
         "mm_filemap_add_to_page_cache": ("pagecache", "", "read fetched_bytes"),
         "balance_dirty_pages": ("", "pagecache: throttling of writers", "throttled"),
         "block_bio_queue": ("block", "", ""),

@@ -30,6 +30,11 @@ FINDING_CASE("killed", killed)
 FINDING_CASE("killed", killed_for_memory)
 {
 	made_fork(made, 20, 10, 11);
+	made_frame(made, 30, 1, "/job/worker.py", 7, "load");
+	made_stack(made, 30, 1, 0, 1);
+	/* Another thread is the last one, and its stack is not known. */
+	EXIT(made, .time = 100 * US, .pid = 11, .tid = 12, .thread_only = 1, .comm = "worker",
+	     .stack = 1);
 	EXIT(made, .time = 200 * US, .pid = 11, .comm = "worker", .code = sound ? 2 : 9);
 }
 

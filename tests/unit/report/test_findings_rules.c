@@ -71,6 +71,31 @@ static void test_killed(void **state)
 	made_close(&made);
 }
 
+/* The line may be of any thread; the processes without one are not named first. */
+static void test_killed_at_line(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	int row;
+
+	BEGIN(&made, .block = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	made_fork(&made, 12, 10, 13);
+	EXIT(&made, .time = 20, .pid = 13, .comm = "first", .code = 9);
+	killed_for_memory(&made, false);
+	made_finish(&made, 10, END);
+	report = made_report(&made.reader, 1);
+	check_text(report, "caveats", find_row(report, "caveats", "id", "killed"), "text",
+		   "2 of 3 processes died: SIGKILL, worker, line worker.py:7 in load; unless "
+		   "someone sent it, memory ran out: see dmesg, and oom_kill in the cgroup's "
+		   "memory.events");
+	row = find_row(report, "processes", "comm", "worker");
+	check_text(report, "processes", row, "ended_at", "worker.py:7 in load");
+	check_null(report, "processes", find_row(report, "processes", "comm", "first"), "ended_at");
+	report_free(report);
+	made_close(&made);
+}
+
 /* Every rule has a case, here or (loss, mmap-random) in test_findings.c. */
 static void test_all_have_cases(void **state)
 {
@@ -108,6 +133,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_killed_at_line),
 		cmocka_unit_test(test_all_have_cases),
 	};
 

@@ -14,7 +14,7 @@
 struct killed {
 	const char *signal, *hint;
 	uint64_t died, processes, offset, oom, capacity_bytes;
-	struct table_text comm, path, filesystem;
+	struct table_text comm, at, path, filesystem;
 };
 
 static const struct table_column killed_evidence[] = {
@@ -23,6 +23,7 @@ static const struct table_column killed_evidence[] = {
 	FACT(killed, processes, "processes", COUNT, "all processes of the run"),
 	FACT(killed, oom, "by the OOM killer", COUNT, "processes chosen by the OOM killer"),
 	FACT(killed, comm, "name", NONE, "name of one of them"),
+	FACT(killed, at, "at", NONE, "line at which it died"),
 	FACT(killed, path, "path", NONE, "mapped file with a page that could not be provided"),
 	FACT(killed, filesystem, "file system", NONE, "its file system type"),
 	FACT(killed, capacity_bytes, "size", BYTES, "capacity of that file system, if it is tmpfs"),
@@ -34,6 +35,8 @@ static int add_killed(struct findings *findings, const struct finding_rule *rule
 		      const struct death *death)
 {
 	const struct job *job = findings->results->job;
+	char at[LOCATION_BYTES];
+	const size_t length = death_locate(at, job, death);
 	struct killed killed = {
 		.signal = death->signal,
 		.hint = death->hint,
@@ -42,8 +45,12 @@ static int add_killed(struct findings *findings, const struct finding_rule *rule
 		.oom = death->oom,
 		.capacity_bytes = finding_or_none(death->capacity_bytes),
 		.comm = trace_text(job_comm(job, death->first)),
+		.at = { length ? arena_text(findings->arena, at, length) : NULL, length },
 		.offset = death->offset < 0 ? TABLE_NO_UINT : (uint64_t)death->offset,
 	};
+
+	if (length && !killed.at.bytes)
+		return -ENOMEM;
 
 	if (death->file != FILE_UNKNOWN) {
 		killed.path = trace_text(file_table_name(&job->files, death->file));
@@ -71,7 +78,8 @@ const struct finding_rule finding_killed = {
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct killed, killed_evidence),
 	.title = "{died} of {processes:process|processes} died: {signal}",
-	.says = "{comm}[ accessed {path}][ on {filesystem}][ of {capacity_bytes}][ at {offset}]: "
+	.says = "{comm}[ at {at}][ accessed {path}][ on {filesystem}][ of {capacity_bytes}][ at "
+		"{offset}]: "
 		"{hint}",
 	.advice = "Enlarge /dev/shm (docker run --shm-size, mount -o remount,size=) or use fewer "
 		  "workers for SIGBUS on tmpfs; raise the memory limit or use less memory for "

@@ -22,6 +22,7 @@ struct process {
 	uint32_t pid, ppid;	   /* 0: unknown */
 	uint32_t trace;
 	uint32_t status;   /* wait status, if `ended` */
+	uint64_t ended_at; /* id of its stack then, in its trace; 0: unknown */
 	uint32_t previous; /* the process that had the pid before, or PROCESS_NONE ... */
 	uint32_t before;   /* ... and an earlier one, far back: see process_table_search */
 	uint32_t reuses;   /* how many processes had the pid before */

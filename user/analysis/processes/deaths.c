@@ -59,7 +59,8 @@ static void count_deaths(const struct results *results, uint32_t signal, struct 
 		death->processes++;
 		if (!was_killed_by(&table->processes[i], signal))
 			continue;
-		if (!death->died++)
+		if (!death->died++ ||
+		    (death->file == FILE_UNKNOWN && !table->processes[death->first].ended_at))
 			death->first = i;
 		death->oom += table->processes[i].oom;
 		if (death->file != FILE_UNKNOWN || signal != SIGBUS)
@@ -73,6 +74,13 @@ static void count_deaths(const struct results *results, uint32_t signal, struct 
 		death->capacity_bytes =
 			results->job->files.files[fault.file].capacity_kib * 1024ull;
 	}
+}
+
+size_t death_locate(char text[LOCATION_BYTES], const struct job *job, const struct death *death)
+{
+	const struct process *process = &job->processes.processes[death->first];
+
+	return site_locate_stack(text, job, process->trace, process->ended_at);
 }
 
 bool deaths_by_signal(const struct results *results, size_t number, struct death *death)

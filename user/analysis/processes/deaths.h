@@ -7,18 +7,24 @@
 #define FAULTLINE_DEATHS_H
 
 #include "analysis/shared/results.h"
+#include "analysis/stacks/sites.h"
 
 struct death {
 	const char *signal; /* "SIGBUS" */
 	const char *hint;   /* where to look for the cause */
 	uint64_t died, processes;
 	uint64_t oom;	/* killed by the OOM killer */
-	uint32_t first; /* one of the killed, by number in the process table */
+	uint32_t first; /* one of the killed, by number in the process table; if there is one, it is
+			 * one whose line is known */
 	/* File of its last fault, if that fault failed; FILE_UNKNOWN: unknown. */
 	uint32_t file;
 	int64_t offset;		 /* in the file; -1: unknown */
 	uint64_t capacity_bytes; /* of the file's tmpfs; 0: unknown */
 };
+
+/* Writes the line at which the first of them died, as site_locate does. Returns the length; 0:
+ * unknown. */
+size_t death_locate(char text[LOCATION_BYTES], const struct job *job, const struct death *death);
 
 /* Gets the `number`th signal that killed processes; false past the last one. */
 bool deaths_by_signal(const struct results *results, size_t number, struct death *death);

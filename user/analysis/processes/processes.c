@@ -14,6 +14,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/rollup.h"
 #include "analysis/shared/trace_text.h"
+#include "analysis/stacks/sites.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 
@@ -167,7 +168,7 @@ struct processes_row {
 struct process_row {
 	uint64_t pid, ppid, time_ns, start_ns, end_ns;
 	int64_t rank, exit_code, signal;
-	struct table_text comm, command;
+	struct table_text comm, command, ended_at;
 	const char *host;
 	struct tally classes[IO_CLASS_COUNT];
 	uint64_t submissions;
@@ -213,6 +214,9 @@ static const struct table_column columns[] = {
 	       "exit status; 128 + N if signal N killed the process; null if it outlived the run"),
 	COLUMN(process_row, signal, NULL, NONE, FACT,
 	       "number of the signal that killed the process; null: none"),
+	COLUMN(process_row, ended_at, "ended at", NONE, FACT,
+	       "line at which a signal, or an exit status other than 0, ended the process: "
+	       "train.py:31 in load"),
 };
 
 static const struct table_column async_columns[] = {
@@ -282,7 +286,10 @@ static uint64_t submissions_of(const struct processes *processes, uint32_t proce
 
 static void add_line(struct table *table, const struct processes *processes, uint32_t number)
 {
+	const struct job *job = processes->job;
+	const struct process *process = &job->processes.processes[number];
 	struct process_row view = nobody;
+	char at[LOCATION_BYTES];
 
 	view.submissions = submissions_of(processes, number);
 	view.storage = process_storage_of(&processes->storages, number);
@@ -290,7 +297,9 @@ static void add_line(struct table *table, const struct processes *processes, uin
 		view.classes[i] = *rollup_tally(&processes->rollup, number, i);
 	view.time_ns = rollup_tally(&processes->rollup, number, MEASURE_IO)->time.measure;
 	if (number != PROCESS_UNKNOWN)
-		set_identity(&view, processes->job, &processes->job->processes.processes[number]);
+		set_identity(&view, job, process);
+	view.ended_at.length = site_locate_stack(at, job, process->trace, process->ended_at);
+	view.ended_at.bytes = view.ended_at.length ? at : NULL;
 	table_add(table, &view);
 }
 
@@ -479,7 +488,7 @@ const struct analysis analysis_processes = {
 	.meaning = "I/O, identity and exit status of each process",
 	.title = "Processes",
 	.shown = "comm,pid,rank,time_ns,read.bytes,mmap_read.fetched_bytes,write.bytes,"
-		 "metadata.count,mmap_read.faults,exit_code,storage_write_bytes,storage_metadata_bytes,"
+		 "metadata.count,exit_code,ended_at,mmap_read.faults,storage_write_bytes,storage_metadata_bytes,"
 		 "start_ns,end_ns",
 	.by = "time_ns",
 	.shape = TABLE_LIST,

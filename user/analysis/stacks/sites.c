@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/events/path.h"
+#include "analysis/shared/trace_text.h"
 
 #define KEY_WORDS 5
 
@@ -129,11 +130,15 @@ static uint32_t find_site(struct sites *sites, const struct stack_frame *frame,
 	return *number;
 }
 
-static uint32_t walk_stack(struct sites *sites, uint32_t trace, uint64_t stack)
+enum frames_found { FRAMES_NONE, FRAMES_ONE, FRAMES_TWO };
+
+/* Finds the frame that a report names, and the innermost one, which may be the same. */
+static enum frames_found find_frames(const struct stack_table *stacks, uint32_t trace,
+				     uint64_t stack, struct stack_frame *best,
+				     struct stack_frame *inner)
 {
-	const struct stack_table *stacks = &sites->job->stacks;
 	uint64_t inner_stack = stack, best_stack = stack, caller = stack;
-	struct stack_frame inner, best, frame;
+	struct stack_frame frame;
 	enum owner owner = OWNER_LIBRARY;
 	int depth = 0, found = 0;
 
@@ -147,11 +152,26 @@ static uint32_t walk_stack(struct sites *sites, uint32_t trace, uint64_t stack)
 		}
 	}
 	if (!depth)
-		return SITE_NONE;
+		return FRAMES_NONE;
 	/* Again, since texts do not stay valid during a walk. */
-	stack_table_next(stacks, trace, &inner_stack, &inner);
-	stack_table_next(stacks, trace, &best_stack, &best);
-	return find_site(sites, &best, found ? &inner : NULL);
+	stack_table_next(stacks, trace, &inner_stack, inner);
+	stack_table_next(stacks, trace, &best_stack, best);
+	return found ? FRAMES_TWO : FRAMES_ONE;
+}
+
+static uint32_t walk_stack(struct sites *sites, uint32_t trace, uint64_t stack)
+{
+	struct stack_frame inner, best;
+
+	switch (find_frames(&sites->job->stacks, trace, stack, &best, &inner)) {
+	case FRAMES_NONE:
+		return SITE_NONE;
+	case FRAMES_ONE:
+		return find_site(sites, &best, NULL);
+	case FRAMES_TWO:
+		break;
+	}
+	return find_site(sites, &best, &inner);
 }
 
 uint32_t sites_find(struct sites *sites, uint32_t trace, uint64_t stack)
@@ -190,4 +210,14 @@ size_t site_locate(char text[LOCATION_BYTES], struct table_text file, uint64_t l
 		used = snprintf(text, LOCATION_BYTES, "%.*s in %.*s", (int)function.length,
 				function.bytes, (int)file.length, file.bytes);
 	return used < LOCATION_BYTES ? used : LOCATION_BYTES - 1;
+}
+
+size_t site_locate_stack(char text[LOCATION_BYTES], const struct job *job, uint32_t trace,
+			 uint64_t stack)
+{
+	struct stack_frame inner, best;
+
+	if (!stack || !find_frames(&job->stacks, trace, stack, &best, &inner))
+		return 0;
+	return site_locate(text, trace_text(best.source), best.line, trace_text(best.function));
 }

@@ -35,6 +35,10 @@ void sites_init(struct sites *sites, struct arena *arena, const struct job *job)
  * SITE_NONE, also after an error of the arena. */
 uint32_t sites_find(struct sites *sites, uint32_t trace, uint64_t stack);
 
+/* Writes where the stack of a trace is, as site_locate does. Returns the length; 0: unknown. */
+size_t site_locate_stack(char text[LOCATION_BYTES], const struct job *job, uint32_t trace,
+			 uint64_t stack);
+
 /* Writes "loader.py:42 in TokenDataset.__getitem__", without the directories of the file; "<module>
  * in train.py" if the line is 0. Returns the length. */
 size_t site_locate(char text[LOCATION_BYTES], struct table_text file, uint64_t line,

@@ -191,6 +191,7 @@ static void say_killed(struct strbuf *text, const struct results *results)
 {
 	const struct file_table *files = &results->job->files;
 	char died[UNITS_TEXT], processes[UNITS_TEXT], offset[UNITS_TEXT], size[UNITS_TEXT];
+	char line[LOCATION_BYTES];
 	struct death death;
 
 	for (size_t i = 0; deaths_by_signal(results, i, &death); i++) {
@@ -200,6 +201,8 @@ static void say_killed(struct strbuf *text, const struct results *results)
 			      units_count(processes, death.processes),
 			      death.processes == 1 ? "process" : "processes", death.signal,
 			      (int)comm.length, comm.bytes);
+		if (death_locate(line, results->job, &death))
+			strbuf_add(text, ", line %s", line);
 		if (death.file != FILE_UNKNOWN) {
 			struct trace_string path = file_table_name(files, death.file);
 			struct trace_string kind = file_table_filesystem(files, death.file);

@@ -48,7 +48,6 @@ TAKE(take_syscall, event_syscall, SYSCALL)
 TAKE(take_vfs, event_vfs, VFS)
 TAKE(take_pagecache, event_pagecache, PAGECACHE)
 TAKE(take_throttle, event_throttle, THROTTLE)
-TAKE(take_exit, event_exit, EXIT)
 TAKE(take_bio, event_bio, BIO)
 TAKE(take_device, event_device, DEVICE)
 TAKE(take_thread_time, event_thread_time, THREAD_TIME)
@@ -267,6 +266,16 @@ static void take_instant(struct decoder *decoder, unsigned int ring, const void 
 	TRACE_COLUMNS(INSTANT, COPY)
 	fill_texts(decoder, event, &row[INSTANT_NAME]);
 	trace_writer_append(decoder->writer, TRACE_INSTANT, ring, row);
+}
+
+static void take_exit(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_exit *event = record;
+	uint64_t row[EXIT_COLUMNS];
+
+	TRACE_COLUMNS(EXIT, COPY)
+	row[EXIT_STACK] = python_frames_stack(decoder->frames, event->stack);
+	trace_writer_append(decoder->writer, TRACE_EXIT, ring, row);
 }
 
 static void take_code(struct decoder *decoder, unsigned int ring, const void *record)

@@ -318,6 +318,12 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_STACK,
+		.without = "lines at which processes are killed are not recorded",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_py_signal", HOOK_TP_BTF, "signal_deliver" } } } },
+	},
+	{
+		.layer = LAYER_STACK,
 		.without = "interpreters in shared libraries are not detected",
 		.unless = 1u << LAYER_SYSCALL,
 		.variants = { { "tp_btf", .probes = { { "fl_py_map", HOOK_TP_BTF, "sys_exit" } } },

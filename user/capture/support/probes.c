@@ -221,7 +221,7 @@ void probes_choose(struct kernel *kernel, unsigned int layers, unsigned int uses
 		if (part->without)
 			snprintf(reason, size, "%s (%.400s)", part->without, why.bytes);
 		else
-			snprintf(reason, size, "%s", why.bytes);
+			snprintf(reason, size, "%.500s", why.bytes);
 	}
 	for (size_t p = 0; p < part_count; p++)
 		if (!choice->on[parts[p].layer])

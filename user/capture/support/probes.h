@@ -62,7 +62,7 @@ extern const struct part parts[];
 extern const size_t part_count;
 
 /* The variant chosen for each part; for each layer, why it is off or what it lacks. */
-#define PARTS_MAX 40
+#define PARTS_MAX 48
 #define REASON_BYTES 512
 struct choice {
 	const struct variant *variants[PARTS_MAX]; /* NULL: none */

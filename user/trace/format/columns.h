@@ -236,7 +236,10 @@
 	       "wait status of the process, valid if it ended")                                    \
 	COLUMN(EXIT_OOM, 8, "oom", UINT, NONE, FIELD(__u32, oom),                                  \
 	       "1 if the OOM killer chose the process through this thread")                        \
-	HIDDEN(__u32, pad)
+	HIDDEN(__u32, stack)                                                                       \
+	COLUMN(EXIT_STACK, 9, "stack", UINT, NONE, BY_HAND,                                        \
+	       "id of the thread's stack when a signal, or its call of exit_group with a status "  \
+	       "other than 0, ended the process; 0: unknown, or another thread ended it")
 
 #define TRACE_FIELDS_FILE(COLUMN, HIDDEN)                                                          \
 	COLUMN(FILE_TIME, 0, "dts", TIME, NS, HEAD(time_ns),                                       \
