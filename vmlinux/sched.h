@@ -51,7 +51,7 @@ struct kernel_siginfo;
 
 /* The signals whose default neither ends a process nor dumps its core: continue and stop, and those
  * that are ignored. kernel/signal.c has them as masks, too. */
-#define SIGNAL_BIT(signal) (1ull << ((signal) - 1))
+#define SIGNAL_BIT(signal) (1ull << ((signal)-1))
 #define SIGNALS_HARMLESS                                                                           \
 	(SIGNAL_BIT(17 /* CHLD */) | SIGNAL_BIT(18 /* CONT */) | SIGNAL_BIT(19 /* STOP */) |       \
 	 SIGNAL_BIT(20 /* TSTP */) | SIGNAL_BIT(21 /* TTIN */) | SIGNAL_BIT(22 /* TTOU */) |       \
@@ -64,7 +64,7 @@ struct kernel_siginfo;
 	 SIGNAL_BIT(11 /* SEGV */) | SIGNAL_BIT(24 /* XCPU */) | SIGNAL_BIT(25 /* XFSZ */) |       \
 	 SIGNAL_BIT(31 /* SYS */))
 #define SIGNAL_KILL 9
-#define SIGNAL_OF_STATUS(status) ((status) & 0x7f)
+#define SIGNAL_OF_STATUS(status) ((status)&0x7f)
 
 struct linux_binprm {
 	unsigned int secureexec : 1;
@@ -114,6 +114,7 @@ struct sched_entity {
 
 /* Present if the kernel has schedstats or delay accounting. */
 struct sched_info {
+	unsigned long pcount;	      /* how often it was on a CPU */
 	unsigned long long run_delay; /* ns of waits for a CPU that have ended */
 } CORE_STRUCT;
 

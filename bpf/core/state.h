@@ -129,7 +129,7 @@ struct stack_task {
 	__u32 wait_state;
 	__u32 walking;	/* programs that walk its stack: what they fault on is not the task's */
 	__u32 ended_at; /* id of its stack when it ended its process; 0: it has not */
-	__u32 pad;
+	__u32 sampled;	/* its operation in flight has a sample, at the end of the recording */
 };
 
 #define KNOWN_VMAS 4 /* a power of two */

@@ -58,6 +58,7 @@ enum record_kind {
 #define EVENT_SPAN_CATEGORY_BYTES 63
 #define EVENT_SPAN_ARGS_BYTES 1024
 #define EVENT_SPAN_TEXT_BYTES 512 /* for name and category */
+#define SAMPLE_RUNS_UNKNOWN 0xffffffffu
 #define EVENT_FRAME_PATH_BYTES 512
 #define EVENT_FRAME_FUNCTION_BYTES 256
 #define EVENT_FRAME_TABLE_BYTES 65536 /* longest table of lines that is kept */
@@ -177,7 +178,7 @@ EVENT_RECORD(event_thread_time, struct event_header header, THREAD_TIME, 152);
 EVENT_RECORD(event_wait, struct event_header header, WAIT, 56);
 EVENT_RECORD(event_frame, struct event_header header, FRAME, 824);
 EVENT_RECORD(event_stack, struct event_header header, STACK, 40);
-EVENT_RECORD(event_sample, struct event_header header, SAMPLE, 72);
+EVENT_RECORD(event_sample, struct event_header header, SAMPLE, 88);
 
 /* A request followed by its only recorded bio, in one record. */
 struct event_request_single {

@@ -14,6 +14,9 @@
 enum {
 	/* The call that the thread last waited in goes on after a signal. */
 	THREAD_RESTARTED = THREAD_STATE_COUNT,
+	/* The number of descriptors decides, which is this argument. */
+	THREAD_BY_FIRST,
+	THREAD_BY_SECOND,
 	/* The descriptor that is the first argument decides, or is unknown; for ioctl, too, which
 	 * waits for the driver behind an anonymous file. */
 	THREAD_BY_FILE,

@@ -68,18 +68,32 @@ static __always_inline bool signal_is_in(int signal, __u64 mask)
 	return signal > 0 && signal <= 64 && SIGNAL_BIT(signal) & mask;
 }
 
-/*
- * One thread's stack says where the process was: the thread that crashed; else, since the kernel
- * ends all threads by SIGKILL, the first one.
- */
-static __always_inline bool signal_ends_process(struct task_struct *task, int signal, void *handler)
+/* Whether a signal ends the current thread. The kernel ends all threads of a process by SIGKILL. */
+static __always_inline bool signal_kills(int signal, void *handler)
+{
+	return signal == SIGNAL_KILL || (!handler && !signal_is_in(signal, SIGNALS_HARMLESS));
+}
+
+/* One thread's stack says where the process was: that of the thread that crashed; otherwise the
+ * first one. */
+static __always_inline bool signal_shows_end(struct task_struct *task, int signal)
 {
 	int ends;
 
 	if (signal != SIGNAL_KILL)
-		return !handler && !signal_is_in(signal, SIGNALS_HARMLESS);
+		return true;
 	ends = SIGNAL_OF_STATUS(TASK_POINTER(task, signal)->group_exit_code);
 	return task->pid == task->tgid && ends && !signal_is_in(ends, SIGNALS_DUMPING);
+}
+
+/* The signal has ended the call in flight; it seemed to be restarted later. */
+static __always_inline void signal_cuts_call(struct task_state *state)
+{
+	const struct op_account *account = &state->suspended.call.account;
+
+	if (state->call_suspended)
+		stack_operation(state, account, account->op,
+				state->suspended.end_ns - account->start_ns);
 }
 
 SEC("?tp_btf/signal_deliver")
@@ -88,7 +102,10 @@ int BPF_PROG(fl_py_signal, int signal, struct kernel_siginfo *info, struct k_sig
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 
-	if (state && signal_ends_process(task, signal, action->sa.sa_handler))
+	if (!state || !signal_kills(signal, action->sa.sa_handler))
+		return 0;
+	signal_cuts_call(state);
+	if (signal_shows_end(task, signal))
 		stack_end(state);
 	return 0;
 }

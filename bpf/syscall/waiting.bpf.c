@@ -8,6 +8,7 @@
 #include "syscall/call_path.h"
 #include "fault/fault.h"
 #include "syscall/in_flight.h"
+#include "stack/unfinished.h"
 #include "core/sizes.h"
 
 #define EINPROGRESS 115
@@ -101,16 +102,19 @@ static __always_inline void waiting_send(struct waiting_call *call, struct task_
 	ring_submit(event);
 }
 
-static __always_inline void waiting_call(struct waiting_call *call, struct task_struct *task,
-					 __u64 number)
+/* Returns the operation that is in flight. */
+static __always_inline __u32 waiting_call(struct waiting_call *call, struct task_struct *task,
+					  __u64 number)
 {
 	struct op_account *account = &call->state->call.account;
 	struct call_row row;
+	__u32 op;
 
 	if (!account->op && !waiting_since_before(call, task, number))
-		return;
+		return OP_NONE;
 	if (waiting_end_ns < account->start_ns + WAITING_MIN_NS)
-		return;
+		return OP_NONE;
+	op = account->op;
 	row = call_row(call->state->call.number);
 	account->offset = -1;
 	account->flags |= TRACE_OP_UNFINISHED;
@@ -121,6 +125,7 @@ static __always_inline void waiting_call(struct waiting_call *call, struct task_
 	else
 		waiting_send(call, task);
 	op_account_close(account);
+	return op;
 }
 
 /* Finds the file of a fault; false if the fault is not on a file on storage. */
@@ -144,8 +149,9 @@ static __always_inline bool waiting_fault_file(struct task_state *state, struct 
 	return mapping.at;
 }
 
-static __always_inline void waiting_fault(struct task_state *state, struct task_struct *task,
-					  __u64 number)
+/* The same for a fault. */
+static __always_inline __u32 waiting_fault(struct task_state *state, struct task_struct *task,
+					   __u64 number)
 {
 	struct op_account *account = &state->fault.account;
 
@@ -156,14 +162,32 @@ static __always_inline void waiting_fault(struct task_state *state, struct task_
 		op_account_begin(account, OP_FAULT, state->armed_ns);
 	} else if (!fault_is_in_flight(&state->fault, task, number) ||
 		   !waiting_fault_file(state, task)) {
-		return;
+		return OP_NONE;
 	}
 	if (waiting_end_ns < account->start_ns + WAITING_MIN_NS)
-		return;
+		return OP_NONE;
 	account->flags |= TRACE_FAULT_UNFINISHED | TRACE_FAULT_WAITING;
 	fault_done(account, OP_FAULT, waiting_end_ns);
 	fault_record(account, owner_of(task), waiting_end_ns);
 	op_account_close(account);
+	return OP_FAULT;
+}
+
+/* A closed account still says which operation it was of. */
+static __always_inline void waiting_sample(struct task_state *state, struct task_struct *task,
+					   const struct op_account *account, __u32 op)
+{
+	const struct unfinished unfinished = {
+		.start_ns = account->start_ns,
+		.duration_ns = waiting_end_ns - account->start_ns,
+		.offset = account->offset,
+		.file = account->file,
+		.op = op,
+		.state = SAMPLE_IO,
+		.fetched_pages = account->fetched_pages,
+	};
+
+	sample_send_unfinished(state, task, &unfinished);
 }
 
 SEC("?iter.s/task")
@@ -172,6 +196,7 @@ int fl_waiting(struct bpf_iter__task *context)
 	struct waiting_call call = { .end.result = -EINPROGRESS };
 	struct task_struct *task = context->task;
 	struct pt_regs *regs;
+	__u32 call_op, fault_op;
 	__u64 number;
 
 	if (!task)
@@ -184,8 +209,15 @@ int fl_waiting(struct bpf_iter__task *context)
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	call_args_read(&call.args, regs);
 	number = SYSCALL_NUMBER(regs);
-	waiting_fault(call.state, task, number);
-	waiting_call(&call, task, number);
+	fault_op = waiting_fault(call.state, task, number);
+	call_op = waiting_call(&call, task, number);
+	if (!stack_period_ns)
+		return 0;
+	/* The time of a fault inside a call is the call's. */
+	if (call_op)
+		waiting_sample(call.state, task, &call.state->call.account, call_op);
+	else if (fault_op)
+		waiting_sample(call.state, task, &call.state->fault.account, fault_op);
 	return 0;
 }
 

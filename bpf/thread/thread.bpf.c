@@ -2,6 +2,7 @@
 /*
  * Accounts for the time of every followed thread, and records its long waits.
  */
+#include "stack/unfinished.h"
 #include "thread/thread_wait.h"
 
 const volatile bool threads_recorded = false;
@@ -91,6 +92,22 @@ int BPF_PROG(fl_waking, struct task_struct *task)
 /* Set before the iterator runs: 0 while a recording goes on. */
 volatile __u64 threads_end_ns = 0;
 
+/* Samples a wait in a system call that is no recorded operation, with the earlier waits of this
+ * call: they have no sample yet. */
+static __always_inline void thread_sample(struct task_state *state, struct task_struct *task)
+{
+	const struct thread_account *thread = &state->thread;
+	const struct unfinished unfinished = {
+		.start_ns = state->stack.wait_ns ? state->stack.wait_start_ns : thread->since_ns,
+		.duration_ns = state->stack.wait_ns + threads_end_ns - thread->since_ns,
+		.offset = -1,
+		.op = OP_NONE,
+		.state = thread->state,
+	};
+
+	sample_send_unfinished(state, task, &unfinished);
+}
+
 static __always_inline void thread_finish(struct task_state *state, struct task_struct *task)
 {
 	struct thread_account *thread = &state->thread;
@@ -100,6 +117,10 @@ static __always_inline void thread_finish(struct task_state *state, struct task_
 	/* It has no CPU: see thread_in. */
 	if (thread->in_ns < thread->since_ns && wait_is_event(thread, until_ns, task->tgid))
 		wait_send(thread, task, until_ns, woken ? 0 : TRACE_WAIT_UNFINISHED);
+	if (stack_period_ns && thread->in_ns < thread->since_ns && !woken &&
+	    thread->state != THREAD_RUNNABLE && !state->stack.sampled &&
+	    threads_end_ns >= thread->since_ns + WAIT_MIN_NS)
+		thread_sample(state, task);
 	thread_settle_now(thread, task, threads_end_ns);
 	thread_send(thread, task, owner_of(task));
 }

@@ -64,6 +64,12 @@ static __always_inline __u32 wait_state_of_inode(struct inode *inode, __u32 by)
 	return THREAD_OTHER;
 }
 
+/* Of poll or select, by the number of its descriptors: without any, it is a way to sleep. */
+static __always_inline __u32 wait_state_of_count(__u64 descriptors)
+{
+	return (__u32)descriptors ? THREAD_PIPE : THREAD_SLEEP;
+}
+
 /* Whether the task is in a fault that has reached a file. */
 static __always_inline bool wait_in_file_fault(const struct task_state *state,
 					       struct task_struct *task)
@@ -117,7 +123,10 @@ static __always_inline void wait_begin(struct task_state *state, struct task_str
 		thread->state = state->fault.account.op ? THREAD_MEMORY : THREAD_STORAGE;
 	else if (call.state >= THREAD_BY_FILE && (inode = wait_inode(task, regs)))
 		thread->state = wait_state_of_inode(inode, call.state);
-	else if (call.state && call.state < THREAD_BY_FILE)
+	else if (call.state == THREAD_BY_FIRST || call.state == THREAD_BY_SECOND)
+		thread->state = wait_state_of_count(
+			call.state == THREAD_BY_FIRST ? SYSCALL_ARG0(regs) : SYSCALL_ARG1(regs));
+	else if (call.state && call.state < THREAD_BY_FIRST)
 		thread->state = call.state;
 	else if (in_io || (number < CALL_TABLE_SIZE && call_row(number).op))
 		thread->state = THREAD_STORAGE;

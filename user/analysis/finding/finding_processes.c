@@ -7,6 +7,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/processes/starts.h"
 #include "analysis/shared/trace_text.h"
+#include "analysis/stacks/lines.h"
 #include "analysis/totals/totals.h"
 
 /* --- killed by a signal --- */
@@ -95,7 +96,7 @@ const struct finding_rule finding_killed = {
 /* --- a call, or a page fault, that had not returned when the recording ended --- */
 
 struct hung {
-	struct table_text comm, path;
+	struct table_text comm, path, at;
 	const char *op, *bound;
 	uint64_t pid, tid, waited_ns, calls;
 };
@@ -106,6 +107,7 @@ static const struct table_column hung_evidence[] = {
 	FACT(hung, tid, "tid", NONE, "thread ID"),
 	FACT(hung, op, "call", NONE, "call that has not returned"),
 	FACT(hung, path, "path", NONE, "file of the call"),
+	FACT(hung, at, "at", NONE, "line of the program at which it waits"),
 	FACT(hung, waited_ns, "waited", NS,
 	     "time in flight; from the start of the recording if it began earlier"),
 	FACT(hung, bound, "bound", NONE, "≥ if it began before the recording"),
@@ -119,7 +121,7 @@ static int find_hung(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct job *job = findings->results->job;
 	const struct still_waiting *waiting = processes_still_waiting(findings->results);
-	char joined[PATH_JOIN_BYTES], *path;
+	char joined[PATH_JOIN_BYTES], at[LOCATION_BYTES], *path;
 	size_t length;
 	struct hung hung = {
 		.op = waiting->fault ? "a page fault" : job->operations[waiting->operation].name,
@@ -146,6 +148,12 @@ static int find_hung(struct findings *findings, const struct finding_rule *rule)
 	} else if (waiting->file != FILE_NONE) {
 		hung.path = trace_text(file_table_name(&job->files, waiting->file));
 	}
+	length = lines_locate_unfinished(findings->results, waiting->process, waiting->thread, at);
+	if (length) {
+		hung.at = (struct table_text) { arena_text(findings->arena, at, length), length };
+		if (!hung.at.bytes)
+			return -ENOMEM;
+	}
 	return finding_add(findings, rule, &hung,
 			   finding_least(waiting->time_ns, findings->duration_ns), TABLE_NO_UINT);
 }
@@ -161,7 +169,8 @@ const struct finding_rule finding_hung = {
 	FINDING_EVIDENCE(struct hung, hung_evidence),
 	.thresholds = { &THRESHOLD_STILL_WAITING },
 	.title = "{comm} ({pid}) is still waiting in {op}[ for {path}]",
-	.says = "thread {tid} had waited {bound}{waited_ns} when the recording ended; {calls:call|"
+	.says = "thread {tid}[, at {at},] had waited {bound}{waited_ns} when the recording ended; "
+		"{calls:call|"
 		"calls} had not returned",
 	.advice = "Check where it waits in the kernel (cat /proc/PID/task/TID/stack), and whether "
 		  "the file system is frozen, its server unreachable or the file locked",

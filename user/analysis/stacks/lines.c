@@ -47,6 +47,10 @@ struct lines {
 	struct map use_numbers; /* site, file and class -> index in `uses` */
 	bool crowded;		/* some are missing */
 	size_t most;		/* of either */
+	struct {
+		uint64_t time_ns;
+		uint32_t process, thread, site;
+	} unfinished; /* the longest operation */
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -186,6 +190,19 @@ static void add_use(struct lines *lines, const struct event *event, uint32_t sit
 	line_sums_add(&lines->uses[*number].sums, sums);
 }
 
+static void add_unfinished(struct lines *lines, const struct event *event, uint32_t site)
+{
+	const uint64_t time_ns = event->end - event->start;
+
+	if (!(event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_UNFINISHED) ||
+	    time_ns <= lines->unfinished.time_ns)
+		return;
+	lines->unfinished.time_ns = time_ns;
+	lines->unfinished.process = event->process;
+	lines->unfinished.thread = event->thread;
+	lines->unfinished.site = site;
+}
+
 static int add_sample(struct lines *lines, const struct event *event)
 {
 	const struct thread thread = { .process = event->process, .tid = event->thread };
@@ -206,8 +223,10 @@ static int add_sample(struct lines *lines, const struct event *event)
 	if (!line)
 		return -ENOMEM;
 	line_sums_add(&line->sums, &sums);
-	if (like.state == SAMPLE_IO)
+	if (like.state == SAMPLE_IO) {
 		add_use(lines, event, like.site, &sums);
+		add_unfinished(lines, event, like.site);
+	}
 	return 0;
 }
 
@@ -422,6 +441,18 @@ const struct line_use *lines_uses(const struct results *results, size_t *count, 
 	*count = lines->crowded ? 0 : lines->use_count;
 	*sites = lines->sites.count;
 	return lines->uses;
+}
+
+size_t lines_locate_unfinished(const struct results *results, uint32_t process, uint32_t thread,
+			       char text[LOCATION_BYTES])
+{
+	const struct lines *lines = results_state(results, &analysis_lines);
+
+	if (!lines->unfinished.time_ns || lines->unfinished.process != process ||
+	    lines->unfinished.thread != thread || lines->unfinished.site == SITE_NONE)
+		return 0;
+	lines_locate(results, lines->unfinished.site, text);
+	return strlen(text);
 }
 
 void lines_locate(const struct results *results, uint32_t site, char text[LOCATION_BYTES])

@@ -59,6 +59,11 @@ const struct line_use *lines_uses(const struct results *results, size_t *count, 
 /* Writes "loader.py:42 in TokenDataset.__getitem__". */
 void lines_locate(const struct results *results, uint32_t site, char text[LOCATION_BYTES]);
 
+/* Writes the line at which a thread's operation had not ended when the recording did, if that is
+ * the longest of those. Returns the length; 0: unknown. */
+size_t lines_locate_unfinished(const struct results *results, uint32_t process, uint32_t thread,
+			       char text[LOCATION_BYTES]);
+
 /* Returns the standard error of an estimated time. */
 double line_sums_error(const struct line_sums *sums);
 

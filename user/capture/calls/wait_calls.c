@@ -73,12 +73,12 @@ static const struct {
 	ENDS(close_range, WAKES(PIPE) | WAKES(LOCK)),
 #endif
 #ifdef SYS_poll
-	CALL(poll, PIPE, 0),
-	CALL(select, PIPE, 0),
+	CALL(poll, BY_SECOND, 0),
+	CALL(select, BY_FIRST, 0),
 	CALL(epoll_wait, PIPE, 0),
 #endif
-	CALL(ppoll, PIPE, 0),
-	CALL(pselect6, PIPE, 0),
+	CALL(ppoll, BY_SECOND, 0),
+	CALL(pselect6, BY_FIRST, 0),
 	CALL(epoll_pwait, PIPE, 0),
 #ifdef SYS_epoll_pwait2
 	CALL(epoll_pwait2, PIPE, 0),

@@ -118,6 +118,7 @@ void decoder_close(struct decoder *decoder)
 		return;
 	span_ends_free(decoder->span_ends);
 	python_frames_free(decoder->frames);
+	free(decoder->unfinished);
 	cgroups_close(decoder->cgroups);
 	free(decoder);
 }

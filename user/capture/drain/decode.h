@@ -57,6 +57,11 @@ void decoder_choose_files(struct decoder *decoder, struct file_choice *choice);
 void decoder_take_slots(void *decoder, unsigned int lane, const struct lane_slot *slots,
 			size_t count);
 
+/* Reads the stacks of operations and waits that had not ended. Call after the last record, before
+ * decoder_settle. */
+struct python_live;
+void decoder_read_unfinished(struct decoder *decoder, struct python_live *live);
+
 /* Writes rows that wait for names being looked up. Call after each drain, and once at the end with
  * `wait`, which waits for all lookups. */
 void decoder_settle(struct decoder *decoder, bool wait);

@@ -303,6 +303,13 @@ static void take_sample(struct decoder *decoder, unsigned int ring, const void *
 
 	TRACE_COLUMNS(SAMPLE, COPY)
 	row[SAMPLE_STATE] = trace_writer_string(decoder->writer, state, strlen(state));
+	if (event->flags & TRACE_SAMPLE_UNFINISHED) {
+		if (!decoder_keep_unfinished(decoder, event, &sample)) {
+			row[SAMPLE_FLAGS] |= TRACE_SAMPLE_LOST;
+			write_sample(decoder, &sample, true);
+		}
+		return;
+	}
 	if (write_sample(decoder, &sample, false))
 		return;
 	if (decoder->waiting_samples_count == WAITING_MAX)

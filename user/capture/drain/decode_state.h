@@ -10,6 +10,7 @@
 
 #include "bpf/records/event.h"
 #include "capture/drain/decode.h"
+#include "capture/python/live.h"
 #include "trace/write/writer.h"
 
 struct cgroups;
@@ -33,6 +34,12 @@ struct waiting_sample {
 	unsigned int ring;
 };
 
+/* A sample of what had not ended, and the thread whose stack is read for it. */
+struct unfinished_sample {
+	struct waiting_sample sample;
+	struct live_thread thread;
+};
+
 struct decoder {
 	struct trace_writer *writer;
 	struct cgroups *cgroups;
@@ -40,6 +47,8 @@ struct decoder {
 	size_t waiting_count;
 	struct waiting_sample waiting_samples[WAITING_MAX];
 	size_t waiting_samples_count;
+	struct unfinished_sample *unfinished;
+	size_t unfinished_count, unfinished_room;
 	unsigned int page_bytes, rings;
 	struct trace_field call_fields[SYSCALL_COLUMNS];
 	uint64_t start_ns;
@@ -59,6 +68,10 @@ struct decode_kind {
 	size_t (*text_bytes)(const void *record); /* bytes after the fields; NULL: none */
 };
 extern const struct decode_kind decode_kinds[RECORD_KIND_COUNT];
+
+/* Keeps a sample until its stack is read. Returns false if there is no room. */
+bool decoder_keep_unfinished(struct decoder *decoder, const struct event_sample *event,
+			     const struct waiting_sample *sample);
 
 /* Fills in where a slot holds each column of a system call: SYSCALL_COLUMNS fields. */
 void decoder_fill_call_fields(struct trace_field *fields, unsigned int page_bytes);

@@ -84,6 +84,11 @@ int privileges_keep_attaching(void)
 			 1ull << CAP_SETGID | 1ull << CAP_KILL);
 }
 
+int privileges_keep_reading(void)
+{
+	return keep_only(1ull << CAP_SYS_PTRACE | 1ull << CAP_BPF);
+}
+
 int privileges_keep_looking(void)
 {
 	return keep_only(1ull << CAP_DAC_READ_SEARCH);

@@ -37,6 +37,9 @@ int privileges_drop(bool keep_perf_events);
  * uprobe on all processes; and CAP_SETUID, CAP_SETGID and CAP_KILL, to read hostile files as
  * another user. */
 int privileges_keep_attaching(void);
+/* Keeps what is needed to read the memory of processes: CAP_SYS_PTRACE; and CAP_BPF, to look into
+ * maps. */
+int privileges_keep_reading(void);
 /* Keeps CAP_DAC_READ_SEARCH, to open files by handle. */
 int privileges_keep_looking(void);
 /* Keeps no capability. */

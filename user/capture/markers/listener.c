@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "capture/markers/clients.h"
+#include "capture/host/descriptors.h"
 #include "capture/host/host.h"
 #include "capture/markers/interpreters.h"
 #include "capture/markers/marker_files.h"
@@ -293,30 +294,6 @@ static void serve(struct state *state)
 
 /* --- the process --- */
 
-static int compare_fds(const void *left, const void *right)
-{
-	return *(const int *)left - *(const int *)right;
-}
-
-/* Closes all other descriptors: the command's pipes, the trace, and output pipes of our caller,
- * whose readers wait for EOF. */
-static void close_others(const int *kept, size_t count)
-{
-	int sorted[16], from = 3, null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	for (int fd = 0; fd < 3; fd++)
-		dup2(null, fd);
-	memcpy(sorted, kept, count * sizeof(*kept));
-	qsort(sorted, count, sizeof(*sorted), compare_fds);
-	for (size_t i = 0; i < count; i++) {
-		if (sorted[i] > from)
-			syscall(SYS_close_range, from, sorted[i] - 1, 0);
-		if (sorted[i] >= from)
-			from = sorted[i] + 1;
-	}
-	syscall(SYS_close_range, from, ~0u, 0);
-}
-
 static void attach_expected(struct state *state)
 {
 	const struct listener *listener = state->listener;
@@ -348,7 +325,7 @@ void listener_run(const struct listener *listener)
 	struct state *state = calloc(1, sizeof(*state));
 
 	prctl(PR_SET_NAME, "faultline-spans");
-	close_others(kept, sizeof(kept) / sizeof(kept[0]));
+	descriptors_keep_only(kept, sizeof(kept) / sizeof(kept[0]));
 	if (!state)
 		_exit(1);
 	if (setpriority(PRIO_PROCESS, 0, PRIORITY))

@@ -90,6 +90,11 @@ void python_frames_share_generation(struct python_frames *frames, volatile uint3
 	frames->generation_out = generation_out;
 }
 
+uint32_t python_frames_generation(const struct python_frames *frames)
+{
+	return frames->current;
+}
+
 /* Begins a new generation if the current one is full. */
 static void generation_renew_if_full(struct python_frames *frames)
 {

@@ -23,6 +23,9 @@ void python_frames_free(struct python_frames *frames); /* NULL is fine */
 void python_frames_share_generation(struct python_frames *frames,
 				    volatile uint32_t *generation_out);
 
+/* Returns the number of the current generation. */
+uint32_t python_frames_generation(const struct python_frames *frames);
+
 /* Takes the record of a code object, whose table has event->table_bytes bytes. */
 void python_frames_take_code(struct python_frames *frames, const struct event_frame *event);
 

@@ -490,6 +490,7 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	/* The programs are detached: nothing has been lost since the thread ended. */
 	recorder->ran_ns = host_now_ns();
 	look_at_losses(recorder);
+	decoder_read_unfinished(recorder->decoder, recorder->options.live);
 	decoder_settle(recorder->decoder, true);
 	look_at_writer(recorder, trace_writer_flush(recorder->writer));
 	totals.start_ns = session_attached_ns(recorder->session);

@@ -254,6 +254,14 @@ static int judge_layers(const struct recording *recording)
 	return -ENOTSUP;
 }
 
+static void start_live(struct recording *recording)
+{
+	const struct session_markers maps = session_markers(recording->session);
+
+	if (maps.python_files >= 0)
+		recording->live = python_live_start(maps.python_files, maps.python_processes);
+}
+
 int recording_open_session(struct recording *recording, const char *command,
 			   char *const *environment)
 {
@@ -264,6 +272,8 @@ int recording_open_session(struct recording *recording, const char *command,
 	if (!err)
 		err = markers_start(&recording->markers, recording->session, &recording->user,
 				    command, environment);
+	if (!err)
+		start_live(recording);
 	return err;
 }
 
@@ -319,6 +329,7 @@ int recording_start(struct recording *recording)
 	const struct recorder_options recorder = {
 		.path = recording->path,
 		.markers = recording->markers,
+		.live = recording->live,
 		.interval_ns = recording->interval_ns,
 		.globs = { include->items, exclude->items, include->count, exclude->count },
 	};
@@ -482,6 +493,7 @@ void recording_close(struct recording *recording)
 	flight_close(recording->flight);
 	recorder_close(recording->recorder);
 	markers_close(recording->markers);
+	python_live_close(recording->live);
 	trace_writer_close(recording->writer);
 	session_close(recording->session);
 	recorded_header_close(&recording->header);

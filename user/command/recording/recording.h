@@ -8,6 +8,7 @@
 #include "capture/follow/child.h"
 #include "capture/flight/flight_recorder.h"
 #include "capture/markers/markers.h"
+#include "capture/python/live.h"
 #include "capture/recorder/recorded_header.h"
 #include "capture/recorder/recorder.h"
 #include "capture/session/session.h"
@@ -46,7 +47,8 @@ struct recording {
 	struct session *session;
 	struct recorded_header header;
 	struct trace_writer *writer;
-	struct markers *markers; /* NULL: the span layer is off */
+	struct markers *markers;  /* NULL: the span layer is off */
+	struct python_live *live; /* NULL: the layer stack is off, or the flight recorder on */
 	struct recorder *recorder;
 	/* Instead of writer and recorder: */
 	struct flight_options flight_options;

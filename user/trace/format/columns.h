@@ -661,7 +661,11 @@
 	COLUMN(SAMPLE_STATE, 11, "state", STRING, NONE, BY_HAND,                                   \
 	       "io: the time is that of the operation; else the thread's state, as thread_time "   \
 	       "names them. A thread on a CPU may be in an operation; its time counts as both")    \
-	HIDDEN(__u32, stack) /* as in the record of the stack */
+	HIDDEN(__u32, stack) /* as in the record of the stack */                                   \
+	/* Only of unfinished ones, for reading the stack: */                                      \
+	HIDDEN(__u32, tid_inside) /* in its own PID namespace */                                   \
+	HIDDEN(__u32, runs) /* how often it was on a CPU */                                        \
+	HIDDEN(__u64, thread_pointer)
 /* clang-format on */
 
 #endif

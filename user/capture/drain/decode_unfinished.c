@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Samples of operations and waits that have not ended when the recording does. Their stacks are
+ * read once all records have come.
+ */
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "capture/drain/decode_state.h"
+#include "capture/python/frames.h"
+#include "trace/format/flags.h"
+
+#define STACKS_FIRST 0x80000000u /* the kernel side does not count so far */
+
+bool decoder_keep_unfinished(struct decoder *decoder, const struct event_sample *event,
+			     const struct waiting_sample *sample)
+{
+	struct unfinished_sample *kept;
+
+	if (decoder->unfinished_count == LIVE_THREADS_MAX ||
+	    !GROW(decoder->unfinished, decoder->unfinished_room, decoder->unfinished_count + 1))
+		return false;
+	kept = &decoder->unfinished[decoder->unfinished_count];
+	kept->sample = *sample;
+	kept->sample.stack = STACKS_FIRST + decoder->unfinished_count++;
+	kept->thread = (struct live_thread) {
+		.pid = event->header.pid,
+		.tid = event->header.tid,
+		.tid_inside = event->tid_inside,
+		.runs = event->runs,
+		.thread_pointer = event->thread_pointer,
+		.stack = kept->sample.stack,
+	};
+	return true;
+}
+
+/* Not counted as taken: the kernel side did not send it. */
+static void take_record(void *context, const void *record, size_t size)
+{
+	const struct event_header *header = record;
+
+	if ((header->kind == RECORD_FRAME || header->kind == RECORD_STACK) &&
+	    decoder_is_whole(record, size))
+		decode_kinds[header->kind].take(context, 0, record);
+}
+
+void decoder_read_unfinished(struct decoder *decoder, struct python_live *live)
+{
+	const uint32_t generation = python_frames_generation(decoder->frames);
+	const size_t count = decoder->unfinished_count;
+	struct live_thread *threads = calloc(count + 1, sizeof(*threads));
+
+	for (size_t i = 0; threads && i < count; i++)
+		threads[i] = decoder->unfinished[i].thread;
+	if (threads)
+		python_live_read(live, generation, threads, count, take_record, decoder);
+	for (size_t i = 0; i < count; i++) {
+		struct waiting_sample *sample = &decoder->unfinished[i].sample;
+
+		sample->row[SAMPLE_FLAGS] |= threads ? threads[i].flags : TRACE_SAMPLE_UNREAD;
+		sample->row[SAMPLE_STACK] = python_frames_stack(decoder->frames, sample->stack);
+		trace_writer_append(decoder->writer, TRACE_SAMPLE, sample->ring, sample->row);
+	}
+	free(threads);
+	decoder->unfinished_count = 0;
+}
