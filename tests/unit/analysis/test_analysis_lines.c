@@ -6,6 +6,7 @@
 #include "unit_test.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analysis/report/report.h"
@@ -408,4 +409,61 @@ TEST(test_where_of_file)
 		 name);
 	check_text(report, "findings", row, "where", expected);
 	done(&made, report);
+}
+
+static void check_where(struct made_trace *made, const char *id, const char *where)
+{
+	struct report *report = report_of(made, 10 * S);
+	int row = row_of_finding(report, id);
+
+	assert_true(row >= 0);
+	check_text(report, "findings", row, "where", where);
+	done(made, report);
+}
+
+/* Small writes to many files: samples are of few, none of them the one with the most time; other
+ * files are written in large pieces. */
+TEST(test_where_of_pattern)
+{
+	struct made_trace made;
+
+	begin(&made);
+	for (uint64_t i = 0; i < 2000; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/out/%" PRIu64 ".txt", i);
+		FILE_ROW(&made, .id = 10 + i, .dev = 1, .ino = 10 + i, .path = path);
+		CALL(&made, .time = 100 + i * MS, .dur = 500000 + (i == 7), .pid = 10,
+		     .op = M_WRITE, .file = 10 + i, .asked = 100, .result = 100);
+		if (i % 500 == 0)
+			SAMPLE(&made, .time = 100 + i * MS, .dur = 500000, .weight = MS, .pid = 10,
+			       .op = M_WRITE, .file = 10 + i, .stack = i ? STACK_ITEM : STACK_MAIN);
+	}
+	CALL(&made, .time = 5 * S, .dur = S, .pid = 10, .op = M_WRITE, .file = 1, .asked = 1 << 20,
+	     .result = 1 << 20);
+	SAMPLE(&made, .time = 5 * S, .dur = S, .pid = 10, .op = M_WRITE, .file = 1,
+	       .stack = STACK_TEXT);
+	check_where(&made, "small-writes",
+		    "loader.py:42 in TokenDataset.__getitem__, 75% ± 22% of the time on these "
+		    "files");
+}
+
+/* A program that blocks reading many files, of which none has half of the time. */
+TEST(test_where_of_many)
+{
+	struct made_trace made;
+
+	begin(&made);
+	for (uint64_t i = 0; i < 8; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/data/%" PRIu64 ".bin", i);
+		FILE_ROW(&made, .id = 10 + i, .dev = 1, .ino = 10 + i, .path = path);
+		CALL(&made, .time = 100 + i * S, .dur = S / 2, .pid = 10, .op = M_READ,
+		     .file = 10 + i, .asked = 64 << 20, .result = 64 << 20, .fetched = 64 << 20);
+		SAMPLE(&made, .time = 100 + i * S, .dur = S / 2, .pid = 10, .op = M_READ,
+		       .file = 10 + i, .stack = i < 6 ? STACK_ITEM : STACK_MAIN);
+	}
+	check_where(&made, "load-waits",
+		    "loader.py:42 in TokenDataset.__getitem__, 75% of the time on all files");
 }

@@ -555,6 +555,15 @@ struct io_pattern_view io_patterns_view(const struct results *results, enum io_p
 	return view;
 }
 
+bool io_patterns_has(const struct results *results, enum io_pattern io_pattern, uint32_t file)
+{
+	const struct io_patterns *io_patterns = results_state(results, &analysis_io_patterns);
+	const uint64_t key[] = { io_pattern, file };
+
+	return file != FILE_NONE &&
+	       (map_find(&io_patterns->times, key) || io_patterns->times.count >= FILES_MAX);
+}
+
 #define FLAGS (1ull << SYSCALL_FLAGS)
 
 const struct analysis analysis_io_patterns = {

@@ -37,5 +37,8 @@ struct io_pattern_view {
 };
 
 struct io_pattern_view io_patterns_view(const struct results *results, enum io_pattern io_pattern);
+/* Returns whether calls on a file, by its number, match a pattern; true for all files if there are
+ * too many to know. Not for merged reports. */
+bool io_patterns_has(const struct results *results, enum io_pattern io_pattern, uint32_t file);
 
 #endif

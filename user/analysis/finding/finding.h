@@ -119,10 +119,10 @@ struct finding_rule {
 	struct file_group_rule files; /* for FINDING_OF_FILES */
 	enum io_pattern io_pattern;   /* for finding_write.c */
 	/* Bits 1 << enum use: samples of these say at which lines the time was spent: those of the
-	 * evidence's path, or of all files but programs if `lines_of_all`. Rules with `files` need
-	 * neither. */
+	 * evidence's path, of the files with calls of `io_pattern` if `lines_of_pattern`, or of all
+	 * files but programs if `lines_of_all`. Rules with `files` need none of them. */
 	unsigned int lines;
-	bool lines_of_all;
+	bool lines_of_pattern, lines_of_all;
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */
 	const struct finding_threshold *thresholds[10];

@@ -48,25 +48,29 @@ static struct table_text path_of(const struct finding *finding)
 	return path;
 }
 
-/* Whether the samples are of all files of a finding, not only of the evidence's path. */
+/* Whether the samples are of all files but programs: also if the evidence's path, one of many, has
+ * less than half of the time. */
 static bool takes_all(const struct finding *finding)
 {
-	uint64_t files = 0;
+	double of_file = NAN;
 
-	get_evidence(finding, "files", table_get_uint, &files, sizeof(files));
-	return finding->rule->files.takes || finding->rule->lines_of_all || files == 1;
+	get_evidence(finding, "of_file", table_get_real, &of_file, sizeof(of_file));
+	return finding->rule->lines_of_all || isfinite(of_file);
 }
 
 static bool takes_file(struct findings *findings, const struct finding *finding, uint32_t number)
 {
+	const struct finding_rule *rule = finding->rule;
 	struct table_text path = path_of(finding);
 	struct file_view file;
 
-	if (finding->rule->files.takes)
-		return number != FILE_NONE && file_group_takes(findings, finding->rule, number);
+	if (rule->files.takes)
+		return number != FILE_NONE && file_group_takes(findings, rule, number);
+	if (rule->lines_of_pattern)
+		return io_patterns_has(findings->results, rule->io_pattern, number);
 	if (number == FILE_NONE || !files_used(findings->results, number, &file))
-		return finding->rule->lines_of_all;
-	if (finding->rule->lines_of_all)
+		return takes_all(finding);
+	if (takes_all(finding))
 		return !file_group_is_program(&file);
 	return path.bytes && file.path.length == path.length &&
 	       !memcmp(file.path.bytes, path.bytes, path.length);
@@ -148,19 +152,27 @@ static void add_name(struct strbuf *text, const char *name, size_t length)
 	strbuf_add(text, "%.*s%s", (int)(shown ? shown : length), name, shown ? "…" : "");
 }
 
-/* "of it"; "of the time on FILE" if other files are part of the finding, too */
+/* "of it"; "of the time on FILE", or on several files, if the samples are also of other operations
+ * or other files than the finding is about */
 static void add_whole(struct strbuf *text, const struct finding *finding)
 {
+	const struct finding_rule *rule = finding->rule;
 	const struct table_text path = path_of(finding);
+	uint64_t files = TABLE_NO_UINT;
 	size_t base;
 
-	if (takes_all(finding) || !path.length) {
+	get_evidence(finding, "files", table_get_uint, &files, sizeof(files));
+	if (rule->files.takes || rule->lines_of_all || !path.length) {
 		strbuf_add(text, " of it");
-		return;
+	} else if (rule->lines_of_pattern && files != 1) {
+		strbuf_add(text, " of the time on these files");
+	} else if (takes_all(finding)) {
+		strbuf_add(text, " of the time on all files");
+	} else {
+		base = path_base(path.bytes, path.length);
+		strbuf_add(text, " of the time on ");
+		add_name(text, path.bytes + base, path.length - base);
 	}
-	base = path_base(path.bytes, path.length);
-	strbuf_add(text, " of the time on ");
-	add_name(text, path.bytes + base, path.length - base);
 }
 
 /* "loader.py:42 in TokenDataset.__getitem__, 61% ± 2% of it; train.py:7 in main, 30% ± 2%" */
