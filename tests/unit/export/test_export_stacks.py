@@ -5,6 +5,7 @@ stacks put together from `faultline print`."""
 import collections
 import glob
 import gzip
+import json
 import os
 import shutil
 import subprocess
@@ -93,6 +94,33 @@ class Collapsed(unittest.TestCase):
         self.assertEqual(sorted(long.values()), [6000000, 8000000])
         self.assertEqual(self.export("stacks.flt", "other_stacks.flt", options=["--rank", "4"]),
                          self.export("other_stacks.flt"))
+
+    def test_window(self):
+        """A part of the run has the times of table lines."""
+        whole = sum(self.export("stacks.flt").values())
+        parts = 0
+        for start in range(0, 100):
+            window = "--from", f"{start}ms", "--until", f"{start + 1}ms"
+            done = call("report", "-q", "--format", "json", "--table", "lines", *window,
+                        trace("stacks.flt"))
+            if done.returncode or not json.loads(done.stdout)["lines"]:
+                continue
+            wanted = collections.Counter()
+            for row in json.loads(done.stdout)["lines"]:
+                wanted[row["state"]] += row["time_ns"]
+            found = collections.Counter()
+            for stack, weight in self.export("stacks.flt", options=window).items():
+                found[stack.rsplit("[", 1)[1][:-1]] += weight
+            self.assertEqual(found, wanted, window)
+            parts += found["io"]
+        self.assertGreater(parts, 0)
+        self.assertLess(parts, whole)
+
+    def test_nothing(self):
+        for to in "collapsed", "pprof":
+            done = call("export", "-q", "--to", to, "-o", "-", "--pid", "1", trace("stacks.flt"))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"no samples match these filters", done.stderr)
 
     def test_hostile(self):
         lines = self.export("hostile_stacks.flt")

@@ -126,6 +126,11 @@ unsigned int event_sample_state(const struct job *job, const struct event *event
 /* Returns how many operations such as its own a sample stands for: it was taken because it, or it
  * and others before it, took the weight. Needs the column of the weight. */
 double event_sample_operations(const struct event *event);
+/* Returns the time that a sample stands for: its weight; or, if it is exact, which is the case if
+ * its weight is its own duration, the part of it that lies in the run, should a filter cut that.
+ * `state`: its own. *exact may be NULL. */
+uint64_t event_sample_time(const struct job *job, const struct event *event, unsigned int state,
+			   bool *exact);
 extern const char *const sample_state_names[THREAD_STATE_COUNT + 1];
 
 static inline uint64_t event_read_for_write(const struct event *event)

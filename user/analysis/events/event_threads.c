@@ -63,3 +63,20 @@ double event_sample_operations(const struct event *event)
 
 	return duration_ns ? (double)event_value(event, SAMPLE_WEIGHT) / duration_ns : 1;
 }
+
+uint64_t event_sample_time(const struct job *job, const struct event *event, unsigned int state,
+			   bool *exact)
+{
+	const uint64_t weight_ns = event_value(event, SAMPLE_WEIGHT);
+	/* Not for a thread that runs: the time between its samples is that of other lines, too. */
+	const bool is_exact = state != THREAD_CPU && event->end - event->start == weight_ns;
+	uint64_t start_ns = event->start, end_ns = event->end;
+
+	if (exact)
+		*exact = is_exact;
+	if (!is_exact || !job->cut)
+		return weight_ns;
+	start_ns = start_ns > job->start_ns ? start_ns : job->start_ns;
+	end_ns = end_ns < job->end_ns ? end_ns : job->end_ns;
+	return clock_subtract(end_ns, start_ns);
+}

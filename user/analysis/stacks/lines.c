@@ -89,36 +89,17 @@ static const char *reason_of(const struct job *job, const struct event *event)
 								      : "stack lost";
 }
 
-/* A sample is exact if its weight is its own duration. Samples of a thread that runs are not: the
- * time between them is that of other lines, too. */
-static bool is_exact(const struct event *event, unsigned int state, uint64_t weight_ns)
-{
-	return state != THREAD_CPU && event->end - event->start == weight_ns;
-}
-
-/* Returns the part of an exact sample's time that lies in the run, if a filter cuts it. */
-static uint64_t inside_of(const struct job *job, const struct event *event)
-{
-	uint64_t start_ns = event->start, end_ns = event->end;
-
-	if (job->cut) {
-		start_ns = start_ns > job->start_ns ? start_ns : job->start_ns;
-		end_ns = end_ns < job->end_ns ? end_ns : job->end_ns;
-	}
-	return clock_subtract(end_ns, start_ns);
-}
-
 static struct line_sums sums_of(const struct lines *lines, const struct event *event,
 				unsigned int state)
 {
-	const uint64_t weight_ns = event_value(event, SAMPLE_WEIGHT);
-	const bool exact = is_exact(event, state, weight_ns);
 	const double each = event_sample_operations(event);
+	bool exact;
+	const uint64_t time_ns = event_sample_time(lines->job, event, state, &exact);
 
 	return (struct line_sums) {
-		.time_ns = exact ? inside_of(lines->job, event) : weight_ns,
+		.time_ns = time_ns,
 		.samples = 1,
-		.estimated_ns = exact ? 0 : weight_ns,
+		.estimated_ns = exact ? 0 : time_ns,
 		.estimated_samples = !exact,
 		.count = state == THREAD_CPU ? 0 : each,
 		.fetched_bytes = event_value(event, SAMPLE_FETCHED) * each,

@@ -65,7 +65,8 @@ static uint64_t estimated_bytes(const struct event *event)
 
 static int take_sample(struct stack_samples *samples, const struct event *event)
 {
-	const uint64_t weight_ns = event_value(event, SAMPLE_WEIGHT);
+	const uint64_t time_ns = event_sample_time(&samples->job, event,
+						   event_sample_state(&samples->job, event), NULL);
 	const struct trace_string state = trace_reader_string(
 		samples->job.traces[event->block->trace].reader, event_value(event, SAMPLE_STATE));
 	const struct operation *operation = &samples->job.operations[event->operation];
@@ -98,7 +99,7 @@ static int take_sample(struct stack_samples *samples, const struct event *event)
 	}
 	sum = &samples->samples[*number];
 	sum->count++;
-	sum->weight_ns = clock_add(sum->weight_ns, weight_ns);
+	sum->weight_ns = clock_add(sum->weight_ns, time_ns);
 	sum->fetched_bytes = clock_add(sum->fetched_bytes, estimated_bytes(event));
 	return 0;
 }
@@ -148,6 +149,11 @@ int stack_samples_load(struct stack_samples *samples, struct trace_reader *const
 		status = read_samples(samples, options, error);
 	if (!status)
 		status = arena_status(&samples->tree.arena);
+	if (!status && !samples->count && samples->job.layers & JOB_STACK && options->filter &&
+	    !filter_is_any(options->filter)) {
+		snprintf(error->text, sizeof(error->text), "no samples match these filters");
+		status = -ENODATA;
+	}
 	if (status == -ENOMEM)
 		snprintf(error->text, sizeof(error->text), "out of memory");
 	return status;

@@ -37,8 +37,8 @@ struct stack_samples {
 };
 
 /* Reads the samples that pass the options' filter. `samples` is all zeros, except for `details`.
- * Returns 0, -ENOMEM, or the error of a trace or a filter, which `error` describes. To be freed in
- * any case. */
+ * Returns 0, -ENOMEM, -ENODATA if none do, or the error of a trace or a filter, which `error`
+ * describes. To be freed in any case. */
 int stack_samples_load(struct stack_samples *samples, struct trace_reader *const *traces,
 		       const char *const *names, size_t trace_count,
 		       const struct export_options *options, struct trace_error *error);
