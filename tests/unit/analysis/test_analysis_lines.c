@@ -131,6 +131,79 @@ TEST(test_owners)
 	done(&made, report);
 }
 
+/* If the outer frames are missing, and with them the application's, a library's line is not taken
+ * for the application's. */
+TEST(test_cut)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	begin(&made);
+	made_stack(&made, 1, 50, 0, 3);
+	SAMPLE(&made, .time = 100, .dur = 4 * MS, .pid = 10, .op = M_READ, .stack = 50,
+	       .flags = TRACE_SAMPLE_CUT);
+	SAMPLE(&made, .time = 200, .dur = 3 * MS, .pid = 10, .op = M_READ, .stack = 50);
+	SAMPLE(&made, .time = 300, .dur = 2 * MS, .pid = 10, .op = M_READ, .stack = STACK_LIBRARY,
+	       .flags = TRACE_SAMPLE_CUT);
+	SAMPLE(&made, .time = 400, .dur = MS, .pid = 10, .op = M_READ, .stack = STACK_TEXT,
+	       .flags = TRACE_SAMPLE_CUT);
+	report = report_of(&made, 10 * S);
+	assert_int_equal(report_table(report, "lines")->row_count, 4);
+	check_text(report, "lines", 0, "location", "(outer frames not recorded)");
+	check_text(report, "lines", 0, "reason", "outer frames not recorded");
+	check_text(report, "lines", 0, "library", "torch/utils.py:7");
+	check_null(report, "lines", 0, "file");
+	check_null(report, "lines", 0, "line");
+	check_text(report, "lines", 1, "file", TORCH);
+	check_null(report, "lines", 1, "library");
+	check_text(report, "lines", 2, "file", LOADER);
+	check_text(report, "lines", 3, "file", "<string>");
+	row = find_row(report, "functions", "reason", "outer frames not recorded");
+	CHECK(report, "functions", row, "time_ns", 4 * MS);
+	done(&made, report);
+}
+
+/* Files of the same name show as many directories as it takes to distinguish them. */
+TEST(test_same_names)
+{
+	static const struct {
+		const char *path, *shown;
+	} files[] = {
+		{ "/job/pa/model.py", "job/pa/model.py" },
+		{ "/other/pa/model.py", "other/pa/model.py" },
+		{ "/job/pb/model.py", "pb/model.py" },
+		{ "/model.py", "/model.py" },
+		{ "model.py", "model.py" },
+		{ "/job/pa/a-model.py", "a-model.py" },
+		{ "/job/1a/m.py", "1a/m.py" },
+		{ "/job/a/m.py", "a/m.py" },
+		{ "/job/a/m.py", "a/m.py" },
+		{ "/job/xa/-m.py", "-m.py" },
+		{ "", "?" },
+	};
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		made_frame(&made, 1, 100 + i, files[i].path, 1 + i, "f");
+		made_stack(&made, 1, 100 + i, 0, 100 + i);
+		SAMPLE(&made, .time = 100 + i, .dur = (99 - i) * MS, .pid = 10, .op = M_READ,
+		       .stack = 100 + i);
+	}
+	report = report_of(&made, 10 * S);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		char location[64];
+
+		snprintf(location, sizeof(location), "%s:%zu in f", files[i].shown, 1 + i);
+		check_text(report, "lines", i, "location", location);
+		snprintf(location, sizeof(location), "f in %s", files[i].shown);
+		find_row(report, "functions", "location", location);
+	}
+	done(&made, report);
+}
+
 /* Every sample is in some row. */
 TEST(test_unknown)
 {
@@ -240,10 +313,11 @@ TEST(test_filters)
 	FILTERED(35 * MS, f->pid = 10);
 	/* A part of an operation is in the range. */
 	FILTERED(2 * MS, f->from_ns = 2 * S + 2 * MS, f->until_ns = 2 * S + 500 * MS);
-	/* By any line of the stack, with and without directories. */
+	/* By any line of the stack, with all, some or no directories. */
 	FILTERED(14 * MS, f->line = "train.py:9");
 	FILTERED(12 * MS, f->line = "loader.py:*");
 	FILTERED(8 * MS, f->line = TORCH ":7");
+	FILTERED(8 * MS, f->line = "torch/utils.py:7");
 	FILTERED(12 * MS, f->function = "TokenDataset.*");
 	FILTERED(35 * MS, f->function = "*");
 	FILTERED(4 * MS, f->line = "loader.py:42", f->op = "write");

@@ -269,16 +269,19 @@ static bool is_in_span(const struct filter_state *state, const struct event *eve
 	return false;
 }
 
-/* Matches "path:line", and the same without directories. */
+/* Matches "path:line", and the same with fewer or no directories, as reports show it. */
 static bool is_line(const char *pattern, const struct stack_frame *frame)
 {
 	char text[PATH_MAX + 32];
-	const char *base;
+	const char *at = text, *slash;
 
 	snprintf(text, sizeof(text), "%.*s:%" PRIu64, PATH_MAX, frame->source.bytes, frame->line);
-	base = strrchr(text, '/');
-	return !fnmatch(pattern, text, FNM_NOESCAPE) ||
-	       (base && !fnmatch(pattern, base + 1, FNM_NOESCAPE));
+	for (; fnmatch(pattern, at, FNM_NOESCAPE); at = slash + 1) {
+		slash = strchr(at, '/');
+		if (!slash)
+			return false;
+	}
+	return true;
 }
 
 static bool has_frame(const struct filter_state *state, uint32_t trace, uint64_t stack)

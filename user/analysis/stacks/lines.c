@@ -190,7 +190,8 @@ static int add_sample(struct lines *lines, const struct event *event)
 	const int64_t rank = lines->job->processes.processes[event->process].rank;
 	struct line like = {
 		.site = sites_find(&lines->sites, event->block->trace,
-				   event_value(event, SAMPLE_STACK)),
+				   event_value(event, SAMPLE_STACK),
+				   event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_CUT),
 		.state = event_sample_state(lines->job, event),
 		.kind = thread_kind(lines->job, &thread),
 		.rank = rank < 0 ? TABLE_NO_INT : rank,
@@ -266,7 +267,7 @@ static void set_location(struct lines_row *row, char text[LOCATION_BYTES])
 	row->location.length =
 		row->reason
 			? (size_t)snprintf(text, LOCATION_BYTES, "(%s)", row->reason)
-			: site_locate(text, row->file, row->line != TABLE_NO_UINT ? row->line : 0,
+			: site_locate(text, row->shown, row->line != TABLE_NO_UINT ? row->line : 0,
 				      row->function);
 }
 
@@ -317,9 +318,9 @@ void lines_add_rows(struct table *table, const struct job *job, struct lines_row
 	"was blocked in another call, as in table threads; or cpu: on a CPU, which overlaps io"
 
 static const struct table_column columns[] = {
-	COLUMN(lines_row, location, "location", NONE, FACT,
-	       "file without its directories, line and function in one text; or why they are "
-	       "unknown"),
+	COLUMN(lines_row, location, "location", NONE, FIRST,
+	       "file, line and function in one text, with directories only where several files "
+	       "have the same name; or why they are unknown"),
 	COLUMN(lines_row, state, "state", NONE, KEY, STATE_MEANING),
 	COLUMN(lines_row, reason, "unknown", NONE, KEY,
 	       "why the line is unknown; null: it is known"),
@@ -396,7 +397,11 @@ static struct lines_row row_of(const struct lines *lines, const struct line *lin
 	if (line->site != SITE_NONE) {
 		const struct site *site = &lines->sites.all[line->site];
 
+		row.reason = site->reason;
 		row.file = site->file;
+		if (site->file.bytes)
+			row.shown = (struct table_text) { site->file.bytes + site->shown,
+							  site->file.length - site->shown };
 		row.function = site->function;
 		row.library = site->library;
 		row.line = site->line ? site->line : TABLE_NO_UINT;
@@ -442,6 +447,14 @@ void lines_locate(const struct results *results, uint32_t site, char text[LOCATI
 	struct lines_row row = row_of(lines, &(struct line) { .site = site });
 
 	set_location(&row, text);
+}
+
+static void fill(void *state, struct table *table)
+{
+	struct lines *lines = state;
+
+	(void)table;
+	sites_show(&lines->sites);
 }
 
 static void conclude(const struct results *results, struct table *table)
@@ -523,6 +536,7 @@ const struct analysis analysis_lines = {
 	.columns = { [TRACE_SAMPLE] = 1ull << SAMPLE_WEIGHT | 1ull << SAMPLE_FETCHED |
 				      1ull << SAMPLE_STACK | 1ull << SAMPLE_FLAGS |
 				      1ull << SAMPLE_STATE },
+	.fill = fill,
 	.conclude = conclude,
 	.merging = { .sorted = "-time_ns", .many = "lines", .label = "location" },
 	.remake = lines_remake,

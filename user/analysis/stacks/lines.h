@@ -28,6 +28,7 @@ void line_sums_add(struct line_sums *sums, const struct line_sums *more);
  * static. */
 struct lines_row {
 	struct table_text file, function; /* none if the line is unknown */
+	struct table_text shown;	  /* the end of `file` that tells it from others */
 	struct table_text library;
 	const char *reason; /* why the line is unknown; NULL: it is known */
 	const char *state, *kind;

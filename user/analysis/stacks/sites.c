@@ -6,10 +6,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
+#include "base/compare.h"
 
 #define KEY_WORDS 5
 
@@ -97,18 +99,20 @@ static uint64_t hash_of(const struct sites *sites, struct trace_string text)
 	return map_hash_bytes(&sites->numbers, text.bytes, text.length);
 }
 
-/* `inner`: the innermost frame, if it is another one, or NULL. */
+/* `frame`: NULL if the outer frames, and the application's with them, are missing. `inner`: the
+ * innermost frame, if it is another one, or NULL. */
 static uint32_t find_site(struct sites *sites, const struct stack_frame *frame,
 			  const struct stack_frame *inner)
 {
 	const uint64_t key[KEY_WORDS] = {
-		hash_of(sites, frame->source),
-		hash_of(sites, frame->function),
-		frame->line,
+		frame ? hash_of(sites, frame->source) : 0,
+		frame ? hash_of(sites, frame->function) : 0,
+		frame ? frame->line : UINT64_MAX,
 		inner ? hash_of(sites, inner->source) : 0,
 		inner ? inner->line + 1 : 0,
 	};
 	const uint32_t plain = inner ? find_site(sites, frame, NULL) : sites->count;
+	struct site *site;
 	uint64_t *number;
 	bool added;
 
@@ -117,24 +121,29 @@ static uint32_t find_site(struct sites *sites, const struct stack_frame *frame,
 	number = map_add(&sites->numbers, key, &added);
 	if (!number)
 		return SITE_NONE;
-	if (added) {
-		*number = sites->count;
-		sites->all[sites->count++] = (struct site) {
-			.file = keep(sites, frame->source),
-			.function = keep(sites, frame->function),
-			.library = inner ? keep_library(sites, inner) : (struct table_text) { 0 },
-			.line = frame->line,
-			.plain = plain,
-		};
+	if (!added)
+		return *number;
+	*number = sites->count;
+	site = &sites->all[sites->count++];
+	*site = (struct site) { .plain = plain };
+	if (inner)
+		site->library = keep_library(sites, inner);
+	if (frame) {
+		site->file = keep(sites, frame->source);
+		site->function = keep(sites, frame->function);
+		site->line = frame->line;
+	} else {
+		site->reason = "outer frames not recorded";
 	}
 	return *number;
 }
 
-enum frames_found { FRAMES_NONE, FRAMES_ONE, FRAMES_TWO };
+enum frames_found { FRAMES_NONE, FRAMES_ONE, FRAMES_TWO, FRAMES_INNER };
 
-/* Finds the frame that a report names, and the innermost one, which may be the same. */
+/* Finds the frame that a report names, and the innermost one, which may be the same; only that one
+ * if the other must be among the missing ones. */
 static enum frames_found find_frames(const struct stack_table *stacks, uint32_t trace,
-				     uint64_t stack, struct stack_frame *best,
+				     uint64_t stack, bool cut, struct stack_frame *best,
 				     struct stack_frame *inner)
 {
 	uint64_t inner_stack = stack, best_stack = stack, caller = stack;
@@ -156,27 +165,26 @@ static enum frames_found find_frames(const struct stack_table *stacks, uint32_t 
 	/* Again, since texts do not stay valid during a walk. */
 	stack_table_next(stacks, trace, &inner_stack, inner);
 	stack_table_next(stacks, trace, &best_stack, best);
+	if (cut && owner == OWNER_LIBRARY)
+		return FRAMES_INNER;
 	return found ? FRAMES_TWO : FRAMES_ONE;
 }
 
-static uint32_t walk_stack(struct sites *sites, uint32_t trace, uint64_t stack)
+static uint32_t walk_stack(struct sites *sites, uint32_t trace, uint64_t stack, bool cut)
 {
 	struct stack_frame inner, best;
+	const enum frames_found found =
+		find_frames(&sites->job->stacks, trace, stack, cut, &best, &inner);
 
-	switch (find_frames(&sites->job->stacks, trace, stack, &best, &inner)) {
-	case FRAMES_NONE:
+	if (found == FRAMES_NONE)
 		return SITE_NONE;
-	case FRAMES_ONE:
-		return find_site(sites, &best, NULL);
-	case FRAMES_TWO:
-		break;
-	}
-	return find_site(sites, &best, &inner);
+	return find_site(sites, found == FRAMES_INNER ? NULL : &best,
+			 found == FRAMES_ONE ? NULL : &inner);
 }
 
-uint32_t sites_find(struct sites *sites, uint32_t trace, uint64_t stack)
+uint32_t sites_find(struct sites *sites, uint32_t trace, uint64_t stack, bool cut)
 {
-	const uint64_t key[] = { trace, stack };
+	const uint64_t key[] = { (uint64_t)trace << 1 | cut, stack };
 	const uint64_t *known = map_find(&sites->stacks, key);
 	uint64_t *number;
 	uint32_t site;
@@ -184,7 +192,7 @@ uint32_t sites_find(struct sites *sites, uint32_t trace, uint64_t stack)
 
 	if (known)
 		return *known;
-	site = walk_stack(sites, trace, stack);
+	site = walk_stack(sites, trace, stack, cut);
 	if (site == SITE_NONE)
 		return SITE_NONE; /* a hostile trace may name any number of such stacks */
 	number = map_add(&sites->stacks, key, &added);
@@ -193,15 +201,100 @@ uint32_t sites_find(struct sites *sites, uint32_t trace, uint64_t stack)
 	return site;
 }
 
+/* --- what is shown --- */
+
+static int weight_of(char byte)
+{
+	return byte == '/' ? -1 : (unsigned char)byte;
+}
+
+/* Compares paths from their ends, so that those with the most common components are next to each
+ * other. */
+static int compare_ends(const void *left, const void *right)
+{
+	const struct table_text a = (*(const struct site *const *)left)->file;
+	const struct table_text b = (*(const struct site *const *)right)->file;
+	const char *at = a.bytes + a.length, *other = b.bytes + b.length;
+
+	if (a.bytes == b.bytes)
+		return 0;
+	while (at > a.bytes && other > b.bytes && at[-1] == other[-1]) {
+		at--;
+		other--;
+	}
+	if (at == a.bytes || other == b.bytes)
+		return COMPARE(a.length, b.length);
+	return COMPARE(weight_of(at[-1]), weight_of(other[-1]));
+}
+
+static bool begins_component(struct table_text path, size_t at)
+{
+	return !at || path.bytes[at - 1] == '/';
+}
+
+/* Returns where a file has to begin to differ from another one. */
+static size_t begin_of(struct table_text file, struct table_text other)
+{
+	size_t common = 0, at;
+
+	for (size_t i = 1; i <= file.length && i <= other.length; i++) {
+		if (file.bytes[file.length - i] != other.bytes[other.length - i])
+			break;
+		if (begins_component(file, file.length - i) &&
+		    begins_component(other, other.length - i))
+			common = i;
+	}
+	at = file.length - common;
+	if (!common || !at)
+		return common ? 0 : path_base(file.bytes, file.length);
+	for (at--; !begins_component(file, at); at--)
+		;
+	return at;
+}
+
+/* Chooses for neighbours in the order of their ends; those of the same file are shown alike. */
+static void show(struct site *a, struct site *b)
+{
+	const bool same = a->file.bytes == b->file.bytes;
+	const size_t a_begin = same ? b->shown : begin_of(a->file, b->file);
+	const size_t b_begin = same ? a->shown : begin_of(b->file, a->file);
+
+	a->shown = a_begin < a->shown ? a_begin : a->shown;
+	b->shown = b_begin < b->shown ? b_begin : b->shown;
+}
+
+void sites_show(struct sites *sites)
+{
+	struct site **order = arena_alloc(sites->arena, sites->count * sizeof(*order));
+	size_t count = 0;
+
+	for (struct site *site = sites->all; order && site < sites->all + sites->count; site++) {
+		site->shown = path_base(site->file.bytes, site->file.length);
+		if (site->file.length)
+			order[count++] = site;
+	}
+	if (count)
+		qsort(order, count, sizeof(*order), compare_ends);
+	for (size_t i = 1; i < count; i++)
+		show(order[i - 1], order[i]);
+	for (size_t i = count; i > 1; i--)
+		show(order[i - 2], order[i - 1]);
+}
+
+struct table_text site_base_name(struct table_text file)
+{
+	const size_t base = file.length ? path_base(file.bytes, file.length) : 0;
+
+	return (struct table_text) { file.bytes + base, file.length - base };
+}
+
 size_t site_locate(char text[LOCATION_BYTES], struct table_text file, uint64_t line,
 		   struct table_text function)
 {
 	const struct table_text unknown = { "?", 1 };
-	const size_t base = file.length ? path_base(file.bytes, file.length) : 0;
 	int used;
 
-	file = file.length ? (struct table_text) { file.bytes + base, file.length - base }
-			   : unknown;
+	file = file.length ? file : unknown;
 	function = function.length ? function : unknown;
 	if (line)
 		used = snprintf(text, LOCATION_BYTES, "%.*s:%" PRIu64 " in %.*s", (int)file.length,
@@ -217,7 +310,8 @@ size_t site_locate_stack(char text[LOCATION_BYTES], const struct job *job, uint3
 {
 	struct stack_frame inner, best;
 
-	if (!stack || !find_frames(&job->stacks, trace, stack, &best, &inner))
+	if (!stack || !find_frames(&job->stacks, trace, stack, false, &best, &inner))
 		return 0;
-	return site_locate(text, trace_text(best.source), best.line, trace_text(best.function));
+	return site_locate(text, site_base_name(trace_text(best.source)), best.line,
+			   trace_text(best.function));
 }

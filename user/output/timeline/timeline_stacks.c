@@ -26,7 +26,7 @@ static void put_line(struct sink *out, struct table_text file, uint64_t line,
 		     struct table_text function)
 {
 	char text[LOCATION_BYTES];
-	const size_t length = site_locate(text, file, line, function);
+	const size_t length = site_locate(text, site_base_name(file), line, function);
 
 	escape_to_utf8(out, text, length);
 }
@@ -58,13 +58,16 @@ void stacks_describe(struct model *model, uint32_t thread, struct timeline_item 
 	if (!sample->stack || sample->start_ns != item->event->start ||
 	    sample->end_ns != item->event->end || sample->tid != item->tid)
 		return;
-	number = sites_find(&model->sites, item->trace, sample->stack);
+	number = sites_find(&model->sites, item->trace, sample->stack, sample->cut);
 	timeline_fail(&model->timeline, arena_status(&model->site_arena));
 	if (number == SITE_NONE)
 		return;
 	site = &model->sites.all[number];
 	lines->used = 0;
-	put_line(lines, site->file, site->line, site->function);
+	if (site->reason)
+		sink_format(lines, "(%s)", site->reason);
+	else
+		put_line(lines, site->file, site->line, site->function);
 	length = lines->used;
 	if (model->encoder->stacks)
 		put_stack(lines, &model->timeline.job.stacks, item->trace, sample);
