@@ -178,6 +178,55 @@ TEST(test_shares)
 	table_free(table);
 }
 
+/* Rows that differ only in a column for which there is no room are one row. */
+TEST(test_merges)
+{
+	static const struct {
+		const char *line, *state, *library;
+		uint64_t time_ns, error_ns;
+		double share;
+	} rows[] = {
+		{ "loader.py:42", "io", "torch/utils.py:7", 5000, 300, 0.5 },
+		{ "train.py:9", "io", NULL, 4000, 0, 0.4 },
+		{ "loader.py:42", "lock", NULL, 2000, 0, 1 },
+		{ "loader.py:42", "io", "numpy/core.py:3", 1000, 400, 0.1 },
+	};
+	struct table *table = new_list("lines", NULL);
+	struct cell *cells;
+
+	add_column(table, "line", "line", UNIT_NONE);
+	add_column(table, "time_ns", "time", UNIT_NS);
+	add_column(table, "share", "of state", UNIT_SHARE);
+	add_column(table, "error_ns", "±", UNIT_NS);
+	add_column(table, "state", "state", UNIT_NONE);
+	add_column(table, "library", "in library", UNIT_NONE);
+	for (size_t i = 0; i < table->column_count; i++)
+		table->columns[i].kind = i == 1		    ? KIND_THREAD
+					 : i == 2 || i == 3 ? KIND_DERIVED
+							    : KIND_KEY;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		cells = add_row(table, rows[i].line);
+		cell_uint(&cells[1], rows[i].time_ns);
+		cell_real(&cells[2], rows[i].share);
+		cell_uint(&cells[3], rows[i].error_ns);
+		table_set_literal(table, &cells[4], rows[i].state);
+		table_set_literal(table, &cells[5], rows[i].library);
+	}
+	assert_int_equal(table_show(table, "line,time_ns,share,error_ns,state,library", "time_ns",
+				    NULL, NULL),
+			 0);
+	table->view.merges = true;
+	assert_string_equal(render(table, 50, 20),
+			    "line            time  of state       ±  state\n"
+			    "loader.py:42  6.0 us     60.0%  500 ns  io\n"
+			    "train.py:9    4.0 us     40.0%       0  io\n"
+			    "loader.py:42  2.0 us    100.0%       0  lock\n");
+	assert_int_equal(count_lines(render(table, 100, 20)), 1 + COUNT(rows));
+	table->view.merges = false;
+	assert_int_equal(count_lines(render(table, 50, 20)), 2 + COUNT(rows));
+	table_free(table);
+}
+
 /* Rows without a sort value belong to another layer: adding them up would count their bytes twice.
  * An explicit --top lists them, however small.
  */

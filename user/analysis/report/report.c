@@ -213,6 +213,7 @@ int report_show(const struct analysis *analysis, bool all_aggregated, struct tab
 	table->view.text_only = analysis->text_only;
 	table->view.share = analysis->share;
 	table->view.heat = analysis->heat;
+	table->view.merges = analysis->merges;
 	if (!table->absent)
 		status = table_show(table, shown, analysis->by, analysis->only, &unknown);
 	if (status == -EINVAL)

@@ -40,7 +40,7 @@ struct analysis {
 	const char *shown_aggregated; /* replaces `shown` for aggregated data; NULL: the same */
 	const char *share;	      /* title of the share column; NULL: "of I/O" */
 	bool text_only;		      /* other tables have the same numbers: left out of JSON */
-	bool heat;		      /* see struct table_view */
+	bool heat, merges;	      /* see struct table_view */
 	bool aggregated_ok; /* available in mode profile (aggregated in the kernel); others are
 			       absent */
 	bool counted;	    /* its thread times are the kernel's totals: see lower_bounds.h */

@@ -77,6 +77,7 @@ const struct analysis analysis_functions = {
 	.title = NULL, /* only with --table or --by */
 	.shown = "location,time_ns,share,uncertainty_ns,state,count,fetched_bytes",
 	.by = "time_ns",
+	.merges = true,
 	.shape = TABLE_LIST,
 	.aggregated_ok = true,
 	.conclude = conclude,

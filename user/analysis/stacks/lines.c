@@ -528,6 +528,7 @@ const struct analysis analysis_lines = {
 	.shown = "location,time_ns,share,uncertainty_ns,state,kind,count,fetched_bytes,"
 		 "library,rank",
 	.by = "time_ns",
+	.merges = true,
 	.shape = TABLE_LIST,
 	.aggregated_ok = true,
 	.state_bytes = sizeof(struct lines),

@@ -68,4 +68,9 @@ void merged_free(struct merged *merged);
  * Replaces the table. */
 int merging_fold(const struct merging *merging, struct table **table, size_t most);
 
+/* Makes a table in which rows of `from` are one if they have the same names, which are keys and
+ * texts, in the columns that `view` shows. Its DERIVED columns must be shares of a common whole
+ * and, in ns, standard errors. Returns 0 or -ENOMEM. */
+int merging_shown(const struct table *from, const struct table_view *view, struct table **merged);
+
 #endif

@@ -189,6 +189,7 @@ struct table_view {
 	const char *share; /* title of the share; NULL: "of I/O" */
 	bool text_only;	   /* repeats numbers of other tables: not in JSON */
 	bool heat;	   /* rows form heat maps (heat.h), drawn unless rows are requested */
+	bool merges;	   /* rows that look the same are shown as one: merging_shown */
 };
 
 /* The histogram behind a percentile in a cell, for merging tables. */

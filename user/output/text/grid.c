@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/table/merging.h"
 #include "output/base/cells.h"
 #include "output/base/escape.h"
 #include "base/units.h"
@@ -554,21 +555,60 @@ static void write_excluded(struct grid *grid)
 	sink_close(&line);
 }
 
+static int lay_out(struct grid *grid)
+{
+	int status = sort_rows(grid);
+
+	if (!status) {
+		choose_columns(grid);
+		cut_rows(grid);
+		status = make_other(grid);
+	}
+	if (!status && grid->count && grid->row_count) {
+		fit(grid);
+		put_path_last(grid);
+	}
+	return status;
+}
+
+/* Merges rows that look the same in the columns that fit. Returns 1 if it did, 0 or -ENOMEM. */
+static int merge_rows(struct grid *grid, struct table **merged)
+{
+	struct table_view view = grid->table->view;
+	int status;
+
+	view.shown_count = 0;
+	for (size_t i = 0; i < grid->count; i++)
+		if (grid->columns[i].index != SHARE)
+			view.shown[view.shown_count++] = grid->columns[i].index;
+	status = merging_shown(grid->table, &view, merged);
+	return status ? status : (*merged)->row_count < grid->table->row_count;
+}
+
+static void free_rows(struct grid *grid)
+{
+	free(grid->rows);
+	free(grid->other);
+}
+
 void grid_write(struct sink *out, const struct table *table, const struct grid_options *options)
 {
 	struct grid grid = { .table = table, .options = options, .out = out };
+	struct table *merged = NULL;
 	int status;
 
 	sink_open_memory(&grid.scratch);
-	status = sort_rows(&grid);
-	if (!status) {
-		choose_columns(&grid);
-		cut_rows(&grid);
-		status = make_other(&grid);
+	status = lay_out(&grid);
+	if (!status && table->view.merges && !options->whole)
+		status = merge_rows(&grid, &merged);
+	if (status > 0) {
+		free_rows(&grid);
+		grid = (struct grid) {
+			.table = merged, .options = options, .out = out, .scratch = grid.scratch
+		};
+		status = lay_out(&grid);
 	}
 	if (!status && grid.count && grid.row_count) {
-		fit(&grid);
-		put_path_last(&grid);
 		write_headings(&grid);
 		write_lines(&grid);
 		write_excluded(&grid);
@@ -576,8 +616,8 @@ void grid_write(struct sink *out, const struct table *table, const struct grid_o
 	if (!out->error)
 		out->error = status ? status : grid.scratch.error;
 	sink_close(&grid.scratch);
-	free(grid.rows);
-	free(grid.other);
+	free_rows(&grid);
+	table_free(merged);
 }
 
 size_t grid_rows(const struct table *table, const struct grid_options *options)
