@@ -4,6 +4,7 @@
  */
 #include "unit_test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/report/report.h"
@@ -94,6 +95,38 @@ TEST(test_kinds)
 	CHECK(report, "thread_kinds", row, "time_ns", S);
 	row = find_row(report, "thread_kinds", "kind", "main");
 	CHECK(report, "thread_kinds", row, "time_ns", 3 * S);
+	done(&made, report);
+}
+
+/* What multiprocessing starts works for the program, or only serves it. */
+TEST(test_multiprocessing)
+{
+	static const struct {
+		const char *module, *kind;
+	} started[] = {
+		{ "spawn import spawn_main; spawn_main(tracker_fd=5", "worker" },
+		{ "forkserver import main; main(4", "helper" },
+		{ "resource_tracker import main; main(3)", "helper" },
+		{ "pool import Pool", "main" },
+	};
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .threads = true);
+	for (size_t i = 0; i < sizeof(started) / sizeof(started[0]); i++) {
+		char command[128];
+
+		snprintf(command, sizeof(command), "python3\n-c\nfrom multiprocessing.%s",
+			 started[i].module);
+		EXEC(&made, .time = 10 + i, .pid = 10 + i, .comm = "python3", .command = command);
+		THREAD_TIME(&made, .time = 20 + i, .dur = S, .pid = 10 + i,
+			    .states = { [THREAD_PIPE] = S });
+	}
+	report = report_between(&made, 10, 10 + 2 * S);
+	for (size_t i = 0; i < sizeof(started) / sizeof(started[0]); i++) {
+		CHECK(report, "threads", i, "pid", 10 + i);
+		check_text(report, "threads", i, "kind", started[i].kind);
+	}
 	done(&made, report);
 }
 

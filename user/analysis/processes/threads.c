@@ -211,17 +211,30 @@ void thread_times_add_columns(struct table *table, size_t base)
 
 /* --- kinds of threads --- */
 
-/* Whether a process was started by Python's multiprocessing in order to work for its parent. */
-static bool is_worker(const struct job *job, uint32_t number)
+/* Returns what the first thread of a process is, by the module of Python's multiprocessing that
+ * runs in it, if any. */
+static const char *process_kind(const struct job *job, uint32_t number)
 {
-	static const char spawned[] = "multiprocessing.spawn";
+	static const struct {
+		const char *module, *kind;
+	} started[] = {
+		{ "multiprocessing.spawn", "worker" },
+		{ "multiprocessing.forkserver", "helper" },
+		{ "multiprocessing.resource_tracker", "helper" },
+	};
 	const struct process *process = &job->processes.processes[number];
 	struct trace_string command =
 		trace_reader_string(job->traces[process->trace].reader, process->command);
 
-	if (!process->executed)
-		return process->parent != PROCESS_NONE && process->parent != PROCESS_UNKNOWN;
-	return command.length && memmem(command.bytes, command.length, spawned, strlen(spawned));
+	if (!process->executed && process->parent != PROCESS_NONE &&
+	    process->parent != PROCESS_UNKNOWN)
+		return "worker";
+	for (size_t i = 0; i < sizeof(started) / sizeof(started[0]); i++)
+		if (process->executed && command.length &&
+		    memmem(command.bytes, command.length, started[i].module,
+			   strlen(started[i].module)))
+			return started[i].kind;
+	return "main";
 }
 
 const char *thread_kind(const struct job *job, const struct thread *thread)
@@ -232,7 +245,7 @@ const char *thread_kind(const struct job *job, const struct thread *thread)
 		return "other";
 	if (thread->tid != process->pid)
 		return "helper";
-	return is_worker(job, thread->process) ? "worker" : "main";
+	return process_kind(job, thread->process);
 }
 
 /* --- table "threads" --- */

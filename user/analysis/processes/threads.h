@@ -35,7 +35,8 @@ const struct thread *threads_all(const struct results *results, size_t *count);
 const char *thread_kind(const struct job *job, const struct thread *thread);
 #define THREAD_KIND_MEANING                                                                        \
 	"main: the first thread of a program; worker: the first thread of a process that it "      \
-	"forked without exec, or started by Python's multiprocessing; helper: any other thread; "  \
+	"forked without exec, or started by Python's multiprocessing; helper: any other thread, "  \
+	"and the first one of multiprocessing's own servers (forkserver, resource_tracker); "      \
 	"other: threads without a row of their own, of which there are too many"
 
 /* Returns the part of a thread's time on a CPU that was inside I/O operations, in ns. */
