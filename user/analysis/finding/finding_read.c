@@ -309,7 +309,7 @@ THRESHOLD(BY_EACH, 0.75, UNIT_SHARE,
 	  "part of the file's size that each reader reads on average, at least",
 	  "a choice: some are still reading at the end of the run, or skip a header");
 
-/* Read about once per reader: each reads the whole file. */
+/* Read about once per reader. */
 static bool takes_by_several(const struct file_view *file)
 {
 	const double times = (double)reads_of(file)->bytes / file->size_bytes;
@@ -389,14 +389,16 @@ const struct finding_rule finding_read_by_several = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_BY_EACH, &THRESHOLD_LARGE_FILE },
-	.title = "{file} is read in full by each of {processes} processes",
+	.title = "{file} is read by {processes} processes, its whole size by each on average",
 	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[; "
 		"{others:more such file|more such files}]",
-	.advice = "Let each rank or worker read its own part (shard), or share one copy in memory",
+	.advice = "Let each rank or worker read its own part (shard), once, or share one copy in "
+		  "memory",
 	.more = "faultline report --table processes TRACE",
 	.pictures = "story, story all",
-	.rule = "The bytes read are about the file's size times the number of its readers. On one "
-		"host the page cache serves all but the first; across hosts each copy comes from "
+	.rule = "The bytes read are about the file's size times the number of its readers. Whether "
+		"each reads all of it, or a part of it several times, is not known. On one host "
+		"the page cache serves all but the first; across hosts each copy comes from "
 		"storage.",
 };
 
