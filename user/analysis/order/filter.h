@@ -38,7 +38,8 @@ bool filter_chooses(const struct filter *filter);
 /* Returns JOB_* of what was recorded but cannot be judged: events without rows (faults without a
  * file, untraced submissions), without a method, without a wanted name, or without a duration. */
 unsigned int filter_cannot_emit(const struct filter_state *state);
-/* Returns 0, -ENOMEM, or -ESRCH for a name that no trace of the job has; `error` says which. */
+/* Returns 0, -ENOMEM, -ESRCH for a name that no trace of the job has, or -ENODATA for lines if none
+ * has stacks; `error` says which. */
 int filter_open(struct filter_state **state, const struct filter *filter, const struct job *job,
 		struct trace_error *error);
 /* Narrows the job to the wanted time and opens the filter. *state is NULL if `filter` is NULL or

@@ -142,6 +142,9 @@ static void choose_stacks(struct recording *recording)
 		*layers &= ~(1u << LAYER_STACK);
 	else if (stacks)
 		*layers |= 1u << LAYER_STACK;
+	if (*layers & 1u << LAYER_STACK && !(*layers & 1u << LAYER_THREAD))
+		log_warning("without layer thread, waits outside I/O have no lines; add it to "
+			    "--layers");
 }
 
 int recording_choose(struct recording *recording)
@@ -165,7 +168,8 @@ int recording_choose(struct recording *recording)
 	err = choose_flight(recording);
 	if (!err)
 		err = selection_layers(options->layers, &session->layers);
-	choose_stacks(recording);
+	if (!err)
+		choose_stacks(recording);
 	if (!err)
 		err = selection_file_types(options->file_types, &session->file_classes);
 	if (!err)
