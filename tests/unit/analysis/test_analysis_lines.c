@@ -391,6 +391,24 @@ TEST(test_absent)
 	done(&made, report);
 }
 
+TEST(test_filter_absent)
+{
+	struct filter filter = FILTER_ALL;
+	const struct report_options options = { .filter = &filter };
+	const char *name = "a.flt";
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made);
+	CALL(&made, .time = 50, .dur = 10, .pid = 10, .op = M_READ, .result = 5);
+	made_finish(&made, 0, S);
+	filter.function = "*";
+	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), -ENODATA);
+	assert_non_null(strstr(error.text, "require the layer stack"));
+	made_close(&made);
+}
+
 /* Beyond the memory limit, rows are summed up in the last one. */
 TEST(test_bound)
 {
