@@ -169,6 +169,43 @@ TEST(test_cut)
 	done(&made, report);
 }
 
+/* At the ends of a range, waits that have rows are known; only the rest is spread evenly. */
+TEST(test_cut_waits)
+{
+	struct made_trace made;
+	struct filter filter = FILTER_ALL;
+	struct report *report;
+
+	BEGIN(&made, .threads = true);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "train", .command = "train");
+	THREAD_TIME(&made, .time = 10, .dur = S, .pid = 10,
+		    .states = { [THREAD_CPU] = S * 6 / 10, [THREAD_LOCK] = S * 4 / 10 },
+		    .user = 1000);
+	THREAD_TIME(&made, .time = 10 + S, .dur = S, .pid = 10,
+		    .states = { [THREAD_CPU] = S / 4,
+				[THREAD_STORAGE] = S / 4,
+				[THREAD_SLEEP] = S / 2 },
+		    .io = S / 4);
+	/* Before the range, across its end, and of another thread. */
+	WAIT(&made, .time = 10 + S / 10, .dur = S * 4 / 10, .pid = 10, .state = "lock");
+	WAIT(&made, .time = 10 + S * 14 / 10, .dur = S / 2, .pid = 10, .state = "sleep");
+	WAIT(&made, .time = 10 + S / 10, .dur = S, .pid = 10, .tid = 11, .state = "lock");
+	filter.from_ns = S * 6 / 10;
+	filter.until_ns = S * 15 / 10;
+	report = report_filtered(&made, &filter);
+	assert_int_equal(report_table(report, "threads")->row_count, 1);
+	CHECK(report, "threads", 0, "time_ns", S * 9 / 10);
+	CHECK(report, "threads", 0, "states.lock", 0);
+	CHECK(report, "threads", 0, "states.sleep", S / 10);
+	CHECK(report, "threads", 0, "states.storage", S / 5);
+	CHECK(report, "threads", 0, "states.cpu", S * 4 / 10 + S / 5);
+	CHECK(report, "threads", 0, "io_cpu_ns", S / 5);
+	CHECK(report, "threads", 0, "system_ns", 0);
+	assert_non_null(strstr(report_table(report, "threads")->note, "are estimated"));
+	assert_non_null(strstr(report_table(report, "thread_kinds")->note, "are estimated"));
+	done(&made, report);
+}
+
 /* A filter by operations leaves no thread whose time could be shown. */
 TEST(test_absent)
 {

@@ -121,6 +121,8 @@ static inline bool event_is_sample(const struct event *event)
 	return event->flags & EVENT_THREAD && event_kind(event) == TRACE_SAMPLE;
 }
 
+/* Returns the state of that name: enum thread_state or SAMPLE_IO. */
+unsigned int event_state_named(struct trace_string name);
 /* Returns the state of a sample: enum thread_state or SAMPLE_IO. Needs its column. */
 unsigned int event_sample_state(const struct job *job, const struct event *event);
 /* Returns how many operations such as its own a sample stands for: it was taken because it, or it

@@ -45,16 +45,19 @@ const char *const sample_state_names[THREAD_STATE_COUNT + 1] = {
 	THREAD_STATES(STATE_NAME)[SAMPLE_IO] = SAMPLE_IO_NAME,
 };
 
-unsigned int event_sample_state(const struct job *job, const struct event *event)
+unsigned int event_state_named(struct trace_string name)
 {
-	struct trace_string name = trace_reader_string(job->traces[event->block->trace].reader,
-						       event_value(event, SAMPLE_STATE));
-
 	for (unsigned int i = 0; i <= SAMPLE_IO; i++)
 		if (name.length == strlen(sample_state_names[i]) &&
 		    !memcmp(name.bytes, sample_state_names[i], name.length))
 			return i;
 	return THREAD_OTHER;
+}
+
+unsigned int event_sample_state(const struct job *job, const struct event *event)
+{
+	return event_state_named(trace_reader_string(job->traces[event->block->trace].reader,
+						     event_value(event, SAMPLE_STATE)));
 }
 
 double event_sample_operations(const struct event *event)

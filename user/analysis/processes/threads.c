@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/processes/thread_cuts.h"
 #include "analysis/shared/analysis.h"
 #include "analysis/shared/results.h"
 #include "analysis/shared/trace_text.h"
@@ -22,6 +23,7 @@ struct threads {
 	struct thread *all;
 	size_t count, room;
 	struct map numbers; /* process and tid -> index in `all` */
+	struct thread_cuts cuts;
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -31,6 +33,7 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 	threads->job = job;
 	threads->arena = arena;
 	map_init_in(&threads->numbers, arena, 1, 1);
+	thread_cuts_init(&threads->cuts, arena, job);
 }
 
 /* --- during the walk --- */
@@ -70,12 +73,6 @@ static uint64_t whole_of(double value)
 	return value < 0x1p64 ? value : UINT64_MAX;
 }
 
-/* The part of a time that lies in the run, if a filter cuts the interval it is from. */
-static uint64_t part_of(uint64_t time_ns, uint64_t inside_ns, uint64_t whole_ns)
-{
-	return inside_ns == whole_ns ? time_ns : whole_of((double)time_ns / whole_ns * inside_ns);
-}
-
 /* Returns how much of an event lies in the run, and where that ends. */
 static uint64_t inside_of(const struct job *job, const struct event *event, uint64_t *end_ns)
 {
@@ -89,22 +86,22 @@ static uint64_t inside_of(const struct job *job, const struct event *event, uint
 	return clock_subtract(*end_ns, start_ns);
 }
 
-static void add_interval(struct thread *thread, const struct event *event, uint64_t inside_ns)
+static void add_interval(struct threads *threads, struct thread *thread, const struct event *event,
+			 bool is_cut)
 {
-	const uint64_t whole_ns = event->end - event->start;
 	struct thread_times times = {
-		.io_wait_ns = part_of(event_value(event, THREAD_TIME_IO_WAIT), inside_ns, whole_ns),
-		.io_ns = part_of(event_value(event, THREAD_TIME_IO), inside_ns, whole_ns),
-		.user_ns = part_of(event_value(event, THREAD_TIME_USER), inside_ns, whole_ns),
-		.system_ns = part_of(event_value(event, THREAD_TIME_SYSTEM), inside_ns, whole_ns),
+		.io_wait_ns = event_value(event, THREAD_TIME_IO_WAIT),
+		.io_ns = event_value(event, THREAD_TIME_IO),
+		.user_ns = event_value(event, THREAD_TIME_USER),
+		.system_ns = event_value(event, THREAD_TIME_SYSTEM),
 	};
 
 	for (int i = 0; i < THREAD_STATE_COUNT; i++) {
-		times.states[i] =
-			part_of(event_value(event, THREAD_TIME_CPU + i), inside_ns, whole_ns);
+		times.states[i] = event_value(event, THREAD_TIME_CPU + i);
 		times.time_ns = clock_add(times.time_ns, times.states[i]);
 	}
-	thread_times_add(&thread->times, &times);
+	if (!is_cut || !thread_cuts_add(&threads->cuts, event, thread - threads->all, &times))
+		thread_times_add(&thread->times, &times);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -123,7 +120,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 		thread = find_thread(threads, event);
 		if (!thread)
 			return -ENOMEM;
-		add_interval(thread, event, inside_ns);
+		add_interval(threads, thread, event, inside_ns < event->end - event->start);
 		thread->end_ns = end_ns > thread->end_ns ? end_ns : thread->end_ns;
 	}
 	return 0;
@@ -295,6 +292,9 @@ bool threads_absent(struct table *table, const struct job *job)
 {
 	const char *why = why_absent(job);
 
+	if (!why && job->cut)
+		table_set_note(table, "at the ends of the range, times other than waits of ≥ 1 ms "
+				      "are estimated: sums over up to 1 s, spread evenly");
 	if (!why)
 		return false;
 	table->absent = true;
@@ -335,6 +335,10 @@ static void fill(void *state, struct table *table)
 
 	if (threads_absent(table, job))
 		return;
+	table_fail(table, thread_cuts_finish(&threads->cuts));
+	for (size_t i = 0; i < threads->cuts.count; i++)
+		thread_times_add(&threads->all[threads->cuts.all[i].thread].times,
+				 &threads->cuts.all[i].times);
 	table_add_columns(table, TABLE_COLUMNS(thread_columns));
 	thread_times_add_columns(table, offsetof(struct thread_row, times));
 	most = job_rows_most(job, table->column_count);
