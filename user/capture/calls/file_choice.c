@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "trace/format/thread_states.h"
 
 void file_choice_init(struct file_choice *choice, const struct file_globs *globs,
 		      unsigned int page_bytes)
@@ -61,7 +62,22 @@ static bool is_other_call(const struct file_choice *choice, const struct event_s
 	return is_other_path(choice, path);
 }
 
-static bool is_other_record(const struct file_choice *choice, const struct event_header *record)
+static struct file_choice_left *left_of(struct file_choice *choice, uint32_t tid)
+{
+	return &choice->left[tid % FILE_CHOICE_THREADS];
+}
+
+/* A sample of a call on a path has no path: it comes right after its call, from the same CPU. */
+static bool is_other_sample(struct file_choice *choice, const struct event_sample *sample)
+{
+	const struct file_choice_left *left = left_of(choice, sample->header.tid);
+
+	return is_other(choice, sample->file) ||
+	       (sample->state == SAMPLE_IO && left->tid == sample->header.tid &&
+		left->start_ns == sample->header.time_ns);
+}
+
+static bool is_other_record(struct file_choice *choice, const struct event_header *record)
 {
 	const struct event_syscall_path *path = (const void *)record;
 	const struct event_async *async = (const void *)record;
@@ -80,7 +96,7 @@ static bool is_other_record(const struct file_choice *choice, const struct event
 	case RECORD_THROTTLE:
 		return is_other(choice, ((const struct event_throttle *)record)->file);
 	case RECORD_SAMPLE:
-		return is_other(choice, ((const struct event_sample *)record)->file);
+		return is_other_sample(choice, (const void *)record);
 	default:
 		return false;
 	}
@@ -99,6 +115,9 @@ bool file_choice_leaves_record(struct file_choice *choice, const struct event_he
 {
 	if (!is_other_record(choice, record))
 		return false;
+	if (record->kind == RECORD_SYSCALL_PATH)
+		*left_of(choice, record->tid) =
+			(struct file_choice_left) { record->time_ns, record->tid };
 	choice->records[record->kind]++;
 	choice->operations += record->kind != RECORD_SAMPLE; /* of an operation counted elsewhere */
 	op_sums_add_record(&choice->sums, record);

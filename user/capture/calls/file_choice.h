@@ -19,10 +19,19 @@ struct file_globs {
 
 enum { FILE_CHOICE_UNKNOWN, FILE_CHOICE_KEPT, FILE_CHOICE_LEFT };
 
+#define FILE_CHOICE_THREADS 4096
+
+/* The last call on a path of a thread that was left out. */
+struct file_choice_left {
+	uint64_t start_ns;
+	uint32_t tid;
+};
+
 struct file_choice {
 	struct file_globs globs;
 	uint8_t *files; /* FILE_CHOICE_* by id */
 	size_t room;
+	struct file_choice_left left[FILE_CHOICE_THREADS]; /* by tid; others may replace it */
 	/* What was left out: */
 	struct op_sums sums;
 	uint64_t records[RECORD_KIND_COUNT];
