@@ -148,6 +148,7 @@ def commands(trace, whole, scratch):
     yield ["report", "--against", trace, whole]
     yield ["report", "--against", whole, trace]
     yield ["report", "--spans", trace, whole]
+    yield ["report", "--line", "*:?", "--by", "function", trace]
     yield ["print", trace]
     yield ["print", "--format", "json", trace]
     yield ["summarize", "--force", "-o", f"{scratch}/summary.flt", trace]

@@ -173,6 +173,9 @@ static void seed_stacks(struct made_trace *made)
 	made_frame(made, 2 * MS, 2, "/job.py", 42, "Data.get");
 	made_stack(made, 2 * MS, 1, 0, 1);
 	made_stack(made, 2 * MS, 2, 1, 2);
+	made_frame(made, 2 * MS, 3, "/lib/python3.11/json.py", 3, "load");
+	made_stack(made, 2 * MS, 3, 2, 3);
+	made_stack(made, 2 * MS, 4, 4, 3); /* its own caller */
 	CALL(made, .time = 2 * MS, .dur = 2 * MS, .pid = 7, .op = M_READ, .file = 1, .asked = 4096,
 	     .result = 4096);
 	SAMPLE(made, .time = 2 * MS, .dur = 2 * MS, .pid = 7, .op = M_READ, .file = 1,
@@ -181,6 +184,8 @@ static void seed_stacks(struct made_trace *made)
 	       .stack = 1, .flags = TRACE_SAMPLE_CUT);
 	SAMPLE(made, .time = 6 * MS, .dur = MS, .pid = 7, .op = M_WRITE,
 	       .flags = TRACE_SAMPLE_NO_PYTHON);
+	SAMPLE(made, .time = 7 * MS, .weight = 20 * MS, .pid = 7, .state = "cpu", .stack = 3);
+	SAMPLE(made, .time = 7 * MS, .dur = MS, .pid = 7, .tid = 8, .state = "lock", .stack = 4);
 }
 
 static void seed_profile(struct made_trace *made)
@@ -242,7 +247,7 @@ static const struct small_seed {
 	{ "vfs", seed_vfs, .block = true, .async = true, .vfs = true,
 	  .operations = { M_KERNEL_READ, M_SPLICE_READ, M_APART } },
 	{ "threads", seed_threads, .threads = true, .operations = { M_READ, M_WRITE, M_FAULT } },
-	{ "stacks", seed_stacks, .stacks = true, .operations = { M_READ, M_WRITE, M_FAULT } },
+	{ "stacks", seed_stacks, .stacks = true, .operations = { M_READ, M_WRITE, M_COMPAT } },
 	{ "profile", seed_profile, "profile", .operations = { M_READ, M_WRITE, M_FAULT } },
 	{ "processes", seed_processes, .operations = { M_READ, M_WRITE, M_FAULT } },
 	{ "summary", seed_summary, "summary", .operations = { M_READ, M_WRITE, M_FAULT } },

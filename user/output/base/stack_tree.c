@@ -62,7 +62,9 @@ uint32_t stack_tree_frame(struct stack_tree *tree, const struct tree_frame *fram
 	return *number = tree->frame_count++;
 }
 
-static uint32_t push(struct stack_tree *tree, uint32_t caller, uint32_t frame, bool cut)
+/* Each row of a trace is at most one stack of the tree, except in those that are too deep: without
+ * their outer frames, each of them is a stack of its own. Only a hostile trace has such. */
+static uint32_t push(struct stack_tree *tree, uint32_t caller, uint32_t frame, bool cut, bool deep)
 {
 	const uint64_t key[] = { (uint64_t)caller << 32 | frame, cut };
 	uint64_t *number = map_find(&tree->stack_numbers, key);
@@ -70,9 +72,7 @@ static uint32_t push(struct stack_tree *tree, uint32_t caller, uint32_t frame, b
 
 	if (number)
 		return *number;
-	/* Each row of a trace is one stack, or two if it is also cut. Only in a hostile trace do
-	 * deeper stacks, which lose their outer frames, make more. */
-	if (tree->stack_count > 2 * tree->table->stacks.count)
+	if (deep && tree->stack_count > tree->table->stacks.count + STACK_DEPTH_MAX)
 		return STACK_NONE;
 	number = map_add(&tree->stack_numbers, key, &added);
 	if (!number)
@@ -93,6 +93,7 @@ static uint32_t add(struct stack_tree *tree, uint32_t trace, uint64_t id)
 	uint32_t frames[STACK_DEPTH_MAX], stack = STACK_NONE;
 	struct stack_frame of;
 	size_t count = 0;
+	bool deep;
 
 	while (count < STACK_DEPTH_MAX && stack_table_next(tree->table, trace, &id, &of)) {
 		const struct tree_frame frame = { stack_tree_text(tree, of.source),
@@ -100,8 +101,9 @@ static uint32_t add(struct stack_tree *tree, uint32_t trace, uint64_t id)
 
 		frames[count++] = stack_tree_frame(tree, &frame);
 	}
+	deep = count == STACK_DEPTH_MAX && id;
 	while (count) {
-		stack = push(tree, stack, frames[--count], id != 0);
+		stack = push(tree, stack, frames[--count], id != 0, deep);
 		if (stack == STACK_NONE)
 			break;
 	}

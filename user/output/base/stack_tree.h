@@ -41,8 +41,8 @@ struct stack_tree {
 void stack_tree_init(struct stack_tree *tree, const struct stack_table *table);
 void stack_tree_free(struct stack_tree *tree); /* all zeros is fine, too */
 
-/* Returns the number of a stack, by its id in a trace; STACK_NONE if there is no such id, or, in a
- * hostile trace, if the tree would get too large. */
+/* Returns the number of a stack, by its id in a trace; STACK_NONE if there is no such id, or if
+ * the stack is too deep and would make the tree too large. */
 uint32_t stack_tree_find(struct stack_tree *tree, uint32_t trace, uint64_t id);
 /* Find or add. Return 0 if out of memory; a text is also 0 if it is empty. */
 uint32_t stack_tree_text(struct stack_tree *tree, struct trace_string text);
