@@ -234,6 +234,12 @@ static int export_traces(struct work *work)
 	return status == -ESRCH || status == -EEXIST ? EXIT_USAGE : EXIT_FAILED;
 }
 
+/* Samples are rows of tables, and what stacks are made of. */
+static bool has_samples(const struct export_format *format)
+{
+	return format->stacks || format->tables || format->file;
+}
+
 static int check_table(const struct export_request *request, const struct export_format *format)
 {
 	char list[256];
@@ -277,6 +283,12 @@ static int check_request(struct export_request *request, int count, char *const 
 	status = filters_check(&request->filter);
 	if (status)
 		return status;
+	if (filter_is_of_lines(&request->filter) && !has_samples(*format)) {
+		log_error("--line and --function select samples of stacks, which %s does not "
+			  "contain; collapsed and pprof are flame graphs of them",
+			  (*format)->name);
+		return EXIT_USAGE;
+	}
 	if ((*format)->file && !strcmp(request->output, "-")) {
 		log_error("-o -: %s cannot be written to a stream; name a file", (*format)->name);
 		return EXIT_USAGE;

@@ -250,7 +250,8 @@ int command_print(int argc, char **argv)
 	if (status)
 		return status;
 	kinds = kinds_of(request.layer);
-	if (!request.layer && request.filter.op) /* --op lists operations, not samples of them */
+	/* --op lists operations, not samples of them, unless lines select these. */
+	if (!request.layer && request.filter.op && !filter_is_of_lines(&request.filter))
 		kinds &= ~(1ull << TRACE_SAMPLE);
 	if (!kinds) {
 		say_known_layers(request.layer);

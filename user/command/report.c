@@ -58,11 +58,6 @@ static const struct option_row rows[] = {
 	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
 	  "I/O, or samples of Python, by directory, pattern, file, process, program, rank, epoch, "
 	  "step, span, device, filesystem, method, host, second, line or function." },
-	{ 0, "line", "GLOB", OPTION_STRING, FIELD(filter.line),
-	  "Only samples with a line that matches in their stacks, such as 'loader.py:42' or "
-	  "'/job/*': shows table lines, or --by function." },
-	{ 0, "function", "GLOB", OPTION_STRING, FIELD(filter.function),
-	  "The same for functions, such as 'TokenDataset.*'." },
 	{ 0, "against", "TRACE[,TRACE...]", OPTION_STRING, FIELD(against),
 	  "Compare with an earlier run: what changed and by how much, new findings and those that "
 	  "are gone." },
@@ -252,7 +247,7 @@ static int check_lines(struct report_request *request)
 {
 	const char *name = request->by ? table_by(request->by) : request->table;
 
-	if (!request->filter.line && !request->filter.function)
+	if (!filter_is_of_lines(&request->filter))
 		return 0;
 	if (!name && !request->by)
 		name = request->table = "lines";

@@ -3,6 +3,7 @@
 stacks put together from `faultline print`."""
 
 import collections
+import fnmatch
 import glob
 import gzip
 import json
@@ -136,6 +137,54 @@ class Collapsed(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done)
             self.assertEqual((b"" == done.stdout, b"has no stacks" in done.stderr),
                              ("stacks" not in name,) * 2)
+
+
+class Lines(unittest.TestCase):
+    """--line and --function select the same samples in print and in all formats that have them."""
+
+    def wanted(self, pattern, member, **equal):
+        stacks = stacks_of("stacks.flt")
+        return [row for row in printed("stacks.flt") if row["kind"] == "sample"
+                and any(fnmatch.fnmatchcase(member(frame), pattern)
+                        for frame in stacks.get(row["stack"], ((), False))[0])
+                and all(row.get(name) == value for name, value in equal.items())]
+
+    def check(self, wanted, *options):
+        self.assertTrue(wanted)
+        done = call("print", "-q", "--format", "json", *options, trace("stacks.flt"))
+        self.assertEqual([json.loads(line) for line in done.stdout.splitlines()], wanted)
+        for table, columns in ("samples", ("dur_ns", "pid", "weight")), ("calls", ()):
+            done = call("export", "-q", "--to", "jsonl", "--table", table, "-o", "-", *options,
+                        trace("stacks.flt"))
+            rows = [json.loads(line) for line in done.stdout.splitlines()]
+            self.assertEqual([[row["weight_ns" if name == "weight" else name] for name in columns]
+                              for row in rows],
+                             [[row[name] for name in columns] for row in wanted if columns])
+        done = call("export", "-q", "--to", "collapsed", "-o", "-", *options, trace("stacks.flt"))
+        self.assertEqual(sum(int(line.rsplit(b" ", 1)[1]) for line in done.stdout.splitlines()),
+                         sum(row["weight"] for row in wanted))
+
+    def test_print_and_export(self):
+        line = lambda frame: "{1}:{2}".format(*frame)
+        base = lambda frame: line(frame).rsplit("/", 1)[-1]
+        function = lambda frame: frame[0]
+        self.check(self.wanted("train.py:21", base), "--line", "train.py:21")
+        self.check(self.wanted("/job/*", line), "--line", "/job/*")
+        self.check(self.wanted("Data.*", function), "--function", "Data.*")
+        self.check(self.wanted("Data.*", function, op="pread64"),
+                   "--function", "Data.*", "--op", "pread64")
+        self.check(self.wanted("*", function, pid=100, op="write"),
+                   "--function", "*", "--pid", "100", "--op", "write", "--file", "/data/*",
+                   "--min-duration", "1ms", "--rank", "3")
+
+    def test_refused(self):
+        for options in ("--line", "train.py:*"), ("--function", "*"):
+            done = call("export", "--to", "speedscope", "-o", "-", *options, trace("stacks.flt"))
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(b"speedscope does not contain", done.stderr)
+            done = call("print", options[0], "none", trace("stacks.flt"))
+            self.assertEqual((done.returncode, done.stdout), (1, b""))
+            self.assertIn(b"no events match these filters", done.stderr)
 
 
 # Field numbers of profile.proto (github.com/google/pprof), by message: name, and the message or type.

@@ -31,20 +31,20 @@ struct filter_state {
 	uint64_t passed;
 };
 
-static bool is_of_lines(const struct filter *filter)
+bool filter_is_of_lines(const struct filter *filter)
 {
 	return filter->line || filter->function;
 }
 
 static bool is_of_operations(const struct filter *filter)
 {
-	return is_of_lines(filter) || filter->file || filter->op || filter->method ||
+	return filter_is_of_lines(filter) || filter->file || filter->op || filter->method ||
 	       filter->span || filter->min_duration_ns;
 }
 
 bool filter_chooses(const struct filter *filter)
 {
-	return is_of_lines(filter) || filter->op || filter->method || filter->span ||
+	return filter_is_of_lines(filter) || filter->op || filter->method || filter->span ||
 	       filter->min_duration_ns || filter->pid != FILTER_NONE || filter->rank != FILTER_NONE;
 }
 
@@ -149,8 +149,8 @@ int filter_open(struct filter_state **state, const struct filter *filter, const 
 	if (made->files && made->operations && made->counts && made->keys)
 		status = check_names(made, error);
 	if (!status)
-		made->requests =
-			!filter->method && !is_of_lines(filter) && asks_for(made, TRACE_STORAGE);
+		made->requests = !filter->method && !filter_is_of_lines(filter) &&
+				 asks_for(made, TRACE_STORAGE);
 	if (status) {
 		filter_close(made);
 		*state = NULL;
@@ -228,7 +228,7 @@ static uint64_t kinds_wanted(const struct filter_state *state)
 					      1ull << TRACE_SAMPLE
 				    : UINT64_MAX;
 
-	if (is_of_lines(filter))
+	if (filter_is_of_lines(filter))
 		return 1ull << TRACE_SAMPLE | CURSOR_SPAN_KINDS;
 	for (size_t i = 0; i < state->job->operation_count && filter->op; i++)
 		if (state->operations[i])
@@ -360,7 +360,7 @@ static bool is_wanted(struct filter_state *state, const struct event *event)
 		return false;
 	if (!is_of_operations(filter))
 		return true;
-	if (is_of_lines(filter) && !is_below_line(state, event))
+	if (filter_is_of_lines(filter) && !is_below_line(state, event))
 		return false;
 	return (is_operation(event) || is_timed_sample(state, event) ||
 		(event_kind(event) == TRACE_WAIT && !filter->op)) &&

@@ -33,6 +33,8 @@ struct filter {
 struct filter_state;
 
 bool filter_is_any(const struct filter *filter);
+/* True if only samples can pass. */
+bool filter_is_of_lines(const struct filter *filter);
 /* True if it filters by more than time and file: the kernel's own activity then does not pass. */
 bool filter_chooses(const struct filter *filter);
 /* Returns JOB_* of what was recorded but cannot be judged: events without rows (faults without a
