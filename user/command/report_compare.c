@@ -19,7 +19,8 @@ static void write_compared(struct sink *out, const struct report *const runs[2],
 			   const struct table *const *tables, size_t count,
 			   const struct report_request *request)
 {
-	const struct table *whole = tables[count - AGAINST_TABLES], *paths = tables[count - 1];
+	const struct table *whole = tables[count - AGAINST_TABLES];
+	const size_t sorted = count - 2; /* the first of paths and lines */
 	static const char *const labels[] = { "before", "now   " };
 	const struct style style = {
 		.width = style_width(STDOUT_FILENO),
@@ -32,9 +33,9 @@ static void write_compared(struct sink *out, const struct report *const runs[2],
 	for (size_t i = 0; i < 2; i++)
 		headline_write_run(out, labels[i], report_by(runs[i], &analysis_trace), &style);
 	for (size_t i = 0; i < count; i++) {
-		if (tables[i] == paths && request->top == TOP_UNSET)
-			options.top = compare_paths_worth(whole, paths);
-		if (tables[i] == paths && !options.top && !options.top_said)
+		if (i >= sorted && !options.top_said)
+			options.top = compare_rows_worth(whole, tables[i]);
+		if (i >= sorted && ((!options.top && !options.top_said) || tables[i]->absent))
 			continue;
 		sink_char(out, '\n');
 		text_table(out, tables[i], &options);

@@ -465,6 +465,7 @@ class Reading(InPlace):
         data = json.loads(done.stdout)
         self.assertEqual({row["change_ns"] for row in data["compared_paths"]}, {0})
         self.assertLessEqual({row["state"] for row in data["compared_findings"]}, {"stayed"})
+        self.assertIsNone(data["compared_lines"])
         self.refused("report", SAMPLE, "--against", "no-such.flt", naming="no-such.flt")
         # Several traces on each side; a comma in a file name is not a separator.
         both = [SAMPLE, SPANS]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Tables of two reports, joined by the names of their rows. */
 #include "analysis/report/compare.h"
+#include "analysis/report/compare_lines.h"
 
 #include <errno.h>
 #include <math.h>
@@ -274,22 +275,25 @@ int compare_make(struct table *tables[AGAINST_TABLES], const struct report *befo
 	status = status ? status : filled;
 	filled = fill(&tables[2], &paths, "compared_paths", "Paths, largest change first",
 		      TABLE_COLUMNS(columns), shown, true);
+	status = status ? status : filled;
+	filled = compare_lines_make(&tables[3], before, now);
 	return status ? status : filled;
 }
 
 /* Changes below this share of the longer run are not worth a row. */
 #define WORTH_SHARE 0.001
 
-size_t compare_paths_worth(const struct table *whole, const struct table *paths)
+size_t compare_rows_worth(const struct table *whole, const struct table *sorted)
 {
+	const int column = table_find_column(sorted, "change_ns");
 	const struct cell *run = table_row(whole, 0);
 	uint64_t before_ns = known(number_of(&run[COMPARED_BEFORE]));
 	uint64_t now_ns = known(number_of(&run[COMPARED_NOW]));
 	double least_ns = WORTH_SHARE * (before_ns > now_ns ? before_ns : now_ns);
 	size_t count = 0;
 
-	while (count < paths->row_count) {
-		const struct cell *change = &table_row(paths, count)[COMPARED_CHANGE];
+	while (count < sorted->row_count) {
+		const struct cell *change = &table_row(sorted, count)[column];
 
 		if (change->type != CELL_INT || fabs((double)change->sint) < least_ns)
 			break;
