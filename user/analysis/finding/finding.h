@@ -59,6 +59,8 @@ struct finding_verdict {
 
 struct file_group;
 struct findings;
+struct line_use;
+struct lines_row;
 
 /* What a rule can use where operations were summed (mode profile). */
 enum finding_sums {
@@ -123,6 +125,12 @@ struct finding_rule {
 	 * files but programs if `lines_of_all`. Rules with `files` need none of them. */
 	unsigned int lines;
 	bool lines_of_pattern, lines_of_all;
+	/* Of these, only those for which it returns true, whatever their file. */
+	bool (*lines_take)(const struct findings *findings, const void *evidence,
+			   const struct line_use *use);
+	/* Or samples of all operations and waits, if they are in such rows of the table "lines". */
+	bool (*lines_row)(const void *evidence, const struct lines_row *row);
+	const char *lines_whole; /* with one of these: what the shares are of, "its I/O" */
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */
 	const struct finding_threshold *thresholds[10];

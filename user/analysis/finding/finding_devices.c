@@ -9,6 +9,7 @@
 #include "analysis/finding/finding.h"
 #include "analysis/totals/totals.h"
 #include "analysis/shared/trace_text.h"
+#include "analysis/stacks/lines.h"
 
 /* --- failed requests --- */
 
@@ -75,6 +76,9 @@ struct queue_waits {
 	uint64_t queue_each_ns, service_each_ns, service_p50_ns;
 	double share;	/* queue time of all time */
 	double at_once; /* operations at the same time */
+	uint32_t dev;
+	enum device_use use;
+	bool only; /* no other device was waited for */
 };
 
 static const struct table_column waits_evidence[] = {
@@ -152,6 +156,8 @@ static struct queue_waits waits_of(struct findings *findings, const struct devic
 
 	return (struct queue_waits) {
 		.device = finding_device_name(findings, view->name, view->dev),
+		.dev = view->dev,
+		.use = use,
 		.op = device_use_names[use],
 		.requests = of->requests,
 		.time_ns = of->time.measure,
@@ -165,10 +171,43 @@ static struct queue_waits waits_of(struct findings *findings, const struct devic
 	};
 }
 
+static size_t count_waited_for(const struct results *results)
+{
+	struct device_view view;
+	size_t count = 0;
+
+	for (size_t i = 0; devices_view(results, i, &view); i++)
+		count += view.waits[DEVICE_READS].requests || view.waits[DEVICE_WRITES].requests;
+	return count;
+}
+
+/* Operations that may have waited for the device: of reads, only those that brought something from
+ * storage. Files on a partition have the partition's number, so they are found if there is no other
+ * device. */
+static bool is_on_device(const struct findings *findings, const void *evidence,
+			 const struct line_use *use)
+{
+	const struct queue_waits *waits = evidence;
+	const enum use kind = files_use_of(use->class);
+	struct file_view file;
+
+	if ((kind == USE_WRITE || kind == USE_SYNC) != (waits->use == DEVICE_WRITES))
+		return false;
+	if (use->file == FILE_NONE || !files_used(findings->results, use->file, &file))
+		return waits->only && use->sums.fetched_bytes > 0;
+	return (waits->only || file.dev == waits->dev) &&
+	       (waits->use == DEVICE_WRITES || use->sums.fetched_bytes > 0 || file.direct_bytes);
+}
+
+#define LINES_OF_DEVICE                                                                            \
+	.lines = (1u << USES) - 1, .lines_take = is_on_device,                                     \
+	.lines_whole = "the time in operations on it"
+
 /* Looks at each device, at reads and writes separately. */
 static int each_wait(struct findings *findings, const struct finding_rule *rule,
 		     bool (*is_one)(const struct queue_waits *waits), bool queued)
 {
+	const size_t devices = count_waited_for(findings->results);
 	struct device_view view;
 	int status = 0;
 
@@ -187,6 +226,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 			if (view.waits_open)
 				return 1;
 			waits = waits_of(findings, &view, use);
+			waits.only = devices == 1;
 			if (is_one(&waits))
 				status = add_wait(findings, rule, &waits, uses[use].class,
 						  waits.time_ns *
@@ -216,6 +256,7 @@ static int find_slow(struct findings *findings, const struct finding_rule *rule)
 const struct finding_rule finding_device_slow = {
 	.id = "device-slow",
 	.order = 480,
+	LINES_OF_DEVICE,
 	.needs = JOB_BLOCK,
 	.find = find_slow,
 	.confidence = FINDING_LIKELY,
@@ -261,6 +302,7 @@ static int find_overloaded(struct findings *findings, const struct finding_rule 
 const struct finding_rule finding_device_overloaded = {
 	.id = "device-overloaded",
 	.order = 490,
+	LINES_OF_DEVICE,
 	.needs = JOB_BLOCK,
 	.find = find_overloaded,
 	.confidence = FINDING_LIKELY,
@@ -358,6 +400,7 @@ static int find_pieces(struct findings *findings, const struct finding_rule *rul
 const struct finding_rule finding_requests_small = {
 	.id = "requests-small",
 	.order = 500,
+	.lines = 1u << USE_READ | 1u << USE_WRITE,
 	.needs = JOB_BLOCK,
 	.find = find_pieces,
 	.confidence = FINDING_LIKELY,
@@ -438,6 +481,8 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 const struct finding_rule finding_flushes = {
 	.id = "flushes",
 	.order = 510,
+	.lines = 1u << USE_SYNC,
+	.lines_of_all = true,
 	.needs = JOB_BLOCK | JOB_SYSCALL,
 	.find = find_flushes,
 	.confidence = FINDING_LIKELY,

@@ -58,6 +58,9 @@ static bool takes_all(const struct finding *finding)
 	return finding->rule->lines_of_all || isfinite(of_file);
 }
 
+/* Verdicts on files, which are the same for all lines. */
+enum verdict { UNKNOWN, YES, NO };
+
 static bool takes_file(struct findings *findings, const struct finding *finding, uint32_t number)
 {
 	const struct finding_rule *rule = finding->rule;
@@ -82,35 +85,64 @@ struct located {
 	size_t count;
 };
 
-static int sum_up(struct findings *findings, const struct finding *finding, struct located *located)
+static void add_sums(struct located *located, uint32_t site, const struct line_sums *sums)
 {
-	enum { UNKNOWN, YES, NO };
-	const size_t files = findings->results->job->files.count;
-	const unsigned int uses = uses_of(finding->rule);
+	line_sums_add(&located->all, sums);
+	if (site != SITE_NONE)
+		line_sums_add(&located->sites[site], sums);
+}
+
+/* Sums up the rows that a rule takes. */
+static int sum_up_rows(struct findings *findings, const struct finding *finding,
+		       struct located *located)
+{
 	size_t count;
-	const struct line_use *line = lines_uses(findings->results, &count, &located->count);
+	struct lines_row *rows = lines_rows(findings->results, &count);
+
+	for (size_t i = 0; rows && i < count; i++)
+		if (finding->rule->lines_row(finding->evidence, &rows[i]))
+			add_sums(located, rows[i].site, &rows[i].sums);
+	free(rows);
+	return rows ? 0 : -ENOMEM;
+}
+
+/* Sums up the operations on files that a rule takes. */
+static int sum_up_uses(struct findings *findings, const struct finding *finding,
+		       struct located *located)
+{
+	const struct finding_rule *rule = finding->rule;
+	const size_t files = findings->results->job->files.count;
+	const unsigned int uses = uses_of(rule);
+	size_t count, sites;
+	const struct line_use *use = lines_uses(findings->results, &count, &sites);
 	uint8_t *verdicts = calloc(files + 1, 1); /* the last one is that of no file */
 
-	located->sites = calloc(located->count + 1, sizeof(*located->sites));
-	if (!verdicts || !located->sites) {
-		free(verdicts);
-		return -ENOMEM;
-	}
-	for (; count; count--, line++) {
-		uint8_t *verdict = &verdicts[line->file < files ? line->file : files];
+	for (; verdicts && count; count--, use++) {
+		uint8_t *verdict = &verdicts[use->file < files ? use->file : files];
 
-		if (!(uses >> files_use_of(line->class) & 1))
+		if (!(uses >> files_use_of(use->class) & 1))
 			continue;
-		if (*verdict == UNKNOWN)
-			*verdict = takes_file(findings, finding, line->file) ? YES : NO;
-		if (*verdict == NO)
-			continue;
-		line_sums_add(&located->all, &line->sums);
-		if (line->site != SITE_NONE)
-			line_sums_add(&located->sites[line->site], &line->sums);
+		if (rule->lines_take)
+			*verdict = rule->lines_take(findings, finding->evidence, use) ? YES : NO;
+		else if (*verdict == UNKNOWN)
+			*verdict = takes_file(findings, finding, use->file) ? YES : NO;
+		if (*verdict == YES)
+			add_sums(located, use->site, &use->sums);
 	}
 	free(verdicts);
-	return 0;
+	return verdicts ? 0 : -ENOMEM;
+}
+
+static int sum_up(struct findings *findings, const struct finding *finding, struct located *located)
+{
+	size_t uses;
+
+	lines_uses(findings->results, &uses, &located->count);
+	located->sites = calloc(located->count + 1, sizeof(*located->sites));
+	if (!located->sites)
+		return -ENOMEM;
+	return finding->rule->lines_row ? sum_up_rows(findings, finding, located)
+					: sum_up_uses(findings, finding, located);
 }
 
 /* Returns the site with the most time; the number of sites if none has any. */
@@ -153,7 +185,7 @@ static void add_name(struct strbuf *text, const char *name, size_t length)
 }
 
 /* "of it"; "of the time on FILE", or on several files, if the samples are also of other operations
- * or other files than the finding is about */
+ * or other files than the finding is about; "of its I/O" */
 static void add_whole(struct strbuf *text, const struct finding *finding)
 {
 	const struct finding_rule *rule = finding->rule;
@@ -162,7 +194,9 @@ static void add_whole(struct strbuf *text, const struct finding *finding)
 	size_t base;
 
 	get_evidence(finding, "files", table_get_uint, &files, sizeof(files));
-	if (rule->files.takes || rule->lines_of_all || !path.length) {
+	if (rule->lines_whole) {
+		strbuf_add(text, " of %s", rule->lines_whole);
+	} else if (rule->files.takes || rule->lines_of_all || !path.length) {
 		strbuf_add(text, " of it");
 	} else if (rule->lines_of_pattern && files != 1) {
 		strbuf_add(text, " of the time on these files");
@@ -183,7 +217,7 @@ int finding_locate(struct findings *findings, struct finding *finding)
 	double named = 0;
 	int status = 0;
 
-	if (!uses_of(finding->rule))
+	if (!uses_of(finding->rule) && !finding->rule->lines_row)
 		return 0;
 	status = sum_up(findings, finding, &located);
 	for (int i = 0; i < LINES_NAMED && !status && named < SHARE_MOST; i++) {

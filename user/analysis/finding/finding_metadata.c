@@ -5,6 +5,8 @@
 #include "analysis/files/failed_lookups.h"
 #include "analysis/finding/finding_files.h"
 #include "analysis/shared/loaded.h"
+#include "analysis/shared/trace_text.h"
+#include "analysis/stacks/lines.h"
 #include "analysis/totals/access.h"
 #include "analysis/totals/totals.h"
 
@@ -57,9 +59,19 @@ static int find_failed(struct findings *findings, const struct finding_rule *rul
 			   TABLE_NO_UINT);
 }
 
+/* A call that finds no file has none; one that names a file by its path may have none either. */
+static bool is_of_no_file(const struct findings *findings, const void *evidence,
+			  const struct line_use *use)
+{
+	return use->file == FILE_NONE;
+}
+
 const struct finding_rule finding_failed_lookups = {
 	.id = "failed-lookups",
 	.order = 290,
+	.lines = 1u << USE_METADATA,
+	.lines_take = is_of_no_file,
+	.lines_whole = "the time in calls by path",
 	.needs = JOB_SYSCALL,
 	.find = find_failed,
 	.confidence = FINDING_SURE,
@@ -262,9 +274,22 @@ static int find_imports(struct findings *findings, const struct finding_rule *ru
 	return finding_add(findings, rule, &found, cost_ns, TABLE_NO_UINT);
 }
 
+/* Most calls of no file look for a module, or failed lookups would be found instead. */
+static bool is_of_import(const struct findings *findings, const void *evidence,
+			 const struct line_use *use)
+{
+	const struct file_table *files = &findings->results->job->files;
+
+	return use->file == FILE_NONE ||
+	       loaded_in_is_module(files, trace_text(file_table_path(files, use->file)));
+}
+
 const struct finding_rule finding_imports = {
 	.id = "imports",
 	.order = 310,
+	.lines = 1u << USE_METADATA,
+	.lines_take = is_of_import,
+	.lines_whole = "the time in calls on modules or by path",
 	.drags = true,
 	.needs = JOB_SYSCALL,
 	.find = find_imports,
@@ -349,9 +374,18 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 		       : 0;
 }
 
+static bool is_of_any(const struct findings *findings, const void *evidence,
+		      const struct line_use *use)
+{
+	return true;
+}
+
 const struct finding_rule finding_cold_names = {
 	.id = "metadata-cold",
 	.order = 320,
+	.lines = 1u << USE_METADATA,
+	.lines_take = is_of_any,
+	.lines_whole = "the time in metadata calls",
 	.needs = JOB_SYSCALL | JOB_BLOCK,
 	.find = find_cold_names,
 	.confidence = FINDING_SURE,

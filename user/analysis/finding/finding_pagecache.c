@@ -87,6 +87,7 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 const struct finding_rule finding_readahead_unused = {
 	.id = "readahead-unused",
 	.order = 460,
+	.lines = 1u << USE_READ | 1u << USE_MMAP,
 	.needs = JOB_BLOCK | JOB_SYSCALL | JOB_FAULT,
 	.find = find_unused,
 	.confidence = FINDING_SURE,
@@ -186,6 +187,7 @@ static int find_throttled(struct findings *findings, const struct finding_rule *
 const struct finding_rule finding_throttled = {
 	.id = "writers-throttled",
 	.order = 440,
+	.lines = 1u << USE_WRITE | 1u << USE_MMAP,
 	.needs = JOB_THROTTLED,
 	.find = find_throttled,
 	.confidence = FINDING_SURE,

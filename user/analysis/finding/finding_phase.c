@@ -5,12 +5,14 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/finding/finding_files.h"
 #include "analysis/phases/epochs.h"
 #include "analysis/phases/levels.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
+#include "analysis/stacks/lines.h"
 
 /* --- epochs: whether later ones read from storage again --- */
 
@@ -225,6 +227,8 @@ static int find_checkpoint(struct findings *findings, const struct finding_rule 
 const struct finding_rule finding_sync_checkpoint = {
 	.id = "sync-checkpoint",
 	.order = 550,
+	.lines = 1u << USE_WRITE | 1u << USE_SYNC,
+	.lines_of_all = true,
 	.needs = JOB_SPAN,
 	.find = find_checkpoint,
 	.confidence = FINDING_SURE,
@@ -269,9 +273,20 @@ static int find_loader_io(struct findings *findings, const struct finding_rule *
 		       : 0;
 }
 
+/* Without workers, the loop loads the data itself. */
+static bool is_io_of_loader(const void *evidence, const struct lines_row *row)
+{
+	const struct data_waits *waits = evidence;
+
+	return row->state == sample_state_names[SAMPLE_IO] &&
+	       (!waits->workers || strcmp(row->kind, "main") != 0);
+}
+
 const struct finding_rule finding_loader_io = {
 	.id = "loader-io",
 	.order = 560,
+	.lines_row = is_io_of_loader,
+	.lines_whole = "the loader's I/O",
 	.needs = JOB_SPAN,
 	.find = find_loader_io,
 	.confidence = FINDING_LIKELY,
@@ -299,9 +314,20 @@ static int find_loader_work(struct findings *findings, const struct finding_rule
 		       : 0;
 }
 
+/* Without workers, the loop's computation is in the same thread. */
+static bool is_work_of_loader(const void *evidence, const struct lines_row *row)
+{
+	const struct data_waits *waits = evidence;
+
+	return waits->workers && row->state == sample_state_names[THREAD_CPU] &&
+	       strcmp(row->kind, "main") != 0;
+}
+
 const struct finding_rule finding_loader_work = {
 	.id = "loader-preprocessing",
 	.order = 570,
+	.lines_row = is_work_of_loader,
+	.lines_whole = "the loader's time on CPUs",
 	.needs = JOB_SPAN,
 	.find = find_loader_work,
 	.confidence = FINDING_LIKELY,

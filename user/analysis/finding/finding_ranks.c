@@ -6,6 +6,7 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
+#include "analysis/stacks/lines.h"
 #include "base/grow.h"
 
 /* What ranks are compared by. */
@@ -45,6 +46,11 @@ static bool is_beyond(uint64_t most, uint64_t median)
 {
 	return most > median &&
 	       finding_share(most - median, most) >= threshold(THRESHOLD_IMBALANCE);
+}
+
+static bool is_io_of_rank(const struct lines_row *row, uint64_t rank)
+{
+	return row->state == sample_state_names[SAMPLE_IO] && row->rank == (int64_t)rank;
 }
 
 /* --- ranks that wait for I/O longer than others --- */
@@ -106,9 +112,16 @@ static int find_stragglers(struct findings *findings, const struct finding_rule 
 	return status;
 }
 
+static bool is_of_slowest(const void *evidence, const struct lines_row *row)
+{
+	return is_io_of_rank(row, ((const struct ranks *)evidence)->slowest);
+}
+
 const struct finding_rule finding_stragglers = {
 	.id = "straggler",
 	.order = 610,
+	.lines_row = is_of_slowest,
+	.lines_whole = "its I/O",
 	.find = find_stragglers,
 	.confidence = FINDING_LIKELY,
 	.cross_run = true,
@@ -301,9 +314,16 @@ static int find_uneven(struct findings *findings, const struct finding_rule *rul
 		       : add_uneven(findings, rule, &uneven, &uneven);
 }
 
+static bool is_of_uneven(const void *evidence, const struct lines_row *row)
+{
+	return is_io_of_rank(row, ((const struct uneven *)evidence)->rank);
+}
+
 const struct finding_rule finding_ranks_uneven = {
 	.id = "ranks-uneven",
 	.order = 620,
+	.lines_row = is_of_uneven,
+	.lines_whole = "its I/O",
 	.breadth = FINDING_OF_ONE,
 	.needs = JOB_SYSCALL,
 	.find = find_uneven,
@@ -373,9 +393,16 @@ static int find_slow(struct findings *findings, const struct finding_rule *rule)
 	return add_uneven(findings, rule, &slow.uneven, &slow);
 }
 
+static bool is_of_slow(const void *evidence, const struct lines_row *row)
+{
+	return is_io_of_rank(row, ((const struct slow_rank *)evidence)->uneven.rank);
+}
+
 const struct finding_rule finding_rank_slow = {
 	.id = "rank-slow",
 	.order = 630,
+	.lines_row = is_of_slow,
+	.lines_whole = "its I/O",
 	.breadth = FINDING_OF_ONE,
 	.needs = JOB_SYSCALL,
 	.find = find_slow,

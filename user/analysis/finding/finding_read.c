@@ -121,6 +121,7 @@ static int find_held_back(struct findings *findings, const struct finding_rule *
 const struct finding_rule finding_held_back = {
 	.id = "held-back",
 	.order = 60,
+	.lines = 1u << USE_READ | 1u << USE_MMAP,
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE | JOB_BLOCK,
 	.find = find_held_back,
 	.confidence = FINDING_LIKELY,

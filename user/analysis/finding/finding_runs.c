@@ -103,6 +103,31 @@ static bool is_reported(const struct table *reported, const struct finding_rule 
 	return false;
 }
 
+/* Names the lines of what one run found: those of the finding with the same title, or of the only
+ * one. Returns 0 or -ENOMEM. */
+static int keep_lines(struct findings *findings, struct finding *finding)
+{
+	const struct table *reported = findings->reported;
+	const struct cell *lines = NULL;
+	size_t count = 0;
+
+	for (size_t row = 0; row < reported->row_count; row++) {
+		const struct cell *cells = table_row(reported, row);
+
+		if (!cell_is(&cells[FINDING_ID], finding->rule->id))
+			continue;
+		lines = count++ ? NULL : &cells[FINDING_WHERE];
+		if (cell_is(&cells[FINDING_TITLE], finding->title)) {
+			lines = &cells[FINDING_WHERE];
+			break;
+		}
+	}
+	if (!lines || lines->type != CELL_TEXT)
+		return 0;
+	finding->where = arena_text(findings->arena, lines->text, lines->length);
+	return finding->where ? 0 : -ENOMEM;
+}
+
 static void forget(struct table *reported, const struct finding_rule *rule)
 {
 	const size_t width = reported->column_count;
@@ -145,6 +170,8 @@ static int ask_again(struct findings *findings, struct table *reported)
 		    (findings->aggregated && rule->sums == FINDING_OF_EVENTS))
 			continue;
 		status = rule->find(findings, rule);
+		for (size_t j = before; j < findings->count && !status; j++)
+			status = keep_lines(findings, &findings->all[j]);
 		if (status > 0 || (folded && is_reported(reported, rule)))
 			findings->count = before;
 		else if (!status)

@@ -123,7 +123,7 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 		COLUMN(finding, where, NULL, NONE, LARGEST,
 		       "the lines with most of the time, and their shares of it, estimated "
 		       "from samples of the run where it costs most; null: no samples, or found "
-		       "in all summaries together"),
+		       "only in all summaries together"),
 };
 
 static int ask_all(struct findings *findings)

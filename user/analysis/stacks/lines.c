@@ -391,6 +391,7 @@ static struct lines_row row_of(const struct lines *lines, const struct line *lin
 		.state = sample_state_names[line->state],
 		.kind = line->kind,
 		.rank = line->rank,
+		.site = SITE_NONE,
 		.sums = line->sums,
 	};
 
@@ -404,6 +405,7 @@ static struct lines_row row_of(const struct lines *lines, const struct line *lin
 							  site->file.length - site->shown };
 		row.function = site->function;
 		row.library = site->library;
+		row.site = site->plain;
 		row.line = site->line ? site->line : TABLE_NO_UINT;
 	}
 	return row;

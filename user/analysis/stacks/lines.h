@@ -34,6 +34,7 @@ struct lines_row {
 	const char *state, *kind;
 	int64_t rank;
 	uint64_t line;
+	uint32_t site; /* without its library; SITE_NONE: the line is unknown */
 	struct line_sums sums;
 	/* Set by lines_add_rows, from the other members: */
 	struct table_text location;

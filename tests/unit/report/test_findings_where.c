@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * At which lines findings are that are not about certain files: on imports, failed lookups,
+ * devices, ranks and data loaders; and those over several summaries.
+ */
+#include "unit_test.h"
+
+#include "findings_of_jobs.h"
+#include "findings_of_opens.h"
+#include "random_job.h"
+
+/* A sample of `time_ms` at a line; without a state, of an operation. */
+struct at_line {
+	uint64_t line, time_ms, pid, op, file, fetched;
+	const char *state;
+};
+
+#define IO(line, ms, pid, op, file, fetched)                                                       \
+	{                                                                                          \
+		line, ms, pid, op, file, fetched, NULL                                             \
+	}
+#define STATE(line, ms, pid, state)                                                                \
+	{                                                                                          \
+		line, ms, pid, 0, 0, 0, state                                                      \
+	}
+
+#define DEV (8ull << 20) /* that of the cases; and another */
+#define DEV2 (9ull << 20)
+
+static void begin(struct made_trace *made, const char *host)
+{
+	BEGIN(made, .host = host, .boot_id = host, .spans = true, .block = true, .stacks = true,
+	      .memory_bytes = 1ull << 30);
+	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+}
+
+static void add_line(struct made_trace *made, const struct at_line *at)
+{
+	made_frame(made, 1, at->line, "/job/a.py", at->line, "f");
+	made_stack(made, 1, at->line, 0, at->line);
+	SAMPLE(made, .time = 300 * MS, .dur = at->time_ms * MS, .pid = at->pid, .op = at->op,
+	       .file = at->file, .fetched = at->fetched, .state = at->state, .stack = at->line);
+}
+
+static void make_case(const char *id, struct made_trace *made)
+{
+	for (size_t i = 0; i < case_count; i++)
+		if (!strcmp(cases[i].id, id)) {
+			cases[i].make(made, false);
+			return;
+		}
+	fail_msg("no case of %s", id);
+}
+
+TEST(test_where)
+{
+	static const struct {
+		const char *id;
+		struct at_line lines[6]; /* the last one is zeros */
+		const char *where;
+	} wheres[] = {
+		/* Files of no name, not those found, nor reads. */
+		{ "failed-lookups",
+		  { IO(1, 60, 10, M_OPENAT, 0, 0), IO(2, 30, 10, M_FSTAT, 5, 0),
+		    IO(3, 90, 10, M_READ, 0, 0), IO(4, 40, 10, M_FSTAT, 0, 0) },
+		  "a.py:1 in f, 60% of the time in calls by path; a.py:4 in f, 40%" },
+		/* Modules, and what is not found; no data. */
+		{ "imports",
+		  { IO(1, 60, 10, M_FSTAT, 1, 0), IO(2, 40, 10, M_FSTAT, 0, 0),
+		    IO(3, 90, 10, M_FSTAT, 5, 0), IO(4, 90, 10, M_READ, 1, 0) },
+		  "a.py:1 in f, 60% of the time in calls on modules or by path; a.py:2 in f, "
+		  "40%" },
+		/* What came from storage. */
+		{ "device-slow",
+		  { IO(1, 60, 10, M_READ, 1, 4096), IO(2, 90, 10, M_WRITE, 1, 0),
+		    IO(3, 90, 10, M_READ, 1, 0), IO(4, 20, 10, M_FAULT, 1, 4096),
+		    STATE(5, 90, 10, "lock") },
+		  "a.py:1 in f, 75% of the time in operations on it" },
+		{ "device-overloaded",
+		  { IO(1, 60, 11, M_READ, 1, 4096) },
+		  "a.py:1 in f, 100% of the time in operations on it" },
+		{ "flushes",
+		  { IO(1, 60, 10, M_FSYNC, 1, 0), IO(2, 90, 10, M_WRITE, 1, 0) },
+		  "a.py:1 in f, 100% of it" },
+		/* The rank's I/O. */
+		{ "straggler",
+		  { IO(1, 50, 31, M_READ, 1, 0), IO(2, 90, 30, M_READ, 1, 0),
+		    IO(3, 50, 31, M_FSYNC, 1, 0), STATE(4, 90, 31, "lock") },
+		  "a.py:1 in f, 50% of its I/O; a.py:3 in f, 50%" },
+		{ "ranks-uneven",
+		  { IO(1, 50, 32, M_READ, 1, 0), IO(2, 90, 33, M_READ, 1, 0) },
+		  "a.py:1 in f, 100% of its I/O" },
+		{ "rank-slow",
+		  { IO(1, 50, 32, M_READ, 1, 0), IO(2, 90, 33, M_READ, 1, 0) },
+		  "a.py:1 in f, 100% of its I/O" },
+		/* Of workers, if there are any. */
+		{ "loader-io",
+		  { IO(1, 50, 20, M_READ, 1, 0), IO(2, 90, 10, M_READ, 1, 0),
+		    STATE(3, 90, 20, "cpu") },
+		  "a.py:1 in f, 100% of the loader's I/O" },
+		{ "loader-preprocessing",
+		  { STATE(1, 50, 20, "cpu"), STATE(2, 90, 10, "cpu"), IO(3, 90, 20, M_READ, 1, 0) },
+		  "a.py:1 in f, 100% of the loader's time on CPUs" },
+		{ "sync-checkpoint",
+		  { IO(1, 50, 10, M_WRITE, 1, 0), IO(2, 50, 10, M_FSYNC, 1, 0),
+		    IO(3, 90, 10, M_READ, 1, 0) },
+		  "a.py:1 in f, 50% of it; a.py:2 in f, 50%" },
+	};
+
+	for (size_t i = 0; i < sizeof(wheres) / sizeof(wheres[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+
+		begin(&made, "node1");
+		make_case(wheres[i].id, &made);
+		FILE_ROW(&made, .time = 10, .id = 5, .dev = 1, .ino = 5, .path = "/data/b");
+		for (const struct at_line *at = wheres[i].lines; at->line; at++)
+			add_line(&made, at);
+		report = report_between(&made, 10, END);
+		check_text(report, "findings", find_row(report, "findings", "id", wheres[i].id),
+			   "where", wheres[i].where);
+		done(&made, report);
+	}
+}
+
+/* Of several devices, each finding is about the files on its own. */
+TEST(test_devices)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made, "node1");
+	make_case("device-slow", &made);
+	FILE_ROW(&made, .time = 10, .id = 2, .dev = DEV2, .ino = 2, .path = "/data/b");
+	for (uint64_t i = 0; i < 60; i++) {
+		BIO(&made, .time = 100 + i * 15 * MS, .dur = 14 * MS, .pid = 10,
+		    .op = M_REQUEST_READ, .file = 2, .offset = i * 4096, .bytes = 4096,
+		    .request = 100 + i, .dev = DEV2);
+		REQUEST(&made, .time = 100 + i * 15 * MS, .dur = 14 * MS, .pid = 10,
+			.op = M_REQUEST_READ, .file = 2, .bytes = 4096, .dev = DEV2);
+	}
+	DEVICE(&made, .time = END - 1, .dev = DEV, .name = "sda");
+	DEVICE(&made, .time = END - 1, .dev = DEV2, .name = "sdb");
+	add_line(&made, &(struct at_line)IO(1, 90, 10, M_READ, 1, 4096));
+	add_line(&made, &(struct at_line)IO(2, 10, 10, M_READ, 2, 4096));
+	report = report_between(&made, 10, END);
+	for (size_t row = 0; row < report_table(report, "findings")->row_count; row++) {
+		const struct cell *title = ask(report, "findings", row, "title");
+
+		if (memmem(title->text, title->length, "sdb: slow", 9))
+			check_text(report, "findings", row, "where",
+				   "a.py:2 in f, 100% of the time in operations on it");
+		else if (memmem(title->text, title->length, "sda: slow", 9))
+			check_null(report, "findings", row, "where");
+	}
+	find_row(report, "findings", "title", "sda: slow read requests");
+	find_row(report, "findings", "title", "sdb: slow read requests");
+	done(&made, report);
+}
+
+/* A finding over several summaries has the lines of the run in which it costs most. */
+TEST(test_summaries)
+{
+	static const char *const names[] = { "a", "b" };
+	struct trace_reader *summaries[2];
+	struct parted parted = { 0 };
+	struct made_trace made[2];
+	struct report *report;
+
+	for (int i = 0; i < 2; i++) {
+		begin(&made[i], names[i]);
+		make_case("failed-lookups", &made[i]);
+		for (uint64_t j = 0; j < 2000 && i; j++)
+			CALL(&made[i], .time = 300 * MS + j * 10 * US, .dur = 5 * US, .pid = 10,
+			     .op = M_OPENAT, .path = "/usr/none/module.py", .result = -2);
+		add_line(&made[i], &(struct at_line)IO(1 + i, 60, 10, M_OPENAT, 0, 0));
+		made_finish(&made[i], 10, END);
+		summaries[i] = summarize(&parted, &made[i].reader, names + i, 1, 9);
+	}
+	report = report_on(summaries, names, 2);
+	check_text(report, "findings", find_row(report, "findings", "id", "failed-lookups"),
+		   "where", "a.py:2 in f, 100% of the time in calls by path");
+	report_free(report);
+	free_parted(&parted);
+	made_close(&made[0]);
+	made_close(&made[1]);
+}
