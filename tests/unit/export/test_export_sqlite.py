@@ -94,23 +94,22 @@ class Database(InPlace):
             self.assertEqual(sum(row["count"] for row in views["failed"]), failed)
 
     def test_lines(self):
-        """Time by line is that of the samples; by caller, each sample counts once for each line of
+        """Time by line is that of the report; by caller, each sample counts once for each line of
         its stack."""
-        database, rows = self.export("stacks.flt"), printed("stacks.flt")
-        samples = [row for row in rows if row["kind"] == "sample"]
         stacks, below, above = stacks_of("stacks.flt"), Counter(), Counter()
-        for row in samples:
-            frames = stacks[row["stack"]][0] if row["stack"] else [(None, None, None)]
-            below[frames[-1], row["state"]] += row["weight"]
-            for frame in set(frames if row["stack"] else ()):
-                above[frame, row["state"]] += row["weight"]
+        for row in report("stacks.flt")["lines"]:
+            below[(*(row[key] for key in ("function", "file", "line")), row["library"]),
+                  row["state"]] += row["time_ns"]
+        for row in printed("stacks.flt"):
+            if row["kind"] == "sample":
+                for frame in set(stacks[row["stack"]][0] if row["stack"] else ()):
+                    above[(*(part or None for part in frame), None), row["state"]] += row["weight"]
         for view, wanted in ("by_line", below), ("by_caller", above):
-            found = {((row["function"], row["source"], row["line"]), row["state"]): row["time_ns"]
-                     for row in database.execute(f"SELECT * FROM {view}")}
-            self.assertEqual(found, {(tuple(part or None for part in frame), state): weight
-                                     for (frame, state), weight in wanted.items()} | (
-                {((None,) * 3, "io"): below[(None,) * 3, "io"] + below[("", "", 0), "io"]}
-                if view == "by_line" else {}))
+            found = {((*(row[key] for key in ("function", "source", "line")),
+                       row["library"] if view == "by_line" else None), row["state"]): row["time_ns"]
+                     for row in self.export("stacks.flt").execute(f"SELECT * FROM {view}")}
+            self.assertEqual(found, wanted)
+        self.assertIn("queue.py:171", {library for (_, _, _, library), _ in below})
 
     def by_file(self, views, told):
         found = {(row["path"], row["reads"], row["read_bytes"] or 0, row["writes"],

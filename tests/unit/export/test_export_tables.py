@@ -139,7 +139,8 @@ class Tables(InPlace):
                 for row in rows:
                     for key, of in (("file", "files"), ("file2", "files"), ("dir", "files"),
                                     ("process", "processes"), ("span", "spans"),
-                                    ("stack", "stacks"), ("caller", "stacks")):
+                                    ("stack", "stacks"), ("caller", "stacks"),
+                                    ("application", "stacks")):
                         if row.get(key) is not None:
                             self.assertIn(row[key], ids[of], (name, row))
         tables = self.export("whole.flt")

@@ -88,13 +88,15 @@ const struct sqlite_view sqlite_views[] = {
 	  "  max(dur_ns) AS max_ns, sum(status != 0) AS errors\n"
 	  "FROM requests GROUP BY dev, op ORDER BY bytes DESC" },
 	{ "by_line",
-	  "Which innermost lines, also of libraries, took how much time, by state? The state io "
-	  "(calls, faults) overlaps cpu.",
-	  "SELECT t.source, t.line, t.function, s.state, count(*) AS samples,\n"
+	  "Which lines of the application, and of libraries that they called, took how much time, "
+	  "by "
+	  "state? The state io (calls, faults) overlaps cpu.",
+	  "SELECT a.source, a.line, a.function, t.library, s.state, count(*) AS samples,\n"
 	  "  sum(s.weight_ns) AS time_ns\n"
 	  "FROM samples AS s LEFT JOIN stacks AS t ON t.id = s.stack\n"
-	  "GROUP BY t.source, t.line, t.function, s.state ORDER BY time_ns DESC" },
-	{ "by_caller", "The same for lines and all that they call.",
+	  "LEFT JOIN stacks AS a ON a.id = t.application\n"
+	  "GROUP BY a.source, a.line, a.function, t.library, s.state ORDER BY time_ns DESC" },
+	{ "by_caller", "The same for any lines and all that they call.",
 	  "WITH RECURSIVE above(stack, at) AS (SELECT id, id FROM stacks\n"
 	  "  UNION ALL SELECT a.stack, t.caller FROM above AS a JOIN stacks AS t ON t.id = a.at\n"
 	  "  WHERE t.caller IS NOT NULL),\n"

@@ -2,6 +2,7 @@
 /* The tables of spans, files, processes and stacks. */
 #include <sys/wait.h>
 
+#include "analysis/stacks/sites.h"
 #include "output/base/args.h"
 #include "output/base/json.h"
 #include "output/tables/relation.h"
@@ -383,6 +384,47 @@ static void get_stack_function(struct relation_row *row, const struct relation_c
 	relation_text(cell, stack_tree_function(&row->stacks, stack_of(row)->frame));
 }
 
+/* The nearest caller, or the stack itself, whose frame a report names. */
+static uint32_t application_of(const struct relation_row *row)
+{
+	const struct stack_tree *tree = &row->stacks;
+	uint32_t best = row->number + 1;
+	enum frame_owner owner = OWNER_LIBRARY;
+
+	for (uint32_t at = best; at != STACK_NONE && owner < OWNER_APPLICATION;
+	     at = tree->stacks[at].caller) {
+		const enum frame_owner of =
+			frame_owner(stack_tree_source(tree, tree->stacks[at].frame));
+
+		if (of > owner) {
+			owner = of;
+			best = at;
+		}
+	}
+	return best;
+}
+
+static void get_application(struct relation_row *row, const struct relation_column *column,
+			    struct cell *cell)
+{
+	cell_uint(cell, application_of(row));
+}
+
+static void get_library(struct relation_row *row, const struct relation_column *column,
+			struct cell *cell)
+{
+	const uint32_t frame = stack_of(row)->frame;
+	char text[LIBRARY_BYTES];
+
+	if (application_of(row) == row->number + 1)
+		return;
+	row->made->used = 0;
+	sink_bytes(row->made, text,
+		   frame_in_library(text, stack_tree_source(&row->stacks, frame),
+				    row->stacks.frames[frame].line));
+	relation_text(cell, (struct trace_string) { row->made->buffer, row->made->used });
+}
+
 static const struct relation_column stacks[] = {
 	{ "id", RELATION_UINT, UNIT_NONE, "stack id", .get = get_stack_id },
 	{ "caller", RELATION_UINT, UNIT_NONE,
@@ -395,5 +437,13 @@ static const struct relation_column stacks[] = {
 	{ "line", RELATION_UINT, UNIT_NONE, "its line", .get = get_stack_line },
 	{ "function", RELATION_TEXT, UNIT_NONE, "its function: qualified name",
 	  .get = get_stack_function },
+	{ "application", RELATION_UINT, UNIT_NONE,
+	  "stack of the innermost frame that is the application's, as in the report's table "
+	  "lines; if there is none, this one",
+	  .refers = "stacks", .get = get_application },
+	{ "library", RELATION_TEXT, UNIT_NONE,
+	  "source and line of the innermost frame, without the directory of installation, if it "
+	  "is not the application's",
+	  .get = get_library },
 };
 const struct relation_columns relation_stacks = RELATION_COLUMNS(stacks);
