@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import unittest
 
-from _exported import ALL, call, no_constant, report, trace, unique
+from _exported import ALL, MS, at, call, no_constant, report, sampled_lines, trace, unique
 
 # Calls that readers of 2.x classify by name; all others are neither reads nor writes to them.
 READS = {"read", "pread", "pread64", "readv", "preadv", "preadv64", "fread"}
@@ -149,6 +149,16 @@ class Pfw(unittest.TestCase):
                          {"call": "futex", "object": 0x7fff00001000, "waker_pid": 100,
                           "waker_tid": 101})
         self.assertEqual((lock["tid"], lock["ts"], lock["dur"]), (100, 5019000, 2000))
+
+    def test_lines(self):
+        """Operations with a sample have the application's line; others have none."""
+        lines = {(tid, (start - 1000 * MS) // 1000 + 5000000, (end - start) // 1000): at(frames)
+                 for (tid, start, end), frames in sampled_lines("stacks.flt").items()}
+        found = [(event["tid"], event["ts"], event["dur"], event["args"].get("at"))
+                 for event in self.export("stacks.flt") if event["cat"] in ("POSIX", "MMAP_FAULT", "WAIT")]
+        for *key, line in found:
+            self.assertEqual(line, lines.get(tuple(key)))
+        self.assertEqual(sum(line is not None for *_, line in found), 6)
 
     def test_processes(self):
         events = self.export("nest.flt")

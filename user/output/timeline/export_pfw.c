@@ -30,10 +30,15 @@ struct pfw {
 
 /* The names of arguments that readers know. */
 static const char *const arg_names[TIMELINE_ARG_COUNT] = {
-	[TIMELINE_BYTES] = "ret",	    [TIMELINE_OFFSET] = "offset",
-	[TIMELINE_ERROR] = "errno",	    [TIMELINE_FETCHED] = "fetched_bytes",
-	[TIMELINE_CALL] = "call",	    [TIMELINE_OBJECT] = "object",
-	[TIMELINE_WAKER_PID] = "waker_pid", [TIMELINE_WAKER_TID] = "waker_tid",
+	[TIMELINE_BYTES] = "ret",
+	[TIMELINE_OFFSET] = "offset",
+	[TIMELINE_ERROR] = "errno",
+	[TIMELINE_FETCHED] = "fetched_bytes",
+	[TIMELINE_CALL] = "call",
+	[TIMELINE_OBJECT] = "object",
+	[TIMELINE_WAKER_PID] = "waker_pid",
+	[TIMELINE_WAKER_TID] = "waker_tid",
+	[TIMELINE_AT] = "at",
 };
 
 /* --- names --- */
@@ -300,7 +305,8 @@ static void close_lines(struct timeline *timeline)
 
 static const struct timeline_encoder pfw = {
 	.kinds = 1ull << TRACE_SYSCALL | 1ull << TRACE_SYSCALL_PATH | 1ull << TRACE_ASYNC |
-		 1ull << TRACE_FAULT | 1ull << TRACE_VFS | 1ull << TRACE_WAIT,
+		 1ull << TRACE_FAULT | 1ull << TRACE_VFS | 1ull << TRACE_WAIT |
+		 1ull << TRACE_SAMPLE,
 	.all_processes = true,
 	.state_bytes = sizeof(struct pfw),
 	.begin = begin_lines,
@@ -325,6 +331,8 @@ const struct export_format export_pfw = {
 		"        cat WAIT        waits of threads, by their states: call, object, "
 		"waker_pid,\n"
 		"                        waker_tid\n"
+		"        at              of any of these with a sample: the line, \"FILE:LINE in\n"
+		"                        FUNCTION\"\n"
 		"        cat dftracer    \"start\", one per process: ppid, exec_hash, cmd_hash\n"
 		"        others          spans, with the program's name, category and arguments\n"
 		"  ph M  HH, FH, SH: args {name, value}: host, file or text of a hash\n"
