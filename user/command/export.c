@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "output/base/export.h"
 #include "output/tables/export_tables.h"
+#include "output/timeline/timeline.h"
 #include "base/units.h"
 
 struct export_request {
@@ -234,10 +235,11 @@ static int export_traces(struct work *work)
 	return status == -ESRCH || status == -EEXIST ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* Samples are rows of tables, and what stacks are made of. */
+/* Samples are rows of tables, what stacks are made of, and on timelines that draw instants. */
 static bool has_samples(const struct export_format *format)
 {
-	return format->stacks || format->tables || format->file;
+	return format->stacks || format->tables || format->file ||
+	       (format->timeline && format->timeline->instant);
 }
 
 static int check_table(const struct export_request *request, const struct export_format *format)

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from _exported import (MS, at, call, drawn_name, no_constant, printed, sampled_lines,  # noqa: E402
-                       trace, unique)
+                       stacks_of, trace, unique)
 from _place import InPlace  # noqa: E402
 
 PID_STEP = 10**7
@@ -362,6 +362,39 @@ class Chrome(InPlace):
         for options in ["--op", "fault"], ["--pid", "200", "--from", "0.011"]:
             fault, = only(export("stacks.flt", options=options)["traceEvents"], "X")
             self.assertEqual(fault["args"]["at"], at(lines[200, 1012 * MS, 1014 * MS]))
+
+    def test_cpu(self):
+        """Time on a CPU is drawn at its samples, by line."""
+        lines = sampled_lines("stacks.flt")
+        wanted = [(row["tid"], row["time_ns"] - 1000 * MS, row["weight"],
+                   at(lines[row["tid"], row["time_ns"], row["time_ns"] + row["dur_ns"]]))
+                  for row in printed("stacks.flt") if row.get("state") == "cpu"]
+        found = only(export("stacks.flt")["traceEvents"], "i", cat="cpu")
+        self.assertEqual([(event["tid"], event["ts"], event["args"]["weight_ns"], event["name"])
+                          for event in found], wanted)
+        self.assertEqual([event["args"]["at"] for event in found], [event["name"] for event in found])
+        self.assertTrue(wanted)
+        # Unknown lines have the state's name.
+        names = {event["name"] for event in only(export("hostile_stacks.flt")["traceEvents"], "i")
+                 if event["cat"] == "cpu"}
+        self.assertLessEqual(names, {"cpu", *filter(None, map(
+            at, sampled_lines("hostile_stacks.flt").values()))})
+
+    def test_line_filter(self):
+        """With a filter by line, operations and waits are drawn from the samples that pass."""
+        stacks = stacks_of("stacks.flt")
+        rows = [row for row in printed("stacks.flt") if row["kind"] == "sample"
+                and "Loop.step" in {frame[0] for frame in stacks.get(row["stack"], ((),))[0]}]
+        events = export("stacks.flt", options=["--function", "Loop.step"])["traceEvents"]
+        for phase, chosen in ("X", [row for row in rows if row["state"] != "cpu"]), \
+                             ("i", [row for row in rows if row["state"] == "cpu"]):
+            self.assertEqual(
+                sorted((event["tid"], event["ts"], event.get("dur", 0), event["args"]["weight_ns"])
+                       for event in only(events, phase)),
+                sorted((row["tid"], row["time_ns"] - 1000 * MS,
+                        row["dur_ns"] if phase == "X" else 0, row["weight"]) for row in chosen))
+            self.assertTrue(chosen)
+        self.assertLessEqual({"lock", "pipe", "write"}, {event["name"] for event in only(events, "X")})
 
     def test_incomplete(self):
         done = call("export", "--to", "chrome", "-o", "-", trace("cut.flt"))

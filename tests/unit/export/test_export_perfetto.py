@@ -168,6 +168,19 @@ class Perfetto(unittest.TestCase):
         self.assertIn("train.py:21 in Loop.step <- train.py:10 in <module> <- ...", found)
         self.assertEqual((len(found) - found.count(None), found.count(None)), (6, 2))
 
+    def test_cpu(self):
+        """Time on a CPU is drawn at its samples, by line, with the stack."""
+        lines = sampled_lines("stacks.flt")
+        wanted = []
+        for row in printed("stacks.flt"):
+            if row.get("state") == "cpu":
+                stack = lines[row["tid"], row["time_ns"], row["time_ns"] + row["dur_ns"]]
+                wanted.append((at(stack), row["time_ns"] - 1000 * MS, row["weight"], " <- ".join(stack)))
+        found = [(of["name"], of["time"], of["args"]["weight_ns"], of["args"]["stack"])
+                 for of in self.export("stacks.flt").instants if of["categories"] == ["cpu"]]
+        self.assertEqual(found, wanted)
+        self.assertTrue(found)
+
     def test_sums(self):
         """Bytes and counts match the report."""
         for name in "nest.flt", "random.flt", "whole.flt", "other.flt":

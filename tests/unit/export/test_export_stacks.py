@@ -179,9 +179,10 @@ class Lines(unittest.TestCase):
 
     def test_refused(self):
         for options in ("--line", "train.py:*"), ("--function", "*"):
-            done = call("export", "--to", "speedscope", "-o", "-", *options, trace("stacks.flt"))
-            self.assertEqual((done.returncode, done.stdout), (2, b""))
-            self.assertIn(b"speedscope does not contain", done.stderr)
+            for kind in "speedscope", "pfw":
+                done = call("export", "--to", kind, "-o", "-", *options, trace("stacks.flt"))
+                self.assertEqual((done.returncode, done.stdout), (2, b""))
+                self.assertIn(f"{kind} does not contain".encode(), done.stderr)
             done = call("print", options[0], "none", trace("stacks.flt"))
             self.assertEqual((done.returncode, done.stdout), (1, b""))
             self.assertIn(b"no events match these filters", done.stderr)

@@ -473,12 +473,15 @@ const struct export_format export_chrome = {
 		"           waits of threads (cat wait; the state is the name), and spans (cat as\n"
 		"           given by the program): ts, dur, args\n"
 		"  ph b, e  spans and io_uring and libaio operations that do not nest on a thread\n"
-		"  ph i     marked instants, fork, exec, exit, unattributed page-cache fill\n"
+		"  ph i     marked instants, fork, exec, exit, unattributed page-cache fill;\n"
+		"           samples of time on a CPU (cat cpu; the line is the name)\n"
 		"  ph C     bytes read, written, brought into the cache per second, by process\n\n"
 		"args: file, file2, offset, asked, bytes, result, error, fetched_bytes,\n"
 		"created_bytes, fault_fetched_bytes, major, flags (names), cut (the truncated\n"
 		"end), ended_by, unfinished, and the span's own arguments; of waits call, object\n"
 		"(what was waited for), waker_pid, waker_tid. Calls, faults and waits whose stack\n"
-		"was sampled: at (the application's FILE:LINE in FUNCTION). If a text is not UTF-8,\n"
-		"NAME_hex has all of its bytes.\n",
+		"was sampled: at (the application's FILE:LINE in FUNCTION). Samples: weight_ns\n"
+		"(time that they stand for), at. With --line or --function, calls, faults and\n"
+		"waits are drawn from their samples. If a text is not UTF-8, NAME_hex has all of\n"
+		"its bytes.\n",
 };

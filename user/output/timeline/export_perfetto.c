@@ -509,7 +509,8 @@ const struct export_format export_perfetto = {
 		"            stack, from the innermost out\n"
 		"  instants  marked instants, fork, exec, exit, unattributed page-cache fill; "
 		"bios\n"
-		"            where threads queue them, with flows to their requests\n"
+		"            where threads queue them, with flows to their requests; samples of\n"
+		"            time on a CPU, by their line\n"
 		"  counters  bytes per second read, written and brought into the cache, by\n"
 		"            process\n",
 };

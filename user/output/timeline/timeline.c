@@ -110,7 +110,24 @@ static void draw_instant(struct model *model, struct timeline_item *item)
 		item->flow = flow_of(event, BIO_REQUEST);
 	}
 	item_describe(model, item);
+	if (item->kind == TRACE_SAMPLE)
+		stacks_name(model, item);
 	model_instant(model, item, track_of_thread(model, item->process, item->tid));
+}
+
+/* A sample of a thread on a CPU is an instant. Others add their lines to the slice that follows;
+ * with a filter by line, there is none, and they are slices themselves. */
+static void draw_sample(struct model *model, struct timeline_item *item)
+{
+	const struct timeline *timeline = &model->timeline;
+
+	if (event_sample_state(&timeline->job, item->event) == THREAD_CPU) {
+		draw_instant(model, item);
+		return;
+	}
+	stacks_take_sample(model, track_of_thread(model, item->process, item->tid), item->event);
+	if (filter_is_of_lines(&timeline->filter))
+		draw_slice(model, item);
 }
 
 /* --- the walk --- */
@@ -158,7 +175,7 @@ static int take_event(struct model *model, const struct event *event)
 	else if (rule->shape == SHAPE_REQUEST)
 		draw_request(model, item);
 	else if (rule->shape == SHAPE_SAMPLE)
-		stacks_take_sample(model, track_of_thread(model, item->process, item->tid), event);
+		draw_sample(model, item);
 	else
 		draw_instant(model, item);
 	return 0;

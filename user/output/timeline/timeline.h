@@ -10,10 +10,12 @@
  * their process; block requests on lanes of their device. A slice that would cross another of its
  * thread is on a lane below.
  *
- * - instants: marked instants, forks, execs, exits, page-cache fill of no operation, and bios where
- * a thread queued them
+ * - instants: marked instants, forks, execs, exits, page-cache fill of no operation, bios where a
+ * thread queued them, and samples of a thread on a CPU, by their line
  *
  * - counters: bytes per second by process, each operation's spread evenly over its time
+ *
+ * With a filter by line, only samples pass: those of operations and waits are slices then.
  *
  * Times of threads are not drawn: an interval lasts as long as its thread sleeps, and counters of
  * each thread and state would hide the others.
@@ -109,6 +111,7 @@ struct timeline_track {
 	ARG(SIGNAL, "signal")                                                                      \
 	ARG(STATUS, "status")                                                                      \
 	ARG(MINOR, "minor")                                                                        \
+	ARG(WEIGHT, "weight_ns")                                                                   \
 	ARG(AT, "at")                                                                              \
 	ARG(STACK, "stack")                                                                        \
 	ARG(GIVEN, "args")                                                                         \

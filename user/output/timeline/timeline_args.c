@@ -194,6 +194,24 @@ static void add_wait(struct model *model, struct timeline_item *item)
 	add_flags(item, VALUE(WAIT_FLAGS));
 }
 
+/* Time on a CPU gets the name of its line. */
+static void add_sample(struct model *model, struct timeline_item *item)
+{
+	const struct operation *operation = &model->timeline.job.operations[item->event->operation];
+	const unsigned int state = event_sample_state(&model->timeline.job, item->event);
+
+	item->name = name_string(model, item->trace, VALUE(SAMPLE_STATE), "wait");
+	item->category = name_literal(state == THREAD_CPU ? "cpu" : "wait");
+	if (state == SAMPLE_IO) {
+		item->name = name_literal(operation->name);
+		item->category = name_literal(trace_family_names[operation->family]);
+	}
+	add_file(item, TIMELINE_FILE, item->event->file);
+	add_unless_zero(item, TIMELINE_FETCHED, VALUE(SAMPLE_FETCHED));
+	add_uint(item, TIMELINE_WEIGHT, VALUE(SAMPLE_WEIGHT));
+	add_flags(item, VALUE(SAMPLE_FLAGS));
+}
+
 /* --- storage --- */
 
 static void add_request(struct model *model, struct timeline_item *item)
@@ -283,6 +301,7 @@ static void (*const describe[TRACE_KIND_COUNT])(struct model *, struct timeline_
 	[TRACE_PAGECACHE] = add_pagecache, [TRACE_FORK] = add_fork,
 	[TRACE_EXEC] = add_exec,	   [TRACE_EXIT] = add_exit,
 	[TRACE_INSTANT] = add_instant,	   [TRACE_WAIT] = add_wait,
+	[TRACE_SAMPLE] = add_sample,
 };
 
 void item_describe(struct model *model, struct timeline_item *item)
@@ -294,6 +313,7 @@ void item_describe(struct model *model, struct timeline_item *item)
 	switch (item->kind) {
 	case TRACE_INSTANT:
 	case TRACE_WAIT:
+	case TRACE_SAMPLE:
 		break;
 	case TRACE_PAGECACHE:
 	case TRACE_FORK:

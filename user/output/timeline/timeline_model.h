@@ -126,6 +126,8 @@ void item_describe(struct model *model, struct timeline_item *item);
 void stacks_take_sample(struct model *model, uint32_t thread, const struct event *event);
 /* Adds the lines of the item's sample, if the thread has one of it. */
 void stacks_describe(struct model *model, uint32_t thread, struct timeline_item *item);
+/* Names an item, which is a sample of a thread on a CPU, after its line, and adds its lines. */
+void stacks_name(struct model *model, struct timeline_item *item);
 
 /* --- timeline_counters.c --- */
 

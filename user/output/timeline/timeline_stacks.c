@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Adds the lines of code at which operations waited to their slices. A sample comes right before
- * the operation that it was taken in, with the same start and duration.
+ * Adds the lines of code at which operations waited to their slices, and names time on a CPU after
+ * its line. A sample of an operation comes right before it, with the same start and duration.
  */
 #include "analysis/shared/trace_text.h"
 #include "output/base/escape.h"
@@ -9,17 +9,21 @@
 
 #define LINES_BYTES 8192 /* of a stack; further callers are left out */
 
-void stacks_take_sample(struct model *model, uint32_t thread, const struct event *event)
+static struct timeline_sample sample_of(const struct event *event)
 {
-	if (thread == TIMELINE_NONE)
-		return;
-	model->tracks[thread].sample = (struct timeline_sample) {
+	return (struct timeline_sample) {
 		.start_ns = event->start,
 		.end_ns = event->end,
 		.tid = event->thread,
 		.stack = event_value(event, SAMPLE_STACK),
 		.cut = event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_CUT,
 	};
+}
+
+void stacks_take_sample(struct model *model, uint32_t thread, const struct event *event)
+{
+	if (thread != TIMELINE_NONE)
+		model->tracks[thread].sample = sample_of(event);
 }
 
 static void put_line(struct sink *out, struct table_text file, uint64_t line,
@@ -47,21 +51,19 @@ static void put_stack(struct sink *out, const struct stack_table *table, uint32_
 		sink_text(out, " <- ...");
 }
 
-void stacks_describe(struct model *model, uint32_t thread, struct timeline_item *item)
+/* Returns the number of the line, or SITE_NONE. */
+static uint32_t add_lines(struct model *model, const struct timeline_sample *sample,
+			  struct timeline_item *item)
 {
-	const struct timeline_sample *sample = &model->tracks[thread].sample;
 	struct sink *lines = &model->lines;
 	const struct site *site;
 	uint32_t number;
 	size_t length;
 
-	if (!sample->stack || sample->start_ns != item->event->start ||
-	    sample->end_ns != item->event->end || sample->tid != item->tid)
-		return;
 	number = sites_find(&model->sites, item->trace, sample->stack, sample->cut);
 	timeline_fail(&model->timeline, arena_status(&model->site_arena));
 	if (number == SITE_NONE)
-		return;
+		return SITE_NONE;
 	site = &model->sites.all[number];
 	lines->used = 0;
 	if (site->reason)
@@ -78,4 +80,25 @@ void stacks_describe(struct model *model, uint32_t thread, struct timeline_item 
 		item_add_text(
 			item, TIMELINE_STACK, TIMELINE_TEXT,
 			(struct trace_string) { lines->buffer + length, lines->used - length });
+	return site->plain;
+}
+
+void stacks_describe(struct model *model, uint32_t thread, struct timeline_item *item)
+{
+	const struct timeline_sample *sample = &model->tracks[thread].sample;
+
+	if (sample->stack && sample->start_ns == item->event->start &&
+	    sample->end_ns == item->event->end && sample->tid == item->tid)
+		add_lines(model, sample, item);
+}
+
+void stacks_name(struct model *model, struct timeline_item *item)
+{
+	const struct timeline_sample sample = sample_of(item->event);
+	const uint32_t line = sample.stack ? add_lines(model, &sample, item) : SITE_NONE;
+
+	/* No other name has this bit and not the highest one: see name_string(). */
+	if (line != SITE_NONE)
+		item->name = (struct timeline_name) { timeline_find_arg(item, TIMELINE_AT)->text,
+						      1ull << 62 | line };
 }
