@@ -7,7 +7,7 @@
 #define FAULTLINE_STACK_SAMPLES_H
 
 #include "analysis/job/job.h"
-#include "output/base/stack_tree.h"
+#include "analysis/stacks/stack_tree.h"
 #include "output/base/export.h"
 
 /* The program and kind of thread, what is unknown about the stack, and the stack. */

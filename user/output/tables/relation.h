@@ -8,8 +8,8 @@
 
 #include "analysis/report/report.h"
 #include "analysis/events/resolve.h"
+#include "analysis/stacks/stack_tree.h"
 #include "output/base/sink.h"
-#include "output/base/stack_tree.h"
 #include "base/units.h"
 
 #define RELATION_COLUMNS_MAX 96

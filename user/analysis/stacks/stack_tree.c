@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Adds stacks to the tree, and finds them. */
-#include "output/base/stack_tree.h"
+#include "analysis/stacks/stack_tree.h"
 
 #include <string.h>
 
