@@ -159,6 +159,9 @@ static void make_chained_tick(struct made_trace *made, uint64_t i)
 	BIO(made, .time = at + 9 * MS, .dur = MS, .op = M_REQUEST_WRITE, .file = 4,
 	    .offset = i * MIB, .bytes = 12 * KIB, .request = i + 1001);
 	THROTTLE(made, .time = at + 8 * MS, .pause = MS + i, .pid = pid, .file = 4);
+	SAMPLE(made, .time = at + 1, .dur = 2 * MS, .pid = 99, .op = M_PREAD, .file = file,
+	       .fetched = (128 + i) * KIB, .stack = 1);
+	SAMPLE(made, .time = at + 4 * MS, .weight = 20 * MS, .pid = 99, .state = "cpu", .stack = 2);
 	REQUEST(made, .time = at, .dur = MS, .pid = pid, .op = M_REQUEST_READ,
 		.bytes = 4096 * (i + 1), .dev = 8, .part = 8, .id = i + 1);
 	REQUEST(made, .time = at + MS / 2, .dur = MS + i, .pid = 201 - pid, .op = M_REQUEST_READ,
@@ -170,7 +173,7 @@ static void make_chained(struct made_trace *made, uint64_t first, uint64_t last)
 {
 	static const char *const paths[] = { "/data/a", "/data/b", "/data/c", "/out" };
 
-	BEGIN(made, .spans = true, .block = true);
+	BEGIN(made, .spans = true, .block = true, .stacks = true);
 	EXEC(made, .time = 1, .pid = 99, .comm = "run", .command = "run", .rank = -1);
 	for (uint64_t i = 0; i < 2; i++) {
 		made_fork(made, 2 + i, 99, 100 + i);
@@ -179,6 +182,10 @@ static void make_chained(struct made_trace *made, uint64_t first, uint64_t last)
 	}
 	for (uint64_t i = 0; i < 4; i++)
 		FILE_ROW(made, .time = 1, .id = i + 1, .dev = 8, .ino = i + 1, .path = paths[i]);
+	for (uint64_t i = 1; i <= 2; i++) {
+		made_frame(made, 1, i, "/job/train.py", i, "<module>");
+		made_stack(made, 1, i, 0, i);
+	}
 	SPAN(made, .begin = first * TICK + 8, .end = last * TICK, .pid = 99, .id = 1,
 	     .name = "epoch");
 	for (uint64_t i = first; i < last; i++)
@@ -191,6 +198,43 @@ static void make_all_chained(struct made_trace *made)
 	make_chained(made, 0, 160);
 }
 
+#define FLAME_FUNCTION "</script><img src=x onerror=alert(1)>"
+
+/* Stacks of a main thread and a worker: in operations, blocked, and on a CPU. */
+static void make_stacks(struct made_trace *made)
+{
+	BEGIN(made, .stacks = true);
+	EXEC(made, .time = 1, .pid = 10, .comm = "train", .command = "train", .rank = 0);
+	made_fork(made, 2, 10, 11);
+	FILE_ROW(made, .time = 1, .id = 1, .dev = 8, .ino = 1, .path = "/data/a");
+	made_frame(made, 3, 1, "/job/train.py", 9, "<module>");
+	made_frame(made, 3, 2, "/job/loader.py", 42, "Tokens.__getitem__");
+	made_frame(made, 3, 3, "/job/train.py", 20, "step");
+	made_frame(made, 3, 4, "/job/<b>&lt;.py", 7, FLAME_FUNCTION);
+	made_stack(made, 3, 1, 0, 1);
+	made_stack(made, 3, 2, 1, 2); /* <module>, __getitem__ */
+	made_stack(made, 3, 3, 1, 3); /* <module>, step */
+	made_stack(made, 3, 4, 2, 4); /* <module>, __getitem__, the hostile one */
+	for (uint64_t i = 0; i < 10; i++)
+		SAMPLE(made, .time = 5 * MS + i * 100 * MS, .dur = 20 * MS, .pid = 10, .op = M_READ,
+		       .file = 1, .fetched = 4096, .stack = 2);
+	/* From the first half of the run into the second. */
+	SAMPLE(made, .time = 900 * MS, .dur = 200 * MS, .pid = 10, .state = "sleep", .stack = 3);
+	for (uint64_t i = 0; i < 4; i++) {
+		SAMPLE(made, .time = 1100 * MS + i * 100 * MS, .dur = 50 * MS, .pid = 11,
+		       .state = "lock", .stack = 2);
+		SAMPLE(made, .time = 1100 * MS + i * 100 * MS, .dur = MS / 100, .weight = MS,
+		       .pid = 10, .op = M_READ, .file = 1, .stack = 2);
+	}
+	SAMPLE(made, .time = 1500 * MS, .dur = 30 * MS, .pid = 10, .state = "pipe", .stack = 4);
+	for (uint64_t i = 0; i < 40; i++)
+		SAMPLE(made, .time = (i < 10 ? 500 : 1200) * MS + i * 20 * MS, .weight = 20 * MS,
+		       .pid = 10, .state = "cpu", .stack = 3);
+	SAMPLE(made, .time = 1600 * MS, .dur = 2 * MS, .pid = 10, .tid = 12, .state = "lock",
+	       .flags = TRACE_SAMPLE_NO_PYTHON);
+	made_finish(made, 0, 2000 * MS);
+}
+
 /* Each option leaves its trace in a file. */
 static const struct {
 	const char *option;
@@ -201,6 +245,7 @@ static const struct {
 	{ "--make-faults", make_faults },
 	{ "--make-followed", make_followed },
 	{ "--make-chained", make_all_chained },
+	{ "--make-stacks", make_stacks },
 };
 
 /* Returns main's status, or -1 if no trace was requested. */

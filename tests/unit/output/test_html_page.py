@@ -298,7 +298,7 @@ class Page(unittest.TestCase):
         tables = {"epochs": ("time_ns", "read_bytes"), "readahead": ("fetched_bytes", "ahead_bytes", "used_bytes"),
                   "writeback": ("written_bytes", "device_bytes"), "latency_breakdown": ("time_ns", "device_ns", "count"),
                   "span_latency": ("time_ns", "count"), "device_users": ("requests", "bytes", "time_ns"),
-                  "ranks": ("io_ns", "unoverlapped_io_ns", "compute_ns")}
+                  "ranks": ("io_ns", "unoverlapped_io_ns", "compute_ns"), "lines": ("time_ns", "fetched_bytes")}
         # Sums of the numbers of each column, as copied.
         self.browser.value("Object.defineProperty(navigator, 'clipboard', { value: { writeText: (text) => {"
                            " window.copied = text; return Promise.resolve(); } } })")
@@ -308,7 +308,7 @@ class Page(unittest.TestCase):
             copied = self.browser.value(
                 f"document.querySelector('details[data-table={table}] .tools button').click(), window.copied")
             rows = list(csv.DictReader(io.StringIO(copied)))
-            return [sum(int(row[column]) for row in rows) for column in tables[table]]
+            return [sum(int(row[column] or 0) for row in rows) for column in tables[table]]
 
         self.choose(0, 160)
         whole = {table: sums(table) for table in tables}
@@ -326,6 +326,108 @@ class Page(unittest.TestCase):
         said = self.text("details[data-table=epochs] .tools + .hint")
         self.assertIn("is cut", said)
         self.assertIn("in parentheses", said)
+
+    def flame_page(self):
+        page = os.path.join(self.place.name, "stacks.html")
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make-stacks", page + ".flt"],
+                       check=True)
+        call("report", "--html", page, page + ".flt")
+        self.browser.open(page)
+        return page
+
+    def says(self, selector="#flame .amount"):
+        return self.text(selector).replace("\u00a0", " ")
+
+    def boxes(self):
+        """Boxes of the flame graph, by row and from left to right: (row, share of its width, text)."""
+        return self.browser.value(
+            "(() => { const width = document.querySelector('#flame svg').clientWidth; return [..."
+            "document.querySelectorAll('#flame .frame')].map((box) => { const edge = box.querySelector('.border'), "
+            "text = box.querySelector('text'); return [edge.getAttribute('y') / 18, (Number(edge.getAttribute('width'))"
+            " + 1) / width, text ? text.textContent : '', Number(edge.getAttribute('x'))]; })"
+            ".sort((a, b) => a[0] - b[0] || a[3] - b[3]).map((box) => box.slice(0, 3)); })()")
+
+    def press(self, text):
+        self.browser.value("[...document.querySelectorAll('#flame button')].find((button) => "
+                           f"button.textContent === {json.dumps(text)}).click()")
+        self.assertEqual(self.browser.value(
+            "[...document.querySelectorAll('#flame button[aria-pressed=true]')].some((button) => "
+            f"button.textContent === {json.dumps(text)})"), True)
+
+    def assert_boxes(self, wanted):
+        boxes = self.boxes()
+        self.assertEqual([(row, text) for row, share, text in boxes], [(row, text) for row, share, text in wanted])
+        for box, want in zip(boxes, wanted):
+            self.assertAlmostEqual(box[1], want[1], 2, (box, want))
+
+    def test_flame_graph(self):
+        self.flame_page()
+        self.assertEqual(self.says(), "thread time: 636 ms \u00b1 2 ms")
+        self.assertEqual(self.says("#flame .legend"), "in I/O 204 mslock 202 mspipe 30.0 mssleep 200 ms")
+        loader, module, step = "Tokens.__getitem__ (loader.py:42)", "<module> (train.py:9)", "step (train.py:20)"
+        self.assert_boxes([
+            (0, 1, "all threads"), (1, 434 / 636, "main threads"), (1, 200 / 636, "workers"), (1, 2 / 636, ""),
+            (2, 434 / 636, "train"), (2, 200 / 636, "train"), (2, 2 / 636, ""),
+            (3, 434 / 636, module), (3, 200 / 636, module), (3, 2 / 636, ""),
+            (4, 234 / 636, loader), (4, 200 / 636, step), (4, 200 / 636, loader), (5, 30 / 636, "</scrip\u2026")])
+        self.press("workers")  # zooms
+        self.assert_boxes([(0, 1, "all threads"), (1, 1, "workers"), (2, 1, "train"), (3, 1, module), (4, 1, loader)])
+        x, y, width, height = self.browser.place("#flame svg")
+        self.browser.click(x + width / 2, y + 9)  # the top box: all threads
+        self.assertEqual(len(self.boxes()), 14)
+        self.browser.value("(() => { const find = document.querySelector('#flame input'); find.value = 'LOADER.py:42';"
+                           " find.dispatchEvent(new Event('input')); })()")
+        self.assertIn("found: 68.2%", self.says())
+        self.assertEqual(self.count("#flame .match"), 2)
+        self.press("on CPU")
+        self.assertIn("thread time: 800 ms \u00b1 126 ms", self.says())
+        self.assertEqual(self.boxes()[-1], [4, 1, step])
+
+    def test_flame_graph_follows_the_range(self):
+        page = self.flame_page()
+        for window, says, cpu in (((0, 80), "300 ms", "200 ms \u00b1 63.2 ms"),
+                                  ((80, 160), "336 ms \u00b1 2 ms", "600 ms \u00b1 110 ms")):
+            self.browser.open(page)
+            start, end = self.choose(*window)
+            self.assertEqual(self.says(), f"thread time: {says}")
+            self.press("on CPU")
+            self.assertEqual(self.says(), f"thread time: {cpu}")
+            names = ("location", "state", "kind", "time_ns", "share", "uncertainty_ns")
+            lines = [[self.cell("lines", row, name) for name in names] for row in range(self.rows("lines"))]
+            part = os.path.join(self.place.name, "part.html")
+            call("report", "--html", part, f"--from={start / 1e9:.9f}s", f"--until={(end - 1) / 1e9:.9f}s", page + ".flt")
+            self.browser.open(part)
+            self.assertEqual(self.says(), f"thread time: {says}")
+            self.assertEqual(lines, [[self.cell("lines", row, name) for name in names]
+                                     for row in range(self.rows("lines"))])
+        self.browser.open(page)
+        self.choose(0, 1)
+        self.press("lock")
+        self.assertEqual(self.says(), "no samples in this part of the run")
+
+    def test_flame_graph_by_keyboard(self):
+        """Arrow keys read boxes, and names stay names."""
+        self.flame_page()
+        self.browser.value("document.querySelector('figure.flame').focus()")
+        for _ in range(5):
+            self.browser.key("ArrowDown")
+        self.assertEqual(self.text("#tip strong"), "</script><img src=x onerror=alert(1)>")
+        self.assertIn("/job/<b>&lt;.py:7", self.text("#tip"))
+        self.assertEqual(self.count("img"), 0)
+        self.browser.key("ArrowUp")
+        self.browser.key("ArrowRight")
+        self.assertEqual(self.text("#tip strong"), "step")
+        self.assertIn("200 ms", self.says("#tip"))
+        self.browser.key("Enter")
+        self.assertEqual([box[1] for box in self.boxes()], [1] * 5)
+        self.browser.key("Backspace")
+        self.assertTrue(self.boxes()[-1][2].startswith("</script>"))
+        self.browser.key("Escape")
+        self.assertTrue(self.browser.value("document.getElementById('tip').hidden"))
+
+    def test_without_stacks(self):
+        self.assertEqual(self.text("#flame .hint"), "Not available: requires layer stack.")
+        self.assertEqual(self.count("#flame svg"), 0)
 
     def test_several_traces(self):
         page = os.path.join(self.place.name, "several.html")

@@ -8,6 +8,7 @@
  *   test_output_html --make-faults FILE    a hostile trace with aggregated faults
  *   test_output_html --make-followed FILE  all kinds of I/O, all of the time
  *   test_output_html --make-chained FILE   operations that wait for requests, all of the time
+ *   test_output_html --make-stacks FILE    samples of stacks
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -26,8 +26,9 @@ static struct report *make_run(struct made_trace *made, uint64_t first, uint64_t
 }
 
 /* The column that identifies a row of each table. */
-static const char *const keys[PICTURE_SAMPLED] = { "epoch", "path", "path", "path",
-						   "name",  "comm", "rank" };
+static const char *const keys[PICTURE_SAMPLED] = {
+	"epoch", "path", "path", "path", "name", "comm", "rank", "location",
+};
 
 /* The matching row of another report; -1 for none. */
 static int same_row(const struct report *report, const struct report *other, const char *table,
@@ -109,7 +110,7 @@ static uint64_t sampled_at(const struct report *report, const struct analysis *a
 	return 0;
 }
 
-/* Epochs and request times are cut at the end of a bucket; operations are not. */
+/* Epochs, request times and times of lines are cut at the end of a bucket; operations are not. */
 TEST(test_cut)
 {
 	static const char *const names[] = { "a.flt" };
@@ -118,7 +119,7 @@ TEST(test_cut)
 	struct made_trace made;
 	struct report *report;
 
-	BEGIN(&made, .spans = true, .block = true);
+	BEGIN(&made, .spans = true, .block = true, .stacks = true);
 	EXEC(&made, .time = 1, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 	FILE_ROW(&made, .time = 1, .id = 1, .dev = 8, .ino = 1, .path = "/data/a");
 	SPAN(&made, .begin = TICK / 2, .end = 3 * TICK, .pid = 10, .id = 1, .name = "epoch");
@@ -128,6 +129,12 @@ TEST(test_cut)
 	     .asked = 4096, .result = 4096, .fetched = 4096);
 	BIO(&made, .time = TICK - MS, .dur = 3 * MS, .queue = 0, .pid = 10, .op = M_REQUEST_READ,
 	    .file = 1, .bytes = 4096, .request = 1);
+	made_frame(&made, 1, 1, "/job/train.py", 1, "<module>");
+	made_stack(&made, 1, 1, 0, 1);
+	SAMPLE(&made, .time = TICK - MS, .dur = 3 * MS, .pid = 10, .op = M_PREAD, .fetched = 3000,
+	       .stack = 1);
+	SAMPLE(&made, .time = TICK - 1, .dur = 1000, .weight = MS, .pid = 10, .op = M_PREAD,
+	       .stack = 1);
 	REQUEST(&made, .time = TICK - MS, .dur = 3 * MS, .pid = 10, .op = M_REQUEST_READ,
 		.bytes = 4096, .dev = 8, .part = 8, .id = 1);
 	made_finish(&made, 0, 2000 * MS);
@@ -145,6 +152,15 @@ TEST(test_cut)
 	assert_int_equal(sampled_at(report, &analysis_device_users, "time_ns", 0), MS);
 	assert_int_equal(sampled_at(report, &analysis_device_users, "time_ns", 1), 2 * MS);
 	assert_int_equal(sampled_at(report, &analysis_device_users, "requests", 0), 1);
+	assert_int_equal(sampled_at(report, &analysis_lines, "time_ns", 0), 2 * MS);
+	assert_int_equal(sampled_at(report, &analysis_lines, "time_ns", 1), 2 * MS);
+	assert_int_equal(sampled_at(report, &analysis_lines, "fetched_bytes", 0), 1000);
+	assert_int_equal(sampled_at(report, &analysis_lines, "fetched_bytes", 1), 2000);
+	assert_int_equal(sampled_at(report, &analysis_lines, "estimated_ns", 0), MS);
+	assert_int_equal(sampled_at(report, &analysis_lines, "estimated_samples", 0), 1);
+	assert_int_equal(sampled_at(report, &analysis_lines, "samples", 0), 2);
+	assert_int_equal(sampled_at(report, &analysis_lines, "count", 0), 1001);
+	assert_int_equal(sampled_at(report, &analysis_lines, "samples", 1), 0);
 	assert_int_equal(sampled_at(report, &analysis_latency_breakdown, "time_ns", 0), 0);
 	assert_int_equal(sampled_at(report, &analysis_latency_breakdown, "time_ns", 1), 3 * MS);
 	assert_int_equal(sampled_at(report, &analysis_latency_breakdown, "device_ns", 1), 3 * MS);

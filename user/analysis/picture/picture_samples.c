@@ -11,7 +11,7 @@ const struct analysis *const picture_sampled[PICTURE_SAMPLED] = {
 	&analysis_epochs,      &analysis_readahead,
 	&analysis_writeback,   &analysis_latency_breakdown,
 	&analysis_chain_spans, &analysis_device_users,
-	&analysis_ranks,
+	&analysis_ranks,       &analysis_lines,
 };
 
 /* --- during the walk --- */
@@ -124,19 +124,60 @@ static int emit_ended(void *state, uint32_t slot, const struct event *event)
 	return status ? status : sampling->how->consumer->span_ended(sampling->state, slot, event);
 }
 
+/* --- what events add --- */
+
+static void add_sum(struct picture_samples *samples, struct picture_sample *row,
+		    const struct sampled *how, const struct sampled_sum *sum)
+{
+	const struct picture_stretches over =
+		picture_stretches_of(&samples->axis, sum->start_ns, sum->end_ns);
+
+	for (int i = 0; i < SAMPLED_MAX; i++) {
+		row->before[i] = clock_add(row->before[i], sum->values[i]);
+		if (i < how->spread)
+			picture_spread_coarse(row->more[i], sizeof(row->more[i][0]), &samples->axis,
+					      &over, sum->values[i]);
+		else
+			row->more[i][over.first] += sum->values[i];
+	}
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct picture_sampling *sampling = state;
+	struct picture_sampled *table = sampling->table;
+	struct sampled_sum sum;
+
+	for (const struct event *event = events; event < events + count; event++) {
+		sum = (struct sampled_sum) { 0 };
+		if (!sampling->how->adds(table->filled, event, &sum))
+			continue;
+		for (size_t i = 0; i < table->count; i++)
+			if (table->rows[i].number == sum.number)
+				add_sum(sampling->all, &table->rows[i], sampling->how, &sum);
+	}
+	return 0;
+}
+
 /* --- consumers --- */
 
 /* Finds a consumer that gets the same events already, or adds one. */
 static int find_reported(struct picture_samples *samples, const struct sampled *how,
-			 size_t *reported)
+			 struct picture_sampled *table)
 {
 	struct picture_sampling *sampling = samples->reported;
+	size_t *reported = &table->reported;
 
 	for (*reported = 0; *reported < samples->reported_count; ++*reported)
-		if (samples->reported[*reported].how->consumer == how->consumer)
+		if (how->consumer && samples->reported[*reported].how->consumer == how->consumer)
 			return 0;
 	sampling += samples->reported_count++;
-	*sampling = (struct picture_sampling) { .how = how, .all = samples };
+	*sampling = (struct picture_sampling) { .how = how, .all = samples, .table = table };
+	if (how->adds) {
+		sampling->calls =
+			(struct walk_calls) { .events = add_events, .matters = how->matters };
+		return 0;
+	}
 	sampling->calls = (struct walk_calls) {
 		.parallel = how->consumer->parallel,
 		.events = emit_events,
@@ -184,7 +225,7 @@ int picture_samples_init(struct picture_samples *samples, const struct results *
 		if (table->absent || !table->row_count)
 			continue;
 		of->filled = results_state(results, how->filled);
-		status = find_reported(samples, how, &of->reported);
+		status = find_reported(samples, how, of);
 		if (!status)
 			status = choose_rows(of, how, table);
 	}
@@ -218,6 +259,8 @@ int picture_samples_finish(struct picture_samples *samples)
 	int status = 0;
 
 	for (size_t i = 0; i < samples->reported_count && !status; i++) {
+		if (samples->reported[i].how->adds)
+			continue;
 		status = go_to(&samples->reported[i], samples->axis.end_ns);
 		if (!status)
 			status = take_all(&samples->reported[i], UINT64_MAX);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Numbers of table rows in each coarse stretch of a run where these do not follow from single
- * events: numbers that only grow, sampled at the end of each stretch. Covers the first rows of each
- * table as it is shown.
+ * Numbers of table rows in each coarse stretch of a run, as struct sampled describes: of the first
+ * rows of each table as it is shown.
  */
 #ifndef FAULTLINE_PICTURE_SAMPLES_H
 #define FAULTLINE_PICTURE_SAMPLES_H
@@ -10,7 +9,7 @@
 #include "analysis/shared/results.h"
 #include "analysis/picture/picture_axis.h"
 
-#define PICTURE_SAMPLED 7	/* tables */
+#define PICTURE_SAMPLED 8	/* tables */
 #define PICTURE_SAMPLED_ROWS 64 /* of each */
 
 extern const struct analysis *const picture_sampled[PICTURE_SAMPLED];
@@ -28,14 +27,15 @@ struct picture_sampling {
 	struct arena arena; /* of the state */
 	struct walk_calls calls;
 	struct picture_samples *all;
-	unsigned int at; /* the current stretch */
+	unsigned int at;	       /* the current stretch */
+	struct picture_sampled *table; /* the only one, if events add to it */
 };
 
 struct picture_samples {
 	const struct job *job;
 	struct picture_axis axis;
 	struct picture_sampled {
-		const void *filled;
+		void *filled;
 		size_t reported; /* index of its consumer */
 		struct picture_sample *rows;
 		size_t count; /* 0: no rows */

@@ -126,13 +126,17 @@ static const struct walk_calls calls = {
 static int walk(struct pictures *pictures, struct job *job, const struct pictures_options *options,
 		struct trace_error *error)
 {
-	struct walk_consumer consumers[1 + PICTURE_SAMPLED] = { { &calls, pictures } };
+	struct walk_consumer consumers[2 + PICTURE_SAMPLED] = {
+		{ &calls, pictures },
+		{ &picture_flame_calls, &pictures->flame },
+	};
 	struct walk pass = {
 		.cursor.kinds = ~(JOB_KINDS | 1ull << TRACE_BIO | 1ull << TRACE_DEVICE),
 		.cursor.bytes_most = job->memory_bytes / 2,
 		.cursor.columns[TRACE_REQUEST] = PICTURE_REQUEST_COLUMNS,
+		.cursor.columns[TRACE_SAMPLE] = analysis_lines.columns[TRACE_SAMPLE],
 		.consumers = consumers,
-		.consumer_count = 1,
+		.consumer_count = 2,
 		.progress = options->progress,
 		.context = options->context,
 	};
@@ -180,9 +184,13 @@ int pictures_make(struct pictures **made, struct job *job, const struct results 
 	if (!status)
 		status = picture_samples_init(&pictures->samples, results, &pictures->axis);
 	if (!status)
+		status = picture_flame_init(&pictures->flame, job, &pictures->axis);
+	if (!status)
 		status = walk(pictures, job, options, error);
 	if (!status)
 		status = picture_spans_finish(&pictures->spans);
+	if (!status)
+		status = picture_flame_finish(&pictures->flame);
 	if (!status)
 		status = name_series(pictures, results);
 	if (!status)
@@ -204,6 +212,7 @@ void pictures_free(struct pictures *pictures)
 	picture_samples_free(&pictures->samples);
 	picture_grids_free(&pictures->grids);
 	picture_spans_free(&pictures->spans);
+	picture_flame_free(&pictures->flame);
 	for (int key = 0; key < PICTURE_KEYS; key++)
 		free(pictures->names[key]);
 	free(pictures->labels);

@@ -7,6 +7,7 @@
 #define FAULTLINE_PICTURES_H
 
 #include "analysis/picture/picture_course.h"
+#include "analysis/picture/picture_flame.h"
 #include "analysis/picture/picture_grids.h"
 #include "analysis/picture/picture_keys.h"
 #include "analysis/picture/picture_samples.h"
@@ -25,6 +26,7 @@ struct pictures {
 	struct picture_samples samples;
 	struct picture_grids grids;
 	struct picture_spans spans;
+	struct picture_flame flame;
 	struct picture_name *names[PICTURE_KEYS];      /* of each series */
 	struct picture_name map_names[PICTURE_MAPS];   /* of the files with a map */
 	uint64_t map_sizes[PICTURE_MAPS];	       /* bytes */

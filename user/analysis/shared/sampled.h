@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Monotonic counters of a table's rows, sampled at moments of the run, for plots, for which events
- * pass again after the tables are filled.
+ * Numbers of a table's rows over time, for plots, for which events pass again after the tables are
+ * filled: monotonic counters that are sampled at moments of the run, or what each event adds.
  */
 #ifndef FAULTLINE_SAMPLED_H
 #define FAULTLINE_SAMPLED_H
@@ -13,6 +13,13 @@
 #include "base/arena.h"
 
 #define SAMPLED_MAX 8 /* columns of a table */
+
+/* What an event adds to a row. */
+struct sampled_sum {
+	uint64_t number; /* of the row, as `numbers` sets it */
+	uint64_t start_ns, end_ns;
+	uint64_t values[SAMPLED_MAX]; /* in column order */
+};
 
 struct sampled {
 	const char *columns[SAMPLED_MAX]; /* names of table columns */
@@ -28,6 +35,12 @@ struct sampled {
 	 * analysis that filled the table. */
 	const struct analysis *filled;
 	void (*numbers)(const void *filled, uint64_t *numbers, size_t count);
+	/* Instead of `at` and all that is for it: called for events that `matters` (struct
+	 * walk_calls) lets pass. Returns false if it adds to no row. The first `spread` columns are
+	 * spread evenly from start to end, and the others belong to the start. */
+	bool (*adds)(void *filled, const struct event *event, struct sampled_sum *sum);
+	uint64_t matters;
+	int spread;
 	/* Sets a row's values at the moment, in column order. */
 	void (*at)(const void *filled, void *state, uint64_t number, uint64_t now_ns,
 		   uint64_t values[SAMPLED_MAX]);

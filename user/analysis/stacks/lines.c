@@ -51,6 +51,7 @@ struct lines {
 		uint64_t time_ns;
 		uint32_t process, thread, site;
 	} unfinished; /* the longest operation */
+	uint32_t *rows;		/* of the table: index in `all` */
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -70,7 +71,7 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 
 #define REASON_ROOM "too many lines"
 
-static const char *reason_of(const struct job *job, const struct event *event)
+const char *line_unknown(const struct job *job, const struct event *event)
 {
 	static const struct {
 		uint64_t flag;
@@ -89,12 +90,23 @@ static const char *reason_of(const struct job *job, const struct event *event)
 								      : "stack lost";
 }
 
-static struct line_sums sums_of(const struct lines *lines, const struct event *event,
-				unsigned int state)
+void line_interval(const struct job *job, const struct event *event, const struct line_sums *sums,
+		   uint64_t *start_ns, uint64_t *end_ns)
+{
+	*start_ns = event->start;
+	*end_ns = sums->estimated_samples ? event->start : event->end;
+	if (sums->estimated_samples || !job->cut)
+		return;
+	*start_ns = *start_ns > job->start_ns ? *start_ns : job->start_ns;
+	*end_ns = *end_ns < job->end_ns ? *end_ns : job->end_ns;
+	*end_ns = *end_ns > *start_ns ? *end_ns : *start_ns;
+}
+
+struct line_sums line_sums_of(const struct job *job, const struct event *event, unsigned int state)
 {
 	const double each = event_sample_operations(event);
 	bool exact;
-	const uint64_t time_ns = event_sample_time(lines->job, event, state, &exact);
+	const uint64_t time_ns = event_sample_time(job, event, state, &exact);
 
 	return (struct line_sums) {
 		.time_ns = time_ns,
@@ -104,6 +116,13 @@ static struct line_sums sums_of(const struct lines *lines, const struct event *e
 		.count = state == THREAD_CPU ? 0 : each,
 		.fetched_bytes = event_value(event, SAMPLE_FETCHED) * each,
 	};
+	uint64_t start_ns, end_ns;
+
+	if (exact) {
+		line_interval(job, event, &sums, &start_ns, &end_ns);
+		sums.time_ns = end_ns - start_ns;
+	}
+	return sums;
 }
 
 void line_sums_add(struct line_sums *sums, const struct line_sums *more)
@@ -184,7 +203,8 @@ static void add_unfinished(struct lines *lines, const struct event *event, uint3
 	lines->unfinished.site = site;
 }
 
-static int add_sample(struct lines *lines, const struct event *event)
+/* Returns the line of a sample, without sums. */
+static struct line line_of(struct lines *lines, const struct event *event)
 {
 	const struct thread thread = { .process = event->process, .tid = event->thread };
 	const int64_t rank = lines->job->processes.processes[event->process].rank;
@@ -196,12 +216,18 @@ static int add_sample(struct lines *lines, const struct event *event)
 		.kind = thread_kind(lines->job, &thread),
 		.rank = rank < 0 ? TABLE_NO_INT : rank,
 	};
-	struct line_sums sums = sums_of(lines, event, like.state);
-	struct line *line;
 
 	if (like.site == SITE_NONE)
-		like.reason = reason_of(lines->job, event);
-	line = find_line(lines, &like);
+		like.reason = line_unknown(lines->job, event);
+	return like;
+}
+
+static int add_sample(struct lines *lines, const struct event *event)
+{
+	const struct line like = line_of(lines, event);
+	const struct line_sums sums = line_sums_of(lines->job, event, like.state);
+	struct line *line = find_line(lines, &like);
+
 	if (!line)
 		return -ENOMEM;
 	line_sums_add(&line->sums, &sums);
@@ -417,8 +443,10 @@ struct lines_row *lines_rows(const struct results *results, size_t *count)
 	struct lines_row *rows = calloc(lines->count + 1, sizeof(*rows));
 
 	*count = lines->count;
-	for (size_t i = 0; rows && i < lines->count; i++)
+	for (size_t i = 0; rows && i < lines->count; i++) {
 		rows[i] = row_of(lines, &lines->all[i]);
+		rows[i].number = i;
+	}
 	return rows;
 }
 
@@ -461,6 +489,7 @@ static void fill(void *state, struct table *table)
 
 static void conclude(const struct results *results, struct table *table)
 {
+	struct lines *lines = results_state(results, &analysis_lines);
 	struct lines_row *rows;
 	size_t count;
 
@@ -473,8 +502,58 @@ static void conclude(const struct results *results, struct table *table)
 		lines_add_rows(table, results->job, rows, count);
 	else
 		table_fail(table, -ENOMEM);
+	lines->rows = arena_alloc(lines->arena, (count + 1) * sizeof(*lines->rows));
+	for (size_t i = 0; rows && lines->rows && i < count; i++)
+		lines->rows[i] = rows[i].number;
 	free(rows);
 }
+
+/* --- over time --- */
+
+static void row_numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	const struct lines *lines = filled;
+
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = lines->rows[i];
+	if (count < lines->count) /* the last one sums up those without room */
+		numbers[count - 1] = UINT32_MAX;
+}
+
+static bool add_to_row(void *filled, const struct event *event, struct sampled_sum *sum)
+{
+	struct lines *lines = filled;
+	struct line_sums sums;
+	struct line line;
+	const struct line *found;
+
+	if (!event_is_sample(event))
+		return false;
+	line = line_of(lines, event);
+	found = find_line(lines, &line);
+	if (!found)
+		return false;
+	sums = line_sums_of(lines->job, event, line.state);
+	sum->number = found - lines->all;
+	line_interval(lines->job, event, &sums, &sum->start_ns, &sum->end_ns);
+	sum->values[0] = sums.time_ns;
+	sum->values[1] = whole_of(sums.fetched_bytes);
+	sum->values[2] = sums.estimated_ns;
+	sum->values[3] = sums.estimated_samples;
+	sum->values[4] = sums.samples;
+	sum->values[5] = whole_of(sums.count);
+	return true;
+}
+
+static const struct sampled line_times = {
+	.columns = { "time_ns", "fetched_bytes", "estimated_ns", "estimated_samples", "samples",
+		     "count" },
+	.spread = 3,
+	.filled = &analysis_lines,
+	.numbers = row_numbers,
+	.adds = add_to_row,
+	.matters = EVENT_THREAD,
+};
 
 /* --- merging reports --- */
 
@@ -541,6 +620,7 @@ const struct analysis analysis_lines = {
 				      1ull << SAMPLE_STATE },
 	.fill = fill,
 	.conclude = conclude,
+	.sampled = &line_times,
 	.merging = { .sorted = "-time_ns", .many = "lines", .label = "location" },
 	.remake = lines_remake,
 };

@@ -5,6 +5,7 @@
 #ifndef FAULTLINE_LINES_H
 #define FAULTLINE_LINES_H
 
+#include "analysis/events/event.h"
 #include "analysis/job/job.h"
 #include "analysis/stacks/sites.h"
 #include "analysis/table/table.h"
@@ -24,6 +25,15 @@ struct line_sums {
 
 void line_sums_add(struct line_sums *sums, const struct line_sums *more);
 
+/* What a sample in a state (event_sample_state) adds to its line. */
+struct line_sums line_sums_of(const struct job *job, const struct event *event, unsigned int state);
+/* Gets the interval that its time and bytes are of, on the job's clock: that of the operation or
+ * wait if the sample is exact, cut by a filter; if not, the moment when it was taken. */
+void line_interval(const struct job *job, const struct event *event, const struct line_sums *sums,
+		   uint64_t *start_ns, uint64_t *end_ns);
+/* Returns why a sample has no stack, a static text. */
+const char *line_unknown(const struct job *job, const struct event *event);
+
 /* All samples with the same keys. Tables have some of the keys; texts belong to the analysis or are
  * static. */
 struct lines_row {
@@ -35,6 +45,7 @@ struct lines_row {
 	int64_t rank;
 	uint64_t line;
 	uint32_t site; /* without its library; SITE_NONE: the line is unknown */
+	uint32_t number; /* of the first of these in the analysis */
 	struct line_sums sums;
 	/* Set by lines_add_rows, from the other members: */
 	struct table_text location;

@@ -35,6 +35,7 @@ const COUNTS = {
 	latency_breakdown: 'Each operation counts in full when it ends.',
 	span_latency: 'Each operation counts in full when it ends.',
 	epochs: 'An epoch that extends beyond it is cut.',
+	lines: 'An operation that extends beyond it is cut.',
 };
 
 /* Columns that are computed from the numbers of a part. */
@@ -42,6 +43,8 @@ const DERIVED = {
 	epochs: { compute_time_share: (of) => of('compute_ns') / of('time_ns'),
 		samples_per_second: (of) => of('samples') / of('time_ns') * 1e9,
 		compute_share: (of) => of('compute_ns') / (of('compute_ns') + of('wait_ns')) },
+	lines: { share: (of, row) => of('time_ns') / flameTime(cellOf(tables.lines, row, 'state')),
+		uncertainty_ns: (of) => standardError(of('estimated_ns'), of('estimated_samples')) },
 };
 
 /* Tables made from data by stretch. */
@@ -210,7 +213,7 @@ function samplesInRange(table, columns) {
 			return { column, get: (row) => sampledCell(table, row, column.name, get(row)) };
 		if (derived[column.name])
 			return { column, get: (row) => {
-				const value = derived[column.name](of(row));
+				const value = derived[column.name](of(row), row);
 				return plain(get(row)) === null || !isFinite(value) ? null : value;
 			} };
 		return isFact(column) ? { column, get } : { column, get, whole: true };
@@ -225,7 +228,7 @@ function samplesInRange(table, columns) {
 /* The current columns and rows: of the whole run, or of the selected part. */
 function contentOf(table) {
 	const columns = shownColumns(table);
-	const summed = pictures.summed === 'all' && table.name !== 'spans';
+	const summed = pictures.summed === 'all' && !['spans', 'lines'].includes(table.name);
 	const when = whenOf(table);
 	if (rangeIsWhole())
 		return { columns, rows: table.rows };

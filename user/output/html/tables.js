@@ -168,7 +168,7 @@ const ELSEWHERE = new Set(['findings', 'caveats', 'trace']);
 
 /* Headings of tables that the text report does not have. */
 const HEADINGS = { totals: 'Totals', methods: 'Reads and writes by method',
-	starts: 'Program starts', reopens: 'Repeatedly opened files',
+	starts: 'Program starts', reopens: 'Repeatedly opened files', functions: 'Functions',
 	lifetimes: 'Files created and deleted', advice: 'fadvise and madvise calls',
 	io_patterns: 'I/O patterns', overlap: 'I/O and compute' };
 

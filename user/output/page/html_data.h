@@ -9,6 +9,12 @@
  * number}, a nested table {"columns": [name...], "units": [...], "rows": ...}.
  *
  * Number lists of pictures are run-length encoded: -N stands for N zeros.
+ *
+ * The flame graph: {"states": [[name, title]...], "texts": [...], "nodes": [[parent, file, line,
+ * function]...], "sums": [[node, state, [time...], [samples...], [estimated time...]]...]}. Files
+ * and functions are indices of texts; the first node is the root; a parent comes before its nodes.
+ * The times of a node exclude those of the nodes that it calls. Samples and estimated times are
+ * left out if all is exact, and estimated times if all is estimated.
  */
 #ifndef FAULTLINE_HTML_DATA_H
 #define FAULTLINE_HTML_DATA_H
@@ -37,6 +43,12 @@ extern const char *const html_members[PICTURE_MEMBERS];
 void html_tables(struct json *json, const char *name, const struct table *const *tables,
 		 size_t count);
 void html_pictures(struct json *json, const char *name, const struct pictures *pictures);
+/* Writes the flame graph; null if the layer stack was not recorded. */
+void html_flame(struct json *json, const char *name, const struct pictures *pictures);
+/* Write a list of numbers, which are `step` bytes apart or consecutive. */
+void html_list(struct json *json, const char *name, const uint64_t *numbers, size_t step,
+	       size_t count);
+void html_counts(struct json *json, const char *name, const uint32_t *numbers, size_t count);
 /* Writes a text as a string, shortened in the middle. `name` is as in json.h. */
 void html_text(struct json *json, const char *name, const char *text, size_t length);
 

@@ -15,49 +15,6 @@ static void separate(struct json *json)
 		json_line(json, 0);
 }
 
-/* --- lists of numbers --- */
-
-static void end_zeros(struct json *json, uint64_t *zeros)
-{
-	if (*zeros)
-		json_int(json, NULL, *zeros == 1 ? 0 : -(int64_t)*zeros);
-	*zeros = 0;
-}
-
-static void add_number(struct json *json, uint64_t *zeros, uint64_t number)
-{
-	if (!number) {
-		++*zeros;
-		return;
-	}
-	end_zeros(json, zeros);
-	json_uint(json, NULL, number);
-}
-
-/* Writes numbers that are `step` bytes apart. */
-static void write_list(struct json *json, const char *name, const uint64_t *numbers, size_t step,
-		       size_t count)
-{
-	uint64_t zeros = 0;
-
-	json_begin_list(json, name);
-	for (size_t i = 0; i < count; i++)
-		add_number(json, &zeros, *(const uint64_t *)((const char *)numbers + i * step));
-	end_zeros(json, &zeros);
-	json_end(json);
-}
-
-static void write_counts(struct json *json, const char *name, const uint32_t *numbers, size_t count)
-{
-	uint64_t zeros = 0;
-
-	json_begin_list(json, name);
-	for (size_t i = 0; i < count; i++)
-		add_number(json, &zeros, numbers[i]);
-	end_zeros(json, &zeros);
-	json_end(json);
-}
-
 /* --- timeline --- */
 
 static const char *const part_names[PICTURE_PARTS] = {
@@ -90,20 +47,20 @@ static void write_stretches(struct json *json, const struct pictures *pictures)
 
 	json_begin(json, "course");
 	if (pictures->course.computes)
-		write_list(json, "compute_ns", &all->compute_ns, step, PICTURE_FINE);
+		html_list(json, "compute_ns", &all->compute_ns, step, PICTURE_FINE);
 	else
 		json_null(json, "compute_ns");
 	for (int of = 0; of < PICTURE_UNIONS; of++) {
 		json_begin(json, of == PICTURE_ALL ? "all" : part_names[of]);
-		write_list(json, "alone_ns", &all->alone_ns[of], step, PICTURE_FINE);
-		write_list(json, "hidden_ns", &all->hidden_ns[of], step, PICTURE_FINE);
+		html_list(json, "alone_ns", &all->alone_ns[of], step, PICTURE_FINE);
+		html_list(json, "hidden_ns", &all->hidden_ns[of], step, PICTURE_FINE);
 		json_end(json);
 	}
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if ((pictures->layers & rows[i].needs) == rows[i].needs)
-			write_list(json, rows[i].name,
-				   (const uint64_t *)((const char *)all + rows[i].at), step,
-				   PICTURE_FINE);
+			html_list(json, rows[i].name,
+				  (const uint64_t *)((const char *)all + rows[i].at), step,
+				  PICTURE_FINE);
 		else
 			json_null(json, rows[i].name);
 	}
@@ -160,8 +117,8 @@ static void write_members(struct json *json, const struct picture_series *series
 		for (size_t at = 0; at < PICTURE_COARSE; at++)
 			any |= series->sums[at].of[i];
 		if (any && members >> i & 1)
-			write_list(json, html_members[i], &series->sums->of[i],
-				   sizeof(*series->sums), PICTURE_COARSE);
+			html_list(json, html_members[i], &series->sums->of[i],
+				  sizeof(*series->sums), PICTURE_COARSE);
 	}
 }
 
@@ -278,8 +235,8 @@ static void write_sample(struct json *json, const struct sampled *how,
 	json_uint(json, "row", row);
 	for (int i = 0; i < SAMPLED_MAX && how->columns[i]; i++)
 		if (sample->before[i])
-			write_list(json, how->columns[i], sample->more[i],
-				   sizeof(sample->more[i][0]), PICTURE_COARSE);
+			html_list(json, how->columns[i], sample->more[i],
+				  sizeof(sample->more[i][0]), PICTURE_COARSE);
 	json_end(json);
 }
 
@@ -317,8 +274,8 @@ static void write_kinds(struct json *json, const char *name, const uint32_t *cou
 					: kind == PICTURE_DEVICE_WRITE ? "device_write"
 								       : part_names[kind];
 
-		write_counts(json, kind_name, counts + kind * PICTURE_COARSE * rows,
-			     PICTURE_COARSE * rows);
+		html_counts(json, kind_name, counts + kind * PICTURE_COARSE * rows,
+			    PICTURE_COARSE * rows);
 	}
 	json_end(json);
 }
@@ -339,8 +296,8 @@ static void write_cache(struct json *json, const struct picture_cache *cache)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		write_list(json, rows[i].name, (const uint64_t *)((const char *)cache + rows[i].at),
-			   sizeof(*cache), PICTURE_COARSE);
+		html_list(json, rows[i].name, (const uint64_t *)((const char *)cache + rows[i].at),
+			  sizeof(*cache), PICTURE_COARSE);
 }
 
 static void write_map(struct json *json, const struct pictures *pictures, size_t number)
@@ -358,8 +315,8 @@ static void write_map(struct json *json, const struct pictures *pictures, size_t
 	json_uint(json, "size", pictures->map_sizes[number]);
 	write_name(json, &pictures->map_names[number]);
 	for (int touch = 0; touch < PICTURE_TOUCHES; touch++)
-		write_counts(json, touches[touch], map->counts[touch][0],
-			     PICTURE_COARSE * PICTURE_OFFSETS);
+		html_counts(json, touches[touch], map->counts[touch][0],
+			    PICTURE_COARSE * PICTURE_OFFSETS);
 	write_cache(json, map->cache);
 	json_end(json);
 }
@@ -399,7 +356,7 @@ static void write_lanes(struct json *json, const struct pictures *pictures)
 		json_uint(json, "time_ns", lane->time_ns);
 		json_uint(json, "kept", lane->kept);
 		write_name(json, &pictures->lane_names[i]);
-		write_list(json, "busy", lane->busy, sizeof(lane->busy[0]), PICTURE_COARSE);
+		html_list(json, "busy", lane->busy, sizeof(lane->busy[0]), PICTURE_COARSE);
 		json_end(json);
 	}
 	json_end(json);
@@ -512,6 +469,8 @@ void html_pictures(struct json *json, const char *name, const struct pictures *p
 	write_kinds(json, "sizes_of", pictures->grids.sizes[0][0], SIZE_CLASSES);
 	json_line(json, 0);
 	write_maps(json, pictures);
+	json_line(json, 0);
+	html_flame(json, "flame", pictures);
 	json_line(json, 0);
 	json_begin(json, "spans");
 	write_lanes(json, pictures);
