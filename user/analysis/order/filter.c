@@ -88,7 +88,7 @@ static int check_names(struct filter_state *state, struct trace_error *error)
 	char *names = filter->op ? strdup(filter->op) : NULL;
 	int status = filter->op && !names ? -ENOMEM : 0;
 
-	if (is_of_lines(filter) && !(state->job->layers & JOB_STACK)) {
+	if (filter_is_of_lines(filter) && !(state->job->layers & JOB_STACK)) {
 		snprintf(error->text, sizeof(error->text),
 			 "--line and --function require the layer stack, which was not recorded");
 		status = -ENODATA;

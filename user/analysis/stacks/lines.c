@@ -116,13 +116,6 @@ struct line_sums line_sums_of(const struct job *job, const struct event *event, 
 		.count = state == THREAD_CPU ? 0 : each,
 		.fetched_bytes = event_value(event, SAMPLE_FETCHED) * each,
 	};
-	uint64_t start_ns, end_ns;
-
-	if (exact) {
-		line_interval(job, event, &sums, &start_ns, &end_ns);
-		sums.time_ns = end_ns - start_ns;
-	}
-	return sums;
 }
 
 void line_sums_add(struct line_sums *sums, const struct line_sums *more)
