@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #include "analysis/report/report.h"
-#include "analysis/stacks/sites.h"
+#include "analysis/shared/sites.h"
 #include "ask_report.h"
 #include "output/base/export.h"
-#include "output/base/stack_tree.h"
+#include "analysis/stacks/stack_tree.h"
 #include "output/tables/export_tables.h"
 #include "output/text/text.h"
 

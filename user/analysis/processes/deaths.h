@@ -7,7 +7,7 @@
 #define FAULTLINE_DEATHS_H
 
 #include "analysis/shared/results.h"
-#include "analysis/stacks/sites.h"
+#include "analysis/shared/sites.h"
 
 struct death {
 	const char *signal; /* "SIGBUS" */

@@ -14,7 +14,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/rollup.h"
 #include "analysis/shared/trace_text.h"
-#include "analysis/stacks/sites.h"
+#include "analysis/shared/sites.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 

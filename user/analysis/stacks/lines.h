@@ -7,7 +7,7 @@
 
 #include "analysis/events/event.h"
 #include "analysis/job/job.h"
-#include "analysis/stacks/sites.h"
+#include "analysis/shared/sites.h"
 #include "analysis/table/table.h"
 
 struct report;

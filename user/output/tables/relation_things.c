@@ -2,7 +2,7 @@
 /* The tables of spans, files, processes and stacks. */
 #include <sys/wait.h>
 
-#include "analysis/stacks/sites.h"
+#include "analysis/shared/sites.h"
 #include "output/base/args.h"
 #include "output/base/json.h"
 #include "output/tables/relation.h"

@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 #include "analysis/events/resolve.h"
-#include "analysis/stacks/sites.h"
+#include "analysis/shared/sites.h"
 #include "output/base/device_names.h"
 #include "output/timeline/timeline.h"
 

@@ -2,7 +2,7 @@
 /*
  * Finds the application's frame in stacks.
  */
-#include "analysis/stacks/sites.h"
+#include "analysis/shared/sites.h"
 
 #include <inttypes.h>
 #include <stdio.h>
