@@ -27,7 +27,7 @@
 struct top_options {
 	const char *connect, *subject, *sort, *filter, *format, *colour;
 	uint64_t interval_ns, count;
-	bool batch;
+	bool batch, idle;
 };
 
 static const struct option_row top_rows[] = {
@@ -42,6 +42,8 @@ static const struct option_row top_rows[] = {
 	  "Sort rows by this column, named as in --format json. Default: busy." },
 	{ 0, "filter", "TEXT", OPTION_STRING, offsetof(struct top_options, filter),
 	  "Show only rows with this text in their name, job or user, ignoring case." },
+	{ 0, "idle", NULL, OPTION_FLAG, offsetof(struct top_options, idle),
+	  "Show idle jobs and processes, too." },
 	{ 'b', "batch", NULL, OPTION_FLAG, offsetof(struct top_options, batch),
 	  "Print frames one after another, without a terminal." },
 	{ 'n', "count", "N", OPTION_COUNT, offsetof(struct top_options, count),
@@ -58,8 +60,8 @@ static const struct option_table top_table = {
 		 "for right now.\nReads from faultline monitor if one runs; otherwise watches all "
 		 "processes itself, which\nrequires root. If its capabilities come from the "
 		 "program file, it shows only the user's own\nprocesses.\nKeys: j, p, f: jobs, "
-		 "processes, files; <, >: sort by another column; /: filter;\nSpace: pause; h: "
-		 "help on keys and columns; q: quit.",
+		 "processes, files; <, >: sort by another column; /: filter;\ni: idle ones, too; "
+		 "Space: pause; h: help on keys and columns; q: quit.",
 	.own = OPTION_ROWS(top_rows),
 };
 
@@ -185,6 +187,7 @@ int command_top(int argc, char **argv)
 			  options.sort);
 		return EXIT_USAGE;
 	}
+	live.controls.idle = options.idle;
 	live.interval_ns = options.interval_ns;
 	live.frames = options.count;
 	live.batch = options.batch;

@@ -50,6 +50,11 @@ static void all(struct controls *controls)
 	controls->help = false;
 }
 
+static void idle(struct controls *controls)
+{
+	controls->idle = !controls->idle;
+}
+
 static void pause_or_go_on(struct controls *controls)
 {
 	controls->paused = !controls->paused;
@@ -77,6 +82,7 @@ static const struct {
 	{ { '<', ',', TERMINAL_LEFT }, sort_left, NULL },
 	{ { '/' }, filter, "/         filter by name, job or user; Return to apply" },
 	{ { TERMINAL_ESCAPE, '*' }, all, "Esc, *    clear the filter" },
+	{ { 'i' }, idle, "i         show or hide idle jobs and processes" },
 	{ { ' ' }, pause_or_go_on, "Space     pause, resume" },
 	{ { 'h', '?' }, help, "h, ?      show or hide this help" },
 	{ { 'q', 'Q' }, quit, "q         quit" },
@@ -151,5 +157,6 @@ struct top_view controls_view(const struct controls *controls)
 		.subject = controls->subject,
 		.sort = top_sort_column(controls->sort)->name,
 		.filter = controls->filter,
+		.idle = controls->idle,
 	};
 }

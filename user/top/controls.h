@@ -13,6 +13,7 @@ struct controls {
 	enum top_subject subject;
 	size_t sort; /* see top_sort_column */
 	bool paused, help, quit;
+	bool idle;			    /* show idle rows, too */
 	bool typing;			    /* a filter */
 	char filter[CONTROLS_FILTER_BYTES]; /* NUL included */
 	char typed[CONTROLS_FILTER_BYTES];  /* so far */

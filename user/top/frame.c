@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Differences of sums, divided by the time between them. */
 #include "top/frame.h"
+#include "base/compare.h"
 #include "base/strbuf.h"
 #include "capture/calls/wait_calls.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct row {
 	struct table_text name, job, user, labels[TOP_LABELS];
 	uint64_t pid;
-	double busy, fetched_by_asked;
+	double busy, cpu, fetched_by_asked;
 	uint64_t operations, errors, read_bytes, written_bytes, fetched_bytes;
 	uint64_t faults, major, mmap_bytes, direct_bytes, uring_bytes, libaio_bytes, splice_bytes;
 	uint64_t metadata, syncs;
 	uint64_t mean_ns, p99_ns;
 	uint64_t interval_ns;
 	uint64_t waits_ns;
+	size_t number; /* in the sample */
 	struct table_text waits_in, waits_for;
 };
 
@@ -28,6 +32,9 @@ static const struct table_column rate_columns[] = {
 	  "share of time in an operation or a fault on a file, summed over threads: three threads "
 	  "that always wait make 300 %",
 	  TABLE_REAL(struct row, busy), 0 },
+	{ "cpu", "cpu", UNIT_SHARE, KIND_FACT,
+	  "share of time on a CPU, summed over threads; not for files", TABLE_REAL(struct row, cpu),
+	  0 },
 	{ "operations", "ops/s", UNIT_COUNT, KIND_FACT,
 	  "operations and page faults on files, per second", PER_SECOND(operations), 0 },
 	{ "read_bytes", "read/s", UNIT_BYTES, KIND_FACT,
@@ -135,11 +142,11 @@ static const struct {
 	const char *who, *what;
 } shown[TOP_SUBJECTS] = {
 	[TOP_JOBS] = { "job",
-		       "busy,operations,read_bytes,mmap_bytes,written_bytes,faults,"
+		       "busy,cpu,operations,read_bytes,mmap_bytes,written_bytes,faults,"
 		       "fetched_bytes,p99_ns,fetched_by_asked,major,direct_bytes,uring_bytes,"
 		       "libaio_bytes,splice_bytes,metadata,syncs,errors" },
 	[TOP_PROCESSES] = { "pid,command",
-			    "busy,waits_for,operations,read_bytes,mmap_bytes,"
+			    "busy,cpu,waits_for,operations,read_bytes,mmap_bytes,"
 			    "written_bytes,faults,mean_ns,fetched_bytes,fetched_by_asked,major,"
 			    "direct_bytes,uring_bytes,libaio_bytes,metadata,syncs,user,job" },
 	[TOP_FILES] = { "path",
@@ -213,6 +220,10 @@ static const size_t rates[] = {
 	offsetof(struct row, metadata),	     offsetof(struct row, syncs),
 };
 
+#define BUSY_STEPS                                                                                 \
+	1000 /* as printed: with less I/O than that, rows are sorted by what they ran              \
+	      */
+
 static uint64_t a_second(uint64_t sum, uint64_t interval_ns)
 {
 	return llround((double)sum * 1e9 / interval_ns);
@@ -235,7 +246,7 @@ static bool fill_row(struct row *row, const struct ledger_sums *before,
 		time_ns += done.time_ns;
 	}
 	count = row->operations;
-	row->busy = (double)time_ns / interval_ns;
+	row->busy = round(BUSY_STEPS * (double)time_ns / interval_ns) / BUSY_STEPS;
 	row->mean_ns = count ? time_ns / count : TABLE_NO_UINT;
 	row->p99_ns = sums_percentile(latencies, 99);
 	row->fetched_by_asked =
@@ -257,15 +268,11 @@ static struct table_text text_of(const char *text)
 	return (struct table_text) { text, text ? strlen(text) : 0 };
 }
 
-/* Returns the state that says best what the threads did in an interval; "": unknown. */
-static const char *main_state(const struct top_thing *was, const struct top_thing *thing,
-			      uint64_t interval_ns)
+/* Returns the state that says best what the threads did in an interval; NULL: unknown. */
+static const char *main_state(const uint64_t in_ns[THREAD_STATE_COUNT], uint64_t interval_ns)
 {
-	uint64_t in_ns[THREAD_STATE_COUNT];
 	unsigned int state, first = THREAD_CPU + 1, end = THREAD_STATE_COUNT, longest;
 
-	for (state = 0; state < THREAD_STATE_COUNT; state++)
-		in_ns[state] = sums_grown(was ? was->thread_ns[state] : 0, thing->thread_ns[state]);
 	if (in_ns[THREAD_CPU] + in_ns[THREAD_RUNNABLE] >= interval_ns / 2) {
 		first = THREAD_CPU;
 		end = THREAD_RUNNABLE + 1;
@@ -273,7 +280,72 @@ static const char *main_state(const struct top_thing *was, const struct top_thin
 	for (longest = state = first; state < end; state++)
 		if (in_ns[state] > in_ns[longest])
 			longest = state;
-	return in_ns[longest] ? thread_state_name(longest) : "";
+	return in_ns[longest] ? thread_state_name(longest) : NULL;
+}
+
+/* Returns whether an interval's times of threads are known. */
+static bool times_since(const struct top_thing *was, const struct top_thing *thing,
+			uint64_t in_ns[THREAD_STATE_COUNT])
+{
+	uint64_t all_ns = 0;
+
+	for (unsigned int state = 0; state < THREAD_STATE_COUNT; state++) {
+		in_ns[state] = sums_grown(was ? was->thread_ns[state] : 0, thing->thread_ns[state]);
+		all_ns += in_ns[state];
+	}
+	return all_ns;
+}
+
+#define ACTIVE_PART 10000 /* of the interval; what wakes up once a second takes about that */
+
+/* Fills what depends on threads. Returns whether they ran, or waited for a CPU, storage or memory.
+ */
+static bool fill_threads(struct row *row, const struct top_thing *was,
+			 const struct top_thing *thing, uint64_t interval_ns)
+{
+	uint64_t in_ns[THREAD_STATE_COUNT];
+
+	row->cpu = NAN;
+	if (!times_since(was, thing, in_ns))
+		return false;
+	row->cpu = (double)in_ns[THREAD_CPU] / interval_ns;
+	row->waits_for = text_of(main_state(in_ns, interval_ns));
+	return in_ns[THREAD_CPU] + in_ns[THREAD_RUNNABLE] + in_ns[THREAD_STORAGE] +
+		       in_ns[THREAD_MEMORY] >
+	       interval_ns / ACTIVE_PART;
+}
+
+/* Fills a row; returns whether the thing was active. */
+static bool fill_from(struct row *row, const struct top_thing *was, const struct top_thing *thing,
+		      uint64_t interval_ns)
+{
+	bool ran;
+
+	*row = (struct row) { .name = text_of(thing->name),
+			      .job = text_of(thing->job),
+			      .user = text_of(thing->user),
+			      .pid = thing->pid ? thing->pid : TABLE_NO_UINT,
+			      .waits_ns = thing->waits_in ? thing->waits_ns : TABLE_NO_UINT,
+			      .waits_in = text_of(thing->waits_in) };
+	for (int label = 0; label < TOP_LABELS; label++)
+		row->labels[label] = text_of(thing->labels[label]);
+	ran = fill_threads(row, was, thing, interval_ns);
+	return fill_row(row, was ? &was->sums : NULL, &thing->sums, interval_ns) ||
+	       thing->waits_in || ran;
+}
+
+static double known(double share)
+{
+	return isnan(share) ? -1 : share;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	return COMPARE(b->busy, a->busy) ?: COMPARE(known(b->cpu), known(a->cpu))
+					 ?: COMPARE(b->operations, a->operations)
+					 ?: COMPARE(a->number, b->number);
 }
 
 static uint64_t interval_of(const struct top_sample *before, const struct top_sample *after)
@@ -282,31 +354,31 @@ static uint64_t interval_of(const struct top_sample *before, const struct top_sa
 }
 
 static void add_rows(struct table *table, const struct top_sample *before,
-		     const struct top_sample *after, const struct top_view *view)
+		     const struct top_sample *after, const struct top_view *view, uint64_t *idle)
 {
 	const struct top_things *things = &after->of[view->subject];
+	struct row *rows = calloc(things->count + 1, sizeof(*rows));
 	uint64_t interval_ns = interval_of(before, after);
+	size_t count = 0;
 
-	for (size_t i = 0; i < things->count; i++) {
+	if (!rows)
+		table_fail(table, -ENOMEM);
+	for (size_t i = 0; rows && i < things->count; i++) {
 		const struct top_thing *thing = &things->all[i];
 		const struct top_thing *was = top_sample_find(before, view->subject, thing->key);
-		struct row row = { .name = text_of(thing->name),
-				   .job = text_of(thing->job),
-				   .user = text_of(thing->user),
-				   .pid = thing->pid ? thing->pid : TABLE_NO_UINT,
-				   .waits_ns = thing->waits_in ? thing->waits_ns : TABLE_NO_UINT,
-				   .waits_in = text_of(thing->waits_in) };
-		const char *state = main_state(was, thing, interval_ns);
 
-		for (int label = 0; label < TOP_LABELS; label++)
-			row.labels[label] = text_of(thing->labels[label]);
 		if (!is_wanted(thing, view->filter))
 			continue;
-		row.waits_for = text_of(state[0] ? state : NULL);
-		if (fill_row(&row, was ? &was->sums : NULL, &thing->sums, interval_ns) ||
-		    thing->waits_in)
-			table_add(table, &row);
+		if (fill_from(&rows[count], was, thing, interval_ns) || view->idle)
+			rows[count++].number = i;
+		else if (view->subject != TOP_FILES)
+			++*idle;
 	}
+	if (rows)
+		qsort(rows, count, sizeof(*rows), compare_rows);
+	for (size_t i = 0; i < count; i++)
+		table_add(table, &rows[i]);
+	free(rows);
 }
 
 /* With several users, a name is not enough to distinguish jobs. */
@@ -355,10 +427,11 @@ static int show_columns(struct table *table, const struct top_sample *sample,
 }
 
 int top_frame(struct table **table, const struct top_sample *before, const struct top_sample *after,
-	      const struct top_view *view)
+	      const struct top_view *view, uint64_t *idle)
 {
 	int status;
 
+	*idle = 0;
 	*table = table_new(top_subject_names[view->subject], NULL, TABLE_LIST);
 	for (int i = 0; i < NAME_COLUMNS && name_columns[view->subject][i].name; i++)
 		table_add_column(*table, &name_columns[view->subject][i]);
@@ -368,7 +441,7 @@ int top_frame(struct table **table, const struct top_sample *before, const struc
 	if (view->subject == TOP_PROCESSES)
 		table_add_columns(*table, state_columns, 1);
 	table_add_columns(*table, label_columns, TOP_LABELS);
-	add_rows(*table, before, after, view);
+	add_rows(*table, before, after, view, idle);
 	status = table_status(*table);
 	if (!status)
 		status = show_columns(*table, after, view);
@@ -387,7 +460,7 @@ static const struct table_column node_columns[] = {
 int top_frame_node(struct table **table, const struct top_sample *before,
 		   const struct top_sample *after)
 {
-	struct row row = { .interval_ns = interval_of(before, after) };
+	struct row row = { .cpu = NAN, .interval_ns = interval_of(before, after) };
 	int status;
 
 	*table = table_new("node", NULL, TABLE_RECORD);

@@ -11,6 +11,7 @@ struct top_view {
 	enum top_subject subject;
 	const char *sort;   /* name of a numeric column */
 	const char *filter; /* in the name, job or user, ignoring case; "": everything */
+	bool idle;	    /* also what was idle in the interval */
 };
 
 /* The columns that rows can be sorted by, in table order; NULL after the last. */
@@ -18,10 +19,12 @@ const struct table_column *top_sort_column(size_t number);
 
 /*
  * Rates per second from one sample to a later one of the same source; new rows count from zero.
- * Omits rows without activity or waits. Returns 0 or -ENOMEM.
+ * Those with the most time in I/O come first, then those with the most time on a CPU. Omits what
+ * was idle: it did no I/O, had none in flight, and hardly ran or waited to. *idle receives how many
+ * jobs or processes that were. Returns 0 or -ENOMEM.
  */
 int top_frame(struct table **table, const struct top_sample *before, const struct top_sample *after,
-	      const struct top_view *view);
+	      const struct top_view *view, uint64_t *idle);
 
 /* The node in one row: the same columns without the names, and the interval. */
 int top_frame_node(struct table **table, const struct top_sample *before,

@@ -68,26 +68,30 @@ static int take_sample(struct show *show, bool *fresh)
 
 /* --- frames --- */
 
-static int make_tables(const struct show *show, struct table **node, struct table **table)
+static int make_tables(const struct show *show, struct table **node, struct table **table,
+		       uint64_t *idle)
 {
 	struct top_view view = controls_view(&show->controls);
 	int status;
 
 	*node = *table = NULL;
+	*idle = 0;
 	if (!show->before.readings)
 		return 0;
 	status = top_frame_node(node, &show->before, &show->after);
 	if (!status)
-		status = top_frame(table, &show->before, &show->after, &view);
+		status = top_frame(table, &show->before, &show->after, &view, idle);
 	return status;
 }
 
 static void write_text(const struct show *show, struct sink *out, const struct table *node,
-		       const struct table *table)
+		       const struct table *table, uint64_t idle)
 {
 	struct style style = { .width = style_width(STDOUT_FILENO),
 			       .colour = style_colour(show->live->colour, STDOUT_FILENO) };
-	struct top_screen screen = { .style = &style, .where = show->live->source.where };
+	struct top_screen screen = { .style = &style,
+				     .where = show->live->source.where,
+				     .idle = idle };
 	time_t now = time(NULL);
 	struct tm local;
 	char clock[16];
@@ -106,14 +110,15 @@ static void write_text(const struct show *show, struct sink *out, const struct t
 static int write_frame(const struct show *show, struct sink *out)
 {
 	struct table *node, *table;
-	int status = make_tables(show, &node, &table);
+	uint64_t idle;
+	int status = make_tables(show, &node, &table, &idle);
 
 	if (!status && show->live->json) {
 		const struct table *tables[] = { node, table };
 
 		status = json_tables(out, tables, 2);
 	} else if (!status) {
-		write_text(show, out, node, table);
+		write_text(show, out, node, table, idle);
 	}
 	table_free(node);
 	table_free(table);

@@ -46,7 +46,7 @@ void own_close(struct own *own)
 int own_take(void *context, struct sink *json, char *trouble, size_t size)
 {
 	static const struct jobs_asked everything = { .jobs = LEDGER_JOBS_MAX + 2,
-						      .processes = 64,
+						      .processes = 1024,
 						      .files = LEDGER_FILES_MAX };
 	struct own *own = context;
 	struct jobs_about about = { .host = "" };

@@ -33,7 +33,7 @@ struct top_thing {
 	 * has been in flight (0: none), what it is, and on which file. */
 	uint64_t waits_ns;
 	const char *waits_in;
-	uint64_t thread_ns[THREAD_STATE_COUNT]; /* of a process's threads; all 0: unknown */
+	uint64_t thread_ns[THREAD_STATE_COUNT]; /* of its threads; all 0: unknown */
 	struct ledger_sums sums;
 };
 

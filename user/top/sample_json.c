@@ -256,6 +256,7 @@ static int take_job(struct top_sample *sample, struct json_object *job)
 
 	take_labels(&thing, job);
 	take_in_flight(&thing, member(member(job, "in_flight"), "oldest"));
+	take_threads(&thing, member(job, "threads"));
 	status = add_thing(sample, TOP_JOBS, job, &thing);
 	if (!status)
 		status = take_processes(sample, job, thing.name);

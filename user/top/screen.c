@@ -65,11 +65,22 @@ static void write_node(struct sink *out, const struct top_screen *screen, const 
 	sink_close(&scratch);
 }
 
+static void write_omitted(struct sink *line, uint64_t idle, uint64_t more, const char *subject)
+{
+	char count[UNITS_TEXT];
+
+	if (idle)
+		sink_format(line, "%s idle%s", units_count(count, idle), more ? " and " : "");
+	if (more)
+		sink_format(line, "%s more", units_count(count, more));
+	if (idle || more)
+		sink_format(line, " %s not shown", subject);
+}
+
 /* Writes what is wrong, or what is omitted, or nothing. */
 static void write_state(struct sink *out, const struct top_screen *screen,
 			const struct controls *controls, const struct top_sample *sample)
 {
-	char count[UNITS_TEXT];
 	struct sink line;
 	enum style_mark mark = STYLE_QUIET;
 
@@ -77,10 +88,9 @@ static void write_state(struct sink *out, const struct top_screen *screen,
 	if (screen->trouble) {
 		mark = STYLE_BAD;
 		sink_text(&line, screen->trouble);
-	} else if (sample->unreported[controls->subject]) {
-		sink_format(&line, "%s more %s not shown",
-			    units_count(count, sample->unreported[controls->subject]),
-			    top_subject_names[controls->subject]);
+	} else {
+		write_omitted(&line, screen->idle, sample->unreported[controls->subject],
+			      top_subject_names[controls->subject]);
 	}
 	if (controls->filter[0])
 		sink_format(&line, "%sfilter: \"%s\"", line.used ? "; " : "", controls->filter);
@@ -145,7 +155,7 @@ static void fit_lines(struct sink *out, size_t from, size_t lines)
 
 /* Writes as many rows as fit; the rest becomes one row "other". */
 static void write_table(struct sink *out, const struct top_screen *screen,
-			const struct table *table)
+			const struct controls *controls, const struct table *table)
 {
 	size_t used = HEAD_LINES + FOOT_LINES + HEADING_LINES;
 	size_t rows = screen->lines > used + ROWS_MIN ? screen->lines - used : ROWS_MIN;
@@ -156,7 +166,9 @@ static void write_table(struct sink *out, const struct top_screen *screen,
 	if (table && table->row_count)
 		grid_write(out, table, &options);
 	else
-		sink_text(out, table ? "(no I/O)\n" : "");
+		sink_text(out, !table				? ""
+			       : controls->subject == TOP_FILES ? "(no I/O)\n"
+								: "(all idle)\n");
 }
 
 void top_screen_write(struct sink *out, const struct top_screen *screen,
@@ -171,7 +183,7 @@ void top_screen_write(struct sink *out, const struct top_screen *screen,
 	if (controls->help)
 		write_help(out, screen, table);
 	else
-		write_table(out, screen, table);
+		write_table(out, screen, controls, table);
 	if (screen->lines <= FOOT_LINES)
 		return;
 	fit_lines(out, from, screen->lines - 1);

@@ -13,6 +13,7 @@ struct top_screen {
 	const char *where;   /* source of the samples */
 	const char *clock;   /* time of day */
 	const char *trouble; /* NULL: none */
+	uint64_t idle;	     /* rows that are left out */
 };
 
 /* `node` and `table` are from top_frame; NULL until there are two samples. Errors stay in the

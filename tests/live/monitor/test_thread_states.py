@@ -114,7 +114,47 @@ class Monitor(Watching):
                            self.states(first, groups[1])["sleep"])
 
 
+WITHOUT_IO = {
+    "sleep": "time.sleep(FOREVER)",
+    "cpu": "while True: pass",
+    "lock": "while True: lock.acquire(timeout=0.005)",
+}
+NO_IO_PROGRAM = """
+import os, threading, time
+FOREVER = 1000000
+lock = threading.Lock()
+lock.acquire()
+os.write(1, b"ready\\n")
+"""
+
+
 class Top(unittest.TestCase):
+    def test_without_io(self):
+        """Processes without I/O have rows; one that sleeps all the time only with --idle."""
+        programs, seen = {}, {}
+        for state, work in WITHOUT_IO.items():
+            programs[state] = machine().start([sys.executable, "-c", NO_IO_PROGRAM + work],
+                                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+            self.addCleanup(programs[state].stdout.close)
+            self.addCleanup(programs[state].wait)
+            self.addCleanup(programs[state].kill)
+            self.assertEqual(programs[state].stdout.readline(), b"ready\n")
+        for options in [], ["--idle"]:
+            frames = Frames("--show", "processes", "--connect", "none", *options)
+            try:
+                frames.next()  # its interval includes the start
+                expected = set(programs) - ({"sleep"} if not options else set())
+                rows = {}
+                while not {programs[state].pid for state in expected} <= set(rows):
+                    rows |= {row["pid"]: row for row in frames.next()["processes"]}
+            finally:
+                frames.end()
+            seen[bool(options)] = rows
+            self.assertGreater(rows[programs["cpu"].pid]["cpu"], rows[programs["lock"].pid]["cpu"])
+            self.assertIn(rows[programs["lock"].pid]["waits_for"], ("lock", "runnable"))
+        self.assertNotIn(programs["sleep"].pid, seen[False])
+        self.assertEqual(seen[True][programs["sleep"].pid]["waits_for"], "sleep")
+
     def test_states(self):
         """Each program's row has its state; on a busy machine it may wait longest for a CPU."""
         programs = Programs(self, 0.02)

@@ -82,10 +82,11 @@ static uint64_t number(const struct table *table, const char *column)
 static struct table *frame_of(const struct top_sample *before, const struct top_sample *after,
 			      enum top_subject subject, const char *filter)
 {
-	const struct top_view view = { subject, "busy", filter };
+	const struct top_view view = { subject, "busy", filter, false };
 	struct table *table;
+	uint64_t idle;
 
-	assert_int_equal(top_frame(&table, before, after, &view), 0);
+	assert_int_equal(top_frame(&table, before, after, &view, &idle), 0);
 	return table;
 }
 
@@ -254,6 +255,60 @@ static bool is_shown(const struct table *table, const char *name)
 	return false;
 }
 
+/* Processes without I/O have rows if they ran or waited for storage; those that ran most come
+ * first, but after those with I/O. */
+TEST(test_idle)
+{
+	static const char process[] =
+		"{\"pid\":%d,\"start_ns\":1,\"program\":\"p\",\"threads\":%s,\"methods\":[%s]},";
+	static const struct {
+		const char *threads, *methods; /* in an interval of 2 s */
+	} processes[] = {
+		{ "{\"sleep\":2000000000,\"cpu\":200000}", "" },
+		{ "{\"lock\":1999000000,\"cpu\":1000000}", "" },
+		{ "{\"pipe\":90000000000}", "" },
+		{ "{\"cpu\":1500000000}", "" },
+		{ "{\"cpu\":900000}",
+		  "{\"op\":\"read\",\"method\":\"syscall\",\"count\":1,\"time_ns\":900000}" },
+		{ "{\"cpu\":10000}",
+		  "{\"op\":\"read\",\"method\":\"syscall\",\"count\":1,\"time_ns\":2000000}" },
+		{ "{\"runnable\":300000}", "" },
+		{ "{\"storage\":300000}", "" },
+		{ "null", "" },
+	};
+	static const uint64_t expected[] = { 6, 4, 2, 5, 7, 8 };
+	static const uint64_t with_idle[] = { 6, 4, 2, 5, 1, 3, 7, 8, 9 };
+	struct top_sample before = { .time_ns = 100 * SECOND }, after;
+	struct top_view view = { TOP_PROCESSES, "busy", "", false };
+	char text[4096], *at = text;
+	struct table *table;
+	uint64_t idle;
+
+	at += sprintf(at,
+		      "{\"time_unix_ns\":%llu,\"readings\":1,\"jobs\":[{\"id\":1,\"processes\":[",
+		      102 * SECOND);
+	for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
+		at += sprintf(at, process, (int)i + 1, processes[i].threads, processes[i].methods);
+	strcpy(at - 1, "]}]}");
+	assert_int_equal(top_sample_parse(&after, text, strlen(text)), 0);
+	assert_int_equal(top_frame(&table, &before, &after, &view, &idle), 0);
+	assert_int_equal(idle, 3);
+	assert_int_equal(table->row_count, sizeof(expected) / sizeof(expected[0]));
+	for (size_t i = 0; i < table->row_count; i++)
+		assert_int_equal(cell(table, i, "pid")->uint, expected[i]);
+	assert_true(cell(table, 1, "cpu")->real == 0.75);
+	table_free(table);
+	view.idle = true;
+	assert_int_equal(top_frame(&table, &before, &after, &view, &idle), 0);
+	assert_int_equal(idle, 0);
+	assert_int_equal(table->row_count, sizeof(with_idle) / sizeof(with_idle[0]));
+	for (size_t i = 0; i < table->row_count; i++)
+		assert_int_equal(cell(table, i, "pid")->uint, with_idle[i]);
+	assert_int_equal(cell(table, 8, "cpu")->type, CELL_NULL);
+	table_free(table);
+	top_sample_free(&after);
+}
+
 /* Two jobs of one cgroup stay distinct, even with another job between them; a single user is not
  * shown.
  */
@@ -377,14 +432,15 @@ static struct shown show(size_t width, size_t lines, const struct controls *cont
 {
 	struct top_sample before = sample_of(1, 1, command), after = sample_of(2, 2, command);
 	const struct style style = { .width = width };
-	const struct top_screen screen = { &style, lines, "unix:/run/faultline.sock", "12:34:56",
-					   NULL };
+	struct top_screen screen = {
+		&style, lines, "unix:/run/faultline.sock", "12:34:56", NULL, 0
+	};
 	struct top_view view = controls_view(controls);
 	struct table *node, *table;
 	struct shown shown = { 0 };
 
 	assert_int_equal(top_frame_node(&node, &before, &after), 0);
-	assert_int_equal(top_frame(&table, &before, &after, &view), 0);
+	assert_int_equal(top_frame(&table, &before, &after, &view, &screen.idle), 0);
 	sink_open_memory(&shown.text);
 	top_screen_write(&shown.text, &screen, controls, &after, node, table);
 	sink_char(&shown.text, 0);
@@ -409,10 +465,10 @@ TEST(test_screen)
 	static const char expected[] =
 		"faultline top  12:34:56  unix:/run/faultline.sock\n"
 		"all: 9.5% in I/O, 522 ops/s, 2.0 MiB read/s, 20.0 KiB written/s\n"
-		"3 more jobs not shown\n"
+		"1 idle and 3 more jobs not shown\n"
 		"                               in\n"
-		"job                           I/O  ops/s   read/s   mmap/s  written/s  faults/s\n"
-		"/system.slice/train.service  9.5%    522  2.0 MiB  146 KiB   20.0 KiB        15\n"
+		"job                           I/O  cpu  ops/s   read/s   mmap/s  written/s\n"
+		"/system.slice/train.service  9.5%    -    522  2.0 MiB  146 KiB   20.0 KiB\n"
 		"\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
 		"j jobs  p processes  f files  <> sort: in I/O  / filter  h help  q quit\n";
 	struct controls controls;
@@ -500,7 +556,7 @@ TEST(test_keys)
 	assert_int_equal(controls.sort, 0);
 	keys(&controls, ">");
 	controls_key(&controls, TERMINAL_RIGHT);
-	assert_string_equal(controls_view(&controls).sort, "read_bytes");
+	assert_string_equal(controls_view(&controls).sort, "operations");
 	for (int i = 0; i < 100; i++)
 		keys(&controls, ">");
 	assert_non_null(top_sort_column(controls.sort));
@@ -509,6 +565,10 @@ TEST(test_keys)
 	assert_true(controls.paused && controls.help);
 	keys(&controls, " h");
 	assert_false(controls.paused || controls.help);
+	keys(&controls, "i");
+	assert_true(controls_view(&controls).idle);
+	keys(&controls, "i");
+	assert_false(controls_view(&controls).idle);
 	assert_false(controls_key(&controls, 'x'));
 	assert_false(controls_key(&controls, TERMINAL_NOTHING));
 	keys(&controls, "q");

@@ -269,6 +269,12 @@ static void put_process(struct json *out, const struct ledger *ledger,
 	json_end(out);
 }
 
+/* Returns how long threads have run, or waited to. */
+static uint64_t ran_ns(const uint64_t thread_ns[THREAD_STATE_COUNT])
+{
+	return thread_ns[THREAD_CPU] + thread_ns[THREAD_RUNNABLE];
+}
+
 static void put_processes(struct json *out, const struct ledger *ledger,
 			  const struct ledger_job *job, unsigned int most, uint64_t now_ns)
 {
@@ -284,7 +290,7 @@ static void put_processes(struct json *out, const struct ledger *ledger,
 		if (!process->end_ns)
 			rank(ranked, &count, most,
 			     (struct ranked) { sums_total(&process->sums).time_ns,
-					       process->start_ns, process });
+					       ran_ns(process->thread_ns), process });
 	json_begin_list(out, "processes");
 	for (unsigned int i = 0; i < count; i++)
 		put_process(out, ledger, ranked[i].what, now_ns);
