@@ -73,21 +73,30 @@ static int open_mapped(pid_t pid, uint64_t address)
 	return find_mapping(pid, address, path, sizeof(path)) ? marker_files_open(path) : -ENOENT;
 }
 
+static int open_program(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return marker_files_open(path);
+}
+
 static int open_mapping(const struct code_mapping *mapping)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
 	char path[128];
 	int fd;
 
-	if (!mapping->address) {
-		snprintf(path, sizeof(path), "/proc/%u/exe", mapping->pid);
-		return marker_files_open(path);
-	}
+	if (!mapping->address)
+		return open_program(mapping->pid);
 	snprintf(
 		path, sizeof(path), "/proc/%u/map_files/%llx-%llx", mapping->pid,
 		(unsigned long long)mapping->address,
 		(unsigned long long)(mapping->address + (mapping->bytes + page - 1) / page * page));
 	fd = marker_files_open(path);
+	/* Without CAP_SYS_ADMIN. Most interpreters are programs, not libraries. */
+	if (fd == -EPERM && mapping->python.ino)
+		return open_program(mapping->pid);
 	/* The mapping may have been split or merged. */
 	return fd == -ENOENT ? open_mapped(mapping->pid, mapping->address) : fd;
 }
