@@ -108,8 +108,9 @@ __noinline int stack_take(struct task_state *state, const struct op_account *acc
 			sample_set_state(event, state, what);
 		event->flags = stack_walk(state, draft);
 		event->stack = draft->id;
-		ring_output(&event->header, RECORD_SAMPLE, event->header.time_ns, sizeof(*event),
-			    owner_of(bpf_get_current_task_btf()));
+		if (draft->id || !stack_required)
+			ring_output(&event->header, RECORD_SAMPLE, event->header.time_ns,
+				    sizeof(*event), owner_of(bpf_get_current_task_btf()));
 	}
 	stack_draft_put(draft);
 	return 0;

@@ -5,10 +5,11 @@
  *
  *   exec PID UID RANK CGROUP PROGRAM COMMAND     exit PID
  *   file ID DEV INO PATH                         read        (a reading: books all additions)
- *   thread PID STATE NS
+ *   thread PID STATE NS                          line PID STATE NS FILE LINE FUNCTION
  *   add PID FILE OP METHOD COUNT ERRORS BYTES FETCHED CREATED TIME_NS MAJOR CLASS
  *
  * usage: jobs_served LISTEN [--interval MS] [--token-file FILE] [--flight STATUS]
+ *        [--lines on]
  */
 #include <errno.h>
 #include <stdio.h>
@@ -112,6 +113,23 @@ static void do_thread(char *line)
 	ledger_add_thread(ledger, pid, 0, now_ns(), now_ns(), thread_ns);
 }
 
+/* A line of Python. */
+static void do_python(char *line)
+{
+	struct ledger_line added = { .next = NULL };
+	char file[1024], function[1024];
+	uint32_t pid = take_number(&line);
+
+	added.state = take_number(&line);
+	added.time_ns = take_number(&line);
+	take_hex(&line, file, sizeof(file));
+	added.line = take_number(&line);
+	take_hex(&line, function, sizeof(function));
+	added.file = file;
+	added.function = function;
+	ledger_add_line(ledger, pid, now_ns(), &added);
+}
+
 static void do_line(char *line)
 {
 	const char *what = strsep(&line, " ");
@@ -127,6 +145,8 @@ static void do_line(char *line)
 		do_add(line);
 	else if (!strcmp(what, "thread"))
 		do_thread(line);
+	else if (!strcmp(what, "line"))
+		do_python(line);
 	else if (!strcmp(what, "read"))
 		ledger_settle(ledger, now_ns(), now_ns());
 	ledger_unlock(ledger);
@@ -154,9 +174,7 @@ static int flight(void *context, char *said, size_t size)
 
 int main(int argc, char **argv)
 {
-	const struct ledger_options how = { .max_series = 10000,
-					    .costs = metric_costs,
-					    .retire_ns = 1 };
+	struct ledger_options how = { .max_series = 10000, .costs = metric_costs, .retire_ns = 1 };
 	struct pages_options options = {
 		.interval_ns = 1000000000,
 		.refresh = refresh,
@@ -169,6 +187,8 @@ int main(int argc, char **argv)
 	for (int i = 2; i + 1 < argc; i += 2) {
 		if (!strcmp(argv[i], "--interval"))
 			options.interval_ns = strtoull(argv[i + 1], NULL, 10) * 1000000;
+		else if (!strcmp(argv[i], "--lines"))
+			how.lines = true;
 		else if (!strcmp(argv[i], "--flight"))
 			options.flight = flight, flight_answer_status = atoi(argv[i + 1]);
 		else if (token_read(&token, argv[i + 1]))

@@ -25,7 +25,7 @@
 #define BUFFER_BYTES (1u << 20) /* for each CPU, as in the monitor */
 
 struct top_options {
-	const char *connect, *subject, *sort, *filter, *format, *colour;
+	const char *connect, *subject, *sort, *filter, *format, *stacks, *colour;
 	uint64_t interval_ns, count;
 	bool batch, idle;
 };
@@ -50,6 +50,9 @@ static const struct option_row top_rows[] = {
 	  "Exit after N frames.", 1, UINT64_MAX },
 	{ 0, "format", "text|json", OPTION_CHOICE, offsetof(struct top_options, format),
 	  "With --batch: text, or one JSON object per frame. Default: text." },
+	{ 0, "stacks", "python|off", OPTION_CHOICE, offsetof(struct top_options, stacks),
+	  "When watching directly, show at which lines of Python processes wait or compute. "
+	  "Default: python." },
 	{ 0, "color", "auto|always|never", OPTION_CHOICE, offsetof(struct top_options, colour),
 	  "Color in text; auto: on a terminal, unless NO_COLOR is set. Default: auto." },
 };
@@ -121,7 +124,7 @@ static bool asks_monitor(const struct top_options *options, const char *where)
 }
 
 /* Watches all processes, or the user's own, as the monitor does by default. */
-static int watch_node(struct own **own, bool all)
+static int watch_node(struct own **own, bool all, bool stacks)
 {
 	struct service_options service = { .interval_ns = 1000000000 };
 	int err = selection_layers(NULL, &service.session.layers);
@@ -130,7 +133,8 @@ static int watch_node(struct own **own, bool all)
 		err = selection_file_types(NULL, &service.session.file_classes);
 	if (err)
 		return err;
-	service.session.layers &= ~(1u << LAYER_SPAN | 1u << LAYER_STACK);
+	service.session.layers &= ~(1u << LAYER_SPAN | (stacks ? 0 : 1u << LAYER_STACK));
+	service.session.stacks_only = true;
 	service.session.attach.uid = all ? ATTACH_ANYBODY : getuid();
 	service.session.buffer_bytes = BUFFER_BYTES;
 	service.ledger = (struct ledger_options) { .costs = metric_costs };
@@ -154,7 +158,7 @@ static int run(const struct top_options *options, struct live *live)
 		if (status)
 			log_warning("cannot give up privileges: %s", strerror(-status));
 	} else {
-		if (watch_node(&own, all))
+		if (watch_node(&own, all, strcmp(options->stacks, "off") != 0))
 			return EXIT_FAILED;
 		live->source =
 			(struct live_source) { own_take, own,
@@ -172,6 +176,7 @@ int command_top(int argc, char **argv)
 		.interval_ns = 2000000000,
 		.subject = "jobs",
 		.format = "text",
+		.stacks = "python",
 		.colour = "auto",
 	};
 	struct live live = { 0 };

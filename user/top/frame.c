@@ -22,7 +22,7 @@ struct row {
 	uint64_t interval_ns;
 	uint64_t waits_ns;
 	size_t number; /* in the sample */
-	struct table_text waits_in, waits_for;
+	struct table_text waits_in, waits_for, at;
 };
 
 #define PER_SECOND(member) TABLE_UINT(struct row, member)
@@ -89,12 +89,16 @@ static const struct table_column waits_columns[] = {
 };
 #define WAITS_SHOWN_NS 1000000000ull /* columns are shown when anything has waited this long */
 
-/* The column for processes. */
+/* The columns for processes. */
 static const struct table_column state_columns[] = {
 	{ "waits_for", "waits for", UNIT_NONE, KIND_FACT,
 	  "the state off CPU in which its threads were longest, summed over threads; cpu or "
 	  "runnable if they computed, or waited to, for at least half of the interval",
 	  TABLE_TEXT(struct row, waits_for), 0 },
+	{ "at", "at", UNIT_NONE, KIND_FACT,
+	  "the application's line of Python at which its threads were longest in that state or, "
+	  "if they have not left it, in another one",
+	  TABLE_TEXT(struct row, at), 0 },
 };
 
 #define NAME_COLUMNS 4
@@ -146,7 +150,7 @@ static const struct {
 		       "fetched_bytes,p99_ns,fetched_by_asked,major,direct_bytes,uring_bytes,"
 		       "libaio_bytes,splice_bytes,metadata,syncs,errors" },
 	[TOP_PROCESSES] = { "pid,command",
-			    "busy,cpu,waits_for,operations,read_bytes,mmap_bytes,"
+			    "busy,cpu,operations,read_bytes,mmap_bytes,"
 			    "written_bytes,faults,mean_ns,fetched_bytes,fetched_by_asked,major,"
 			    "direct_bytes,uring_bytes,libaio_bytes,metadata,syncs,user,job" },
 	[TOP_FILES] = { "path",
@@ -268,8 +272,8 @@ static struct table_text text_of(const char *text)
 	return (struct table_text) { text, text ? strlen(text) : 0 };
 }
 
-/* Returns the state that says best what the threads did in an interval; NULL: unknown. */
-static const char *main_state(const uint64_t in_ns[THREAD_STATE_COUNT], uint64_t interval_ns)
+/* Returns the state that says best what the threads did in an interval. */
+static unsigned int main_state(const uint64_t in_ns[THREAD_STATE_COUNT], uint64_t interval_ns)
 {
 	unsigned int state, first = THREAD_CPU + 1, end = THREAD_STATE_COUNT, longest;
 
@@ -280,7 +284,24 @@ static const char *main_state(const uint64_t in_ns[THREAD_STATE_COUNT], uint64_t
 	for (longest = state = first; state < end; state++)
 		if (in_ns[state] > in_ns[longest])
 			longest = state;
-	return in_ns[longest] ? thread_state_name(longest) : NULL;
+	return longest;
+}
+
+/* Returns the line that says best where the threads were in a state; NULL: unknown. */
+static const char *main_line(const struct top_thing *thing, unsigned int state)
+{
+	const struct top_line *longest = &thing->lines[SAMPLE_IO];
+
+	if (state == THREAD_RUNNABLE)
+		state = THREAD_CPU;
+	if (state == THREAD_STORAGE && longest->at)
+		return longest->at;
+	if (thing->lines[state].at)
+		return thing->lines[state].at;
+	for (state = THREAD_CPU + 1; state < SAMPLE_IO; state++)
+		if (thing->lines[state].time_ns > longest->time_ns)
+			longest = &thing->lines[state];
+	return longest->at ? longest->at : thing->lines[THREAD_CPU].at;
 }
 
 /* Returns whether an interval's times of threads are known. */
@@ -304,12 +325,15 @@ static bool fill_threads(struct row *row, const struct top_thing *was,
 			 const struct top_thing *thing, uint64_t interval_ns)
 {
 	uint64_t in_ns[THREAD_STATE_COUNT];
+	unsigned int state;
 
 	row->cpu = NAN;
 	if (!times_since(was, thing, in_ns))
 		return false;
 	row->cpu = (double)in_ns[THREAD_CPU] / interval_ns;
-	row->waits_for = text_of(main_state(in_ns, interval_ns));
+	state = main_state(in_ns, interval_ns);
+	row->waits_for = text_of(in_ns[state] ? thread_state_name(state) : NULL);
+	row->at = text_of(main_line(thing, state));
 	return in_ns[THREAD_CPU] + in_ns[THREAD_RUNNABLE] + in_ns[THREAD_STORAGE] +
 		       in_ns[THREAD_MEMORY] >
 	       interval_ns / ACTIVE_PART;
@@ -414,8 +438,10 @@ static int show_columns(struct table *table, const struct top_sample *sample,
 	struct strbuf list = { .used = 0 };
 	bool hung = has_hung(&sample->of[view->subject]);
 
-	strbuf_add(&list, "%s%s,%s%s", shown[view->subject].who, user ? ",user" : "", view->sort,
-		   hung ? ",waits_ns,waits_in" : "");
+	strbuf_add(&list, "%s%s,%s%s%s%s", shown[view->subject].who, user ? ",user" : "",
+		   view->sort, hung ? ",waits_ns,waits_in" : "",
+		   view->subject == TOP_PROCESSES ? ",waits_for" : "",
+		   view->subject == TOP_PROCESSES && sample->lines ? ",at" : "");
 	while (*what) {
 		size_t name = strcspn(what, ",");
 
@@ -439,7 +465,7 @@ int top_frame(struct table **table, const struct top_sample *before, const struc
 	if (view->subject != TOP_FILES)
 		table_add_columns(*table, waits_columns, 2);
 	if (view->subject == TOP_PROCESSES)
-		table_add_columns(*table, state_columns, 1);
+		table_add_columns(*table, state_columns, 2);
 	table_add_columns(*table, label_columns, TOP_LABELS);
 	add_rows(*table, before, after, view, idle);
 	status = table_status(*table);

@@ -55,6 +55,9 @@ int own_take(void *context, struct sink *json, char *trouble, size_t size)
 	about.now_unix_ns = host_unix_now_ns();
 	about.now_ns = host_now_ns();
 	jobs_json(json, service_ledger(own->service), own->rates, &about, &everything);
+	ledger_lock(service_ledger(own->service));
+	ledger_forget_lines(service_ledger(own->service)); /* those of the next interval follow */
+	ledger_unlock(service_ledger(own->service));
 	if (json->error)
 		snprintf(trouble, size, "%s", strerror(-json->error));
 	return json->error;

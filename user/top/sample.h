@@ -34,6 +34,12 @@ struct top_thing {
 	uint64_t waits_ns;
 	const char *waits_in;
 	uint64_t thread_ns[THREAD_STATE_COUNT]; /* of its threads; all 0: unknown */
+	/* Of a process, by state or SAMPLE_IO, the line of Python at which it was longest since the
+	 * sample before: "loader.py:42 in load"; NULL: unknown. */
+	struct top_line {
+		const char *at;
+		uint64_t time_ns;
+	} lines[SAMPLE_IO + 1];
 	struct ledger_sums sums;
 };
 
@@ -46,6 +52,7 @@ struct top_sample {
 	uint64_t time_ns;		   /* Unix time; everything done before is included */
 	uint64_t readings;		   /* how often sums were read; 0: not yet */
 	uint64_t unreported[TOP_SUBJECTS]; /* how many were omitted for lack of room */
+	bool lines;			   /* of Python are recorded */
 	struct ledger_sums node;
 	struct top_things of[TOP_SUBJECTS];
 	struct json_object *document; /* owns the names */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stacks/sites.h"
 #include "base/grow.h"
 #include "capture/calls/wait_calls.h"
 #include "top/sample.h"
@@ -198,6 +199,43 @@ static void take_threads(struct top_thing *thing, const struct json_object *thre
 		thing->thread_ns[state] = number(threads, thread_state_name(state));
 }
 
+static struct table_text text_of(const char *text)
+{
+	return (struct table_text) { text, text ? strlen(text) : 0 };
+}
+
+static const char *state_name(int state)
+{
+	return state == SAMPLE_IO ? SAMPLE_IO_NAME : thread_state_name(state);
+}
+
+/* Takes where a line is. The text is stored in the JSON object, which owns it. */
+static void take_line(struct top_thing *thing, struct json_object *line)
+{
+	int state = find_word(text(line, "state"), state_name, SAMPLE_IO + 1);
+	char location[LOCATION_BYTES];
+	struct json_object *own;
+
+	if (state < 0)
+		return; /* from a later version */
+	site_locate(location, site_base_name(text_of(text(line, "file"))), number(line, "line"),
+		    text_of(text(line, "function")));
+	own = json_object_new_string(location);
+	if (!own || json_object_object_add(line, "at", own)) {
+		json_object_put(own);
+		return;
+	}
+	thing->lines[state] = (struct top_line) { text(line, "at"), number(line, "time_ns") };
+}
+
+static void take_lines(struct top_sample *sample, struct top_thing *thing,
+		       const struct json_object *lines)
+{
+	sample->lines |= json_object_is_type(lines, json_type_array);
+	for (size_t i = 0; i < list_length(lines); i++)
+		take_line(thing, json_object_array_get_idx(lines, i));
+}
+
 static int take_processes(struct top_sample *sample, const struct json_object *job,
 			  const char *job_name)
 {
@@ -218,6 +256,7 @@ static int take_processes(struct top_sample *sample, const struct json_object *j
 		take_labels(&thing, job);
 		take_in_flight(&thing, list_item(member(process, "in_flight"), 0));
 		take_threads(&thing, member(process, "threads"));
+		take_lines(sample, &thing, member(process, "lines"));
 		status = add_thing(sample, TOP_PROCESSES, process, &thing);
 	}
 	return status;

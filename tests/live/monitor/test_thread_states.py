@@ -9,6 +9,7 @@ import unittest
 import harness
 from harness import below_root, in_cgroup, machine
 from test_top import Frames
+from test_users import AS_NOBODY, CAPABILITIES, capable
 from watching import Watching
 
 FOREVER = 1000000  # seconds
@@ -128,7 +129,93 @@ os.write(1, b"ready\\n")
 """
 
 
+# A function for each state, which waits or computes at its third line.
+LINES_PROGRAM = """
+import os, select, sys, threading, time
+end, other_end = os.pipe()
+held = threading.Lock()
+held.acquire()
+
+def sleep():
+    while True:
+        time.sleep(0.02)
+
+def lock():
+    while True:
+        held.acquire(timeout=0.02)
+
+def pipe():
+    while True:
+        select.select([end], [], [], 0.02)
+
+def cpu():
+    while True:
+        x = 0; x = 1; x = 2; x = 3
+
+function = globals()[sys.argv[1]]
+print(function.__code__.co_firstlineno + 2, flush=True)
+function()
+"""
+LINES = ["sleep", "lock", "pipe", "cpu"]
+
+
+class Lines:
+    """Programs in each state, which print at which line they are."""
+
+    def __init__(self, test, *by):
+        self.test, self.by, self.all, self.at = test, by, {}, {}
+        self.path = f"{machine().new_dir()}/job.py"
+        with open(self.path, "w") as file:
+            file.write(LINES_PROGRAM)
+
+    def start(self, *states):
+        for state in states:
+            program = machine().start([*self.by, harness.PYTHON, self.path, state],
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+            self.test.addCleanup(program.stdout.close)
+            self.test.addCleanup(program.wait)
+            self.test.addCleanup(program.kill)
+            self.all[program.pid] = state
+            self.at[state] = f"job.py:{int(program.stdout.readline())} in {state}"
+
+    def await_lines(self, frames):
+        """Each process has been seen in its state, then always at its line."""
+        missing, end = set(self.at), time.monotonic() + harness.LIMIT / 4
+        while missing:
+            self.test.assertLess(time.monotonic(), end, missing)
+            for row in frames.next()["processes"]:
+                state = self.all.get(row["pid"])
+                if state and row["waits_for"] == state and row["at"]:
+                    # A loop's other line runs, too, but hardly ever.
+                    self.test.assertEqual(row["at"], self.at[state])
+                    missing -= {state}
+                elif state and row["waits_for"] == "runnable" and row["at"]:
+                    missing -= {state} & {"cpu"}
+
+
 class Top(unittest.TestCase):
+    def test_lines(self):
+        """Processes have the line at which they are, whether they started before top or later, and
+        whoever's they are; unless stacks are off."""
+        lent = [*AS_NOBODY, capable(machine().new_dir(), CAPABILITIES)]
+        for by, program, before in ((), None, ["sleep", "lock"]), (AS_NOBODY, lent, LINES):
+            lines = Lines(self, *by)
+            lines.start(*before)
+            frames = Frames("--show", "processes", "--connect", "none", program=program)
+            try:
+                frames.next()
+                lines.start(*(set(LINES) - set(before)))
+                lines.await_lines(frames)
+            finally:
+                frames.end()
+        frames = Frames("--show", "processes", "--connect", "none", "--stacks", "off")
+        try:
+            rows = [row for _ in range(3) for row in frames.next()["processes"]]
+        finally:
+            frames.end()
+        self.assertTrue({row["pid"] for row in rows} & set(lines.all))
+        self.assertEqual({row["at"] for row in rows}, {None})
+
     def test_without_io(self):
         """Processes without I/O have rows; one that sleeps all the time only with --idle."""
         programs, seen = {}, {}

@@ -44,7 +44,7 @@ static void begin(struct ledger *ledger, uint32_t pid, const char *cgroup, const
 	ledger_exec(ledger, &who, time_ns);
 }
 
-static const struct ledger_job *job_called(const struct ledger *ledger, const char *cgroup)
+static inline const struct ledger_job *job_called(const struct ledger *ledger, const char *cgroup)
 {
 	const struct ledger_job *job = ledger_jobs(ledger);
 

@@ -84,6 +84,26 @@ class Jobs(unittest.TestCase):
             self.assertEqual((jobs["/a"]["threads"], told["node"]["threads"]), (both, both))
             self.assertEqual((jobs["/b"]["threads"], jobs["/b"]["processes"][0]["threads"]), (None, None))
 
+    def test_lines(self):
+        """For each state, the line of Python with the most time; not in the monitoring service."""
+        with Served() as served:
+            served.exec(7, "/a")
+            served.read()
+            self.assertNotIn("lines", served.jobs()["jobs"][0]["processes"][0])
+        with Served("--lines", "on") as served:
+            for pid in 7, 8:
+                served.exec(pid, "/a")
+            served.line(7, "lock", 5, "/job/a.py", 3, "f")
+            served.line(7, "lock", 2, "/job/a.py", 4, "f")
+            served.line(7, "lock", 4, "/job/a.py", 4, "f")
+            served.line(7, "io", 1, "", 0, "")
+            served.read()
+            [job] = served.jobs()["jobs"]
+            lines = {process["pid"]: process["lines"] for process in job["processes"]}
+            self.assertEqual(lines, {8: [], 7: [
+                {"state": "lock", "file": "/job/a.py", "line": 4, "function": "f", "time_ns": 6},
+                {"state": "io", "file": None, "line": None, "function": None, "time_ns": 1}]})
+
     def test_rates(self):
         with Served() as served:
             served.exec(7, "/a")

@@ -90,6 +90,16 @@ static struct table *frame_of(const struct top_sample *before, const struct top_
 	return table;
 }
 
+static bool is_shown(const struct table *table, const char *name)
+{
+	int column = table_find_column(table, name);
+
+	for (size_t i = 0; i < table->view.shown_count; i++)
+		if (table->view.shown[i] == (size_t)column)
+			return true;
+	return false;
+}
+
 /* --- rates --- */
 
 TEST(test_rates)
@@ -228,6 +238,59 @@ TEST(test_states)
 	}
 }
 
+/* The line is that of the state that is shown, if its threads have left it. */
+TEST(test_lines)
+{
+	static const char jobs[] =
+		"{\"time_unix_ns\":%llu,\"readings\":1,\"jobs\":[{\"id\":1,\"methods\":[],"
+		"\"processes\":[{\"pid\":42,\"start_ns\":5,\"program\":\"p\",\"threads\":{%s},"
+		"\"lines\":%s}]}]}";
+#define LINE(state, line, time)                                                                    \
+	"{\"state\":\"" state "\",\"file\":\"/job/a.py\",\"line\":" line                           \
+	",\"function\":\"C.f\",\"time_ns\":" time "}"
+	static const struct {
+		const char *threads, *lines, *at; /* `at` NULL: unknown */
+	} cases[] = {
+		{ "\"lock\":2000000000,\"cpu\":900000000",
+		  "[" LINE("io", "1", "9") "," LINE("lock", "2", "1") "," LINE("cpu", "3", "8") "]",
+		  "a.py:2 in C.f" },
+		{ "\"lock\":2000000000,\"cpu\":900000000",
+		  "[" LINE("io", "1", "1") "," LINE("pipe", "2", "2") "," LINE("cpu", "3", "8") "]",
+		  "a.py:2 in C.f" },
+		{ "\"lock\":2000000000,\"runnable\":1000000000",
+		  "[" LINE("lock", "2", "2") "," LINE("cpu", "3", "1") "]", "a.py:3 in C.f" },
+		{ "\"storage\":1000000000", "[" LINE("io", "1", "1") "," LINE("lock", "2", "2") "]",
+		  "a.py:1 in C.f" },
+		{ "\"storage\":1000000000", "[" LINE("cpu", "3", "1") "]", "a.py:3 in C.f" },
+		{ "\"lock\":1000000000,\"cpu\":900000000",
+		  "[{\"state\":\"lock\",\"file\":null,\"line\":null,\"function\":\"\\u001b[2J\"}]",
+		  "\x1b[2J in ?" },
+		{ "\"cpu\":900000000", "[" LINE("of a later version", "1", "1") ",7,null]", NULL },
+		{ "\"cpu\":900000000", "[]", NULL },
+		{ "\"cpu\":900000000", "7", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct top_sample before = { .time_ns = 100 * SECOND }, after;
+		struct table *table;
+		char text[2048];
+
+		snprintf(text, sizeof(text), jobs, 102 * SECOND, cases[i].threads, cases[i].lines);
+		assert_int_equal(top_sample_parse(&after, text, strlen(text)), 0);
+		table = frame_of(&before, &after, TOP_PROCESSES, "");
+		if (cases[i].at) {
+			assert_int_equal(cell(table, 0, "at")->length, strlen(cases[i].at));
+			assert_memory_equal(cell(table, 0, "at")->text, cases[i].at,
+					    strlen(cases[i].at));
+		} else {
+			assert_int_equal(cell(table, 0, "at")->type, CELL_NULL);
+		}
+		assert_int_equal(is_shown(table, "at"), cases[i].lines[0] == '[');
+		table_free(table);
+		top_sample_free(&after);
+	}
+}
+
 TEST(test_nothing_done)
 {
 	struct top_sample before = sample_of(1, 2, "train"), after = sample_of(2, 2, "train");
@@ -243,16 +306,6 @@ TEST(test_nothing_done)
 	table_free(table);
 	top_sample_free(&before);
 	top_sample_free(&after);
-}
-
-static bool is_shown(const struct table *table, const char *name)
-{
-	int column = table_find_column(table, name);
-
-	for (size_t i = 0; i < table->view.shown_count; i++)
-		if (table->view.shown[i] == (size_t)column)
-			return true;
-	return false;
 }
 
 /* Processes without I/O have rows if they ran or waited for storage; those that ran most come

@@ -25,7 +25,7 @@ struct generation {
 	uint32_t number;
 	struct arena arena; /* what the codes point to */
 	struct map codes;   /* by address, and check; the value is a struct code * */
-	struct map stacks;  /* by id in records; the value is the id in rows */
+	struct map stacks;  /* by id in records; the value is the id in rows, or the line */
 };
 
 struct python_frames {
@@ -229,13 +229,12 @@ static bool is_shim(const struct code *code, int32_t line)
 
 /* Returns the id of a frame, whose row is appended if it is new; 0: out of memory. */
 static uint32_t frame_id(struct python_frames *frames, struct trace_writer *writer,
-			 unsigned int lane, uint64_t time_ns, const struct code *code,
-			 uint32_t line)
+			 unsigned int lane, uint64_t time_ns, const struct python_line *line)
 {
 	const uint64_t key[] = {
-		map_hash_bytes(&frames->frames, code->path, code->path_bytes),
-		map_hash_bytes(&frames->frames, code->function, code->function_bytes),
-		line,
+		map_hash_bytes(&frames->frames, line->path, line->path_bytes),
+		map_hash_bytes(&frames->frames, line->function, line->function_bytes),
+		line->line,
 	};
 	uint64_t row[FRAME_COLUMNS], *id;
 	bool added;
@@ -246,9 +245,9 @@ static uint32_t frame_id(struct python_frames *frames, struct trace_writer *writ
 	*id = ++frames->last_frame;
 	row[FRAME_TIME] = time_ns;
 	row[FRAME_ID] = *id;
-	row[FRAME_SOURCE] = trace_writer_string(writer, code->path, code->path_bytes);
-	row[FRAME_LINE] = line;
-	row[FRAME_FUNCTION] = trace_writer_string(writer, code->function, code->function_bytes);
+	row[FRAME_SOURCE] = trace_writer_string(writer, line->path, line->path_bytes);
+	row[FRAME_LINE] = line->line;
+	row[FRAME_FUNCTION] = trace_writer_string(writer, line->function, line->function_bytes);
 	trace_writer_append(writer, TRACE_FRAME, lane, row);
 	return *id;
 }
@@ -272,39 +271,75 @@ static uint32_t stack_id(struct python_frames *frames, struct trace_writer *writ
 	return *id;
 }
 
-void python_frames_take_stack(struct python_frames *frames, struct trace_writer *writer,
-			      unsigned int lane, const struct event_stack *event)
+/* Names the frames of a stack, the innermost first, and returns their number. */
+static size_t name_frames(const struct generation *generation, const struct event_stack *event,
+			  struct python_line lines[PYTHON_FRAMES_MAX])
 {
-	const uint64_t key[] = { event->id };
-	struct generation *generation;
-	uint32_t stack = 0;
-	uint64_t *entry;
-	bool added;
+	size_t count = 0;
 
-	generation_renew_if_full(frames);
-	generation = find_generation(frames, event->generation);
-	if (!generation)
-		return;
-	for (uint32_t i = event->count; i-- > 0;) {
+	for (uint32_t i = 0; i < event->count && i < PYTHON_FRAMES_MAX; i++) {
 		const struct python_frame *frame = &event->frames[i];
 		const struct code *code = find_code(generation, frame);
 		int32_t line = python_line(&code->lines, frame->instruction);
-		uint32_t id;
 
 		if (is_shim(code, line))
 			continue;
 		if (line == PYTHON_LINE_NONE) /* before the function's first line */
 			line = code->lines.first_line;
-		id = frame_id(frames, writer, lane, event->header.time_ns, code,
-			      line > 0 ? line : 0);
-		stack = stack_id(frames, writer, lane, event->header.time_ns, stack, id);
+		lines[count++] =
+			(struct python_line) { code->path, code->function, code->path_bytes,
+					       code->function_bytes, line > 0 ? line : 0 };
 	}
-	entry = map_add(&generation->stacks, key, &added);
-	if (entry)
-		*entry = stack;
+	return count;
 }
 
-uint32_t python_frames_stack(const struct python_frames *frames, uint32_t id)
+/* Returns the value of a stack that is to be set, or NULL. */
+static uint64_t *add_stack(struct python_frames *frames, const struct event_stack *event,
+			   struct generation **generation)
+{
+	const uint64_t key[] = { event->id };
+	bool added;
+
+	generation_renew_if_full(frames);
+	*generation = find_generation(frames, event->generation);
+	return *generation ? map_add(&(*generation)->stacks, key, &added) : NULL;
+}
+
+void python_frames_take_stack(struct python_frames *frames, struct trace_writer *writer,
+			      unsigned int lane, const struct event_stack *event)
+{
+	struct python_line lines[PYTHON_FRAMES_MAX];
+	struct generation *generation;
+	uint64_t *entry = add_stack(frames, event, &generation);
+	uint64_t time_ns = event->header.time_ns;
+	uint32_t stack = 0;
+
+	if (!entry)
+		return;
+	for (size_t i = name_frames(generation, event, lines); i-- > 0;)
+		stack = stack_id(frames, writer, lane, time_ns, stack,
+				 frame_id(frames, writer, lane, time_ns, &lines[i]));
+	*entry = stack;
+}
+
+void python_frames_keep_line(struct python_frames *frames, const struct event_stack *event,
+			     python_choose_fn *choose)
+{
+	struct python_line lines[PYTHON_FRAMES_MAX], *kept;
+	struct generation *generation;
+	uint64_t *entry = add_stack(frames, event, &generation);
+	size_t count = entry ? name_frames(generation, event, lines) : 0;
+
+	if (!count)
+		return;
+	kept = arena_alloc(&generation->arena, sizeof(*kept));
+	if (kept)
+		*kept = lines[choose(lines, count)];
+	*entry = (uintptr_t)kept;
+}
+
+/* Returns what a stack's id in records stands for; 0: it is unknown. */
+static uint64_t find_stack(const struct python_frames *frames, uint32_t id)
 {
 	const uint64_t key[] = { id };
 
@@ -315,4 +350,14 @@ uint32_t python_frames_stack(const struct python_frames *frames, uint32_t id)
 			return *entry;
 	}
 	return 0;
+}
+
+uint32_t python_frames_stack(const struct python_frames *frames, uint32_t id)
+{
+	return find_stack(frames, id);
+}
+
+const struct python_line *python_frames_line(const struct python_frames *frames, uint32_t id)
+{
+	return (const struct python_line *)(uintptr_t)find_stack(frames, id);
 }

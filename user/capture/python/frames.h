@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Turns records of code objects and stacks into rows: a frame for each line, a stack for each
- * path through frames, each once.
+ * path through frames, each once. Or keeps one line of each stack, without rows.
  *
  * What is remembered takes a bounded amount of memory. When it is full, a new generation begins:
  * the kernel side describes everything again, and the last generation is kept for records that are
@@ -35,5 +35,25 @@ void python_frames_take_stack(struct python_frames *frames, struct trace_writer 
 
 /* Returns the stack's id in rows, from its id in records; 0: it is unknown. */
 uint32_t python_frames_stack(const struct python_frames *frames, uint32_t id);
+
+/* --- without rows --- */
+
+/* Texts are hostile. */
+struct python_line {
+	const char *path, *function;
+	size_t path_bytes, function_bytes; /* 0: unknown */
+	uint32_t line;			   /* 0: unknown */
+};
+
+/* Returns which of the lines of a stack, the innermost first, is to be kept. */
+typedef size_t python_choose_fn(const struct python_line *lines, size_t count);
+
+/* Takes the record of a stack, and keeps one of its lines. Not for frames whose stacks become
+ * rows. */
+void python_frames_keep_line(struct python_frames *frames, const struct event_stack *event,
+			     python_choose_fn *choose);
+
+/* Returns the line of a stack, valid until the next record is taken; NULL: it is unknown. */
+const struct python_line *python_frames_line(const struct python_frames *frames, uint32_t id);
 
 #endif

@@ -43,6 +43,7 @@ struct session_options {
 	bool flight_chooses;	   /* keep only processes of session_choose_for_flight */
 	bool in_flight;		/* session_read_in_flight and session_read_threads will be called */
 	bool follow_privileged; /* also follow setuid programs */
+	bool stacks_only;	/* no samples without a stack: of other programs than Python */
 };
 
 /*

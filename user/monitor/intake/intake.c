@@ -68,6 +68,7 @@ void intake_close(struct intake *intake)
 	classes_close(intake->classes);
 	span_times_close(intake->spans);
 	thread_times_close(intake->threads);
+	line_times_close(intake->lines);
 	free(intake->slots);
 	free(intake->kept);
 	free(intake);
@@ -91,6 +92,16 @@ uint64_t intake_lost_spans(const struct intake *intake)
 uint64_t intake_lost_threads(const struct intake *intake)
 {
 	return thread_times_lost(intake->threads);
+}
+
+uint64_t intake_lost_lines(const struct intake *intake)
+{
+	return intake->lines ? line_times_lost(intake->lines) : 0;
+}
+
+int intake_keep_lines(struct intake *intake, volatile uint32_t *generation_out)
+{
+	return line_times_open(&intake->lines, generation_out);
 }
 
 void intake_forget_spans(struct intake *intake)
@@ -350,7 +361,8 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 {
 	struct intake *intake = context;
 
-	if (!decoder_is_whole(record, size))
+	if (!decoder_is_whole(record, size) ||
+	    (intake->lines && line_times_take(intake->lines, record)))
 		return;
 	take_at_once(intake, record);
 	if (apply_at_once(intake, record) || keep(intake, record, size))

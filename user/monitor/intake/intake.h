@@ -28,6 +28,9 @@ void intake_close(struct intake *intake); /* NULL is fine */
 /* Sets a callback for code that processes map. Without it, spans are not looked for. */
 void intake_on_code(struct intake *intake, decoder_code_fn emit, void *context);
 
+/* Books lines of Python on the ledger, too; see line_times_open. */
+int intake_keep_lines(struct intake *intake, volatile uint32_t *generation_out);
+
 /* Takes a record; a ring_record_fn whose context is the intake. Records are kept while the ledger
  * is read or a cgroup is looked up; this waits only when too many are kept. */
 void intake_take(void *intake, unsigned int ring, const void *record, size_t size);
@@ -55,11 +58,12 @@ void intake_settle(struct intake *intake, uint64_t until_ns);
 bool intake_has_exited(void *intake, uint32_t pid);
 /* Returns how many processes have ended since the last booking. */
 unsigned int intake_ended(const struct intake *intake);
-/* Return the operations lost because their slots could not be kept, and the records lost of spans
- * and of threads. */
+/* Return the operations lost because their slots could not be kept, the records lost of spans and
+ * of threads, and the samples of lines. */
 uint64_t intake_lost(const struct intake *intake);
 uint64_t intake_lost_spans(const struct intake *intake);
 uint64_t intake_lost_threads(const struct intake *intake);
+uint64_t intake_lost_lines(const struct intake *intake);
 /* Span records were lost: drops all open spans. */
 void intake_forget_spans(struct intake *intake);
 

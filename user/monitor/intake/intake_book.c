@@ -397,6 +397,8 @@ bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 	span_times_settle(intake->spans, intake->ledger, until_ns, true);
 	check_threads(intake, now_ns);
 	thread_times_settle(intake->threads, intake->ledger, intake->thread_list);
+	if (intake->lines)
+		line_times_settle(intake->lines, intake->ledger);
 	intake->recheck = false;
 	intake->slot_count = 0;
 	if (intake->slot_room > SLOTS_ALWAYS) {

@@ -8,6 +8,7 @@
 #include "capture/names/cgroups.h"
 #include "monitor/ledger/classes.h"
 #include "monitor/intake/intake.h"
+#include "monitor/intake/line_times.h"
 #include "monitor/intake/span_times.h"
 #include "monitor/intake/thread_times.h"
 #include "monitor/intake/user_names.h"
@@ -34,7 +35,8 @@ struct intake {
 	const struct thread_list *thread_list; /* NULL: none */
 	struct span_times *spans;
 	struct thread_times *threads;
-	decoder_code_fn on_code; /* NULL: markers are not looked for */
+	struct line_times *lines; /* NULL: stacks are not recorded */
+	decoder_code_fn on_code;  /* NULL: markers are not looked for */
 	void *code_context;
 };
 

@@ -40,6 +40,7 @@ void ledger_close(struct ledger *ledger)
 		sums_free(&ledger->node.file_systems[i].sums);
 	free(ledger->node.devices);
 	ledger_forget_in_flight(ledger);
+	arena_free(&ledger->lines);
 	file_names_close(ledger->file_names);
 	pthread_mutex_destroy(&ledger->lock);
 	free(ledger);

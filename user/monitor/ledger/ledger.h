@@ -28,6 +28,9 @@ struct ledger;
 #define LEDGER_COMMAND_BYTES 32	      /* of a program's name, NUL included */
 #define LEDGER_COMMAND_LINE_BYTES 256 /* of a command line, NUL included */
 #define LEDGER_PATH_BYTES 512	      /* of a file's path; a longer one keeps its end */
+#define LEDGER_FUNCTION_BYTES 128     /* of a function's name, NUL included */
+#define LEDGER_LINES_MAX 256	      /* of a process: the first ones */
+#define LEDGER_LINES_BYTES (8u << 20) /* of all lines */
 /* Accuracy of process start times: the next process with the same pid starts later than this. */
 #define LEDGER_START_WITHIN_NS 20000000ull
 
@@ -38,6 +41,15 @@ struct ledger;
 #define LEDGER_UNKNOWN "(unknown)"
 
 /* --- reading --- */
+
+/* Time at a line of Python, summed over threads, since ledger_forget_lines. */
+struct ledger_line {
+	struct ledger_line *next;
+	const char *file, *function; /* arbitrary bytes; "": unknown */
+	uint32_t line;		     /* 0: unknown */
+	uint32_t state; /* of enum thread_state, or SAMPLE_IO: operations, computing included */
+	uint64_t time_ns;
+};
 
 struct ledger_process {
 	struct ledger_process *next; /* in its job */
@@ -57,7 +69,8 @@ struct ledger_process {
 	uint64_t cgroup_set;	   /* see ledger_who */
 	struct ledger_sums sums;
 	uint64_t thread_ns[THREAD_STATE_COUNT]; /* of its threads, by state; all 0: unknown */
-	int64_t rank;				/* -1: none */
+	struct ledger_line *lines;
+	int64_t rank; /* -1: none */
 	uint32_t pid, uid;
 	bool forked; /* known only from its fork */
 };
@@ -196,6 +209,10 @@ const struct ledger_node *ledger_node(const struct ledger *ledger);
 /* Locked. Returns what a process has in flight, the oldest first: *count operations. */
 const struct ledger_in_flight *
 ledger_in_flight(const struct ledger *ledger, const struct ledger_process *process, size_t *count);
+/* Locked. Returns the line of a process at which it was longest in a state; NULL: none is known. */
+const struct ledger_line *ledger_line(const struct ledger_process *process, uint32_t state);
+/* Whether lines are kept at all. */
+bool ledger_keeps_lines(const struct ledger *ledger);
 /* Locked. Returns how often sums have been booked; *last_ns receives when last
  * (CLOCK_MONOTONIC). */
 uint64_t ledger_readings(const struct ledger *ledger, uint64_t *last_ns);
@@ -215,6 +232,7 @@ struct ledger_options {
 		unsigned int latency, throttled, span, thread_state, file_system, device;
 	} costs;
 	uint64_t retire_ns; /* a job goes this long after its last process ended */
+	bool lines;	    /* of Python will be added, and forgotten from time to time */
 };
 
 int ledger_open(struct ledger **ledger, const struct ledger_options *options);
@@ -317,6 +335,12 @@ void ledger_add_span(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
 /* Adds time of a thread, in ns by state; its process is found as by ledger_find_owner. */
 void ledger_add_thread(struct ledger *ledger, uint32_t pid, uint64_t start_ns, uint64_t first_ns,
 		       uint64_t last_ns, const uint64_t thread_ns[THREAD_STATE_COUNT]);
+/* Adds time at a line of Python, in the process that had the pid then. Copies texts. Returns false
+ * if there is no such process, or no room. */
+bool ledger_add_line(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
+		     const struct ledger_line *line);
+/* Drops the lines of all processes. May be called from any thread. */
+void ledger_forget_lines(struct ledger *ledger);
 /* Adds unattributed page-cache bytes. */
 void ledger_add_unattributed(struct ledger *ledger, uint32_t file, uint64_t fetched_bytes,
 			     uint64_t created_bytes);

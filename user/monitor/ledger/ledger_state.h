@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/arena.h"
 #include "monitor/ledger/file_names.h"
 #include "monitor/ledger/ledger.h"
 
@@ -26,6 +27,7 @@ struct ledger {
 	struct file_names *file_names;
 	struct ledger_in_flight *in_flight; /* sorted by pid, then by age */
 	size_t in_flight_count;
+	struct arena lines;
 	ledger_joined_fn *joined; /* NULL: no listener */
 	void *joined_context;
 	uint64_t latency_series; /* part of node.series_used */

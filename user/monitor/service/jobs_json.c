@@ -252,6 +252,29 @@ static void put_in_flight_of_job(struct json *out, const struct ledger *ledger,
 	json_end(out);
 }
 
+/* --- lines of Python --- */
+
+/* Writes for each state the line with the most time since they were last forgotten. */
+static void put_lines(struct json *out, const struct ledger_process *process)
+{
+	json_begin_list(out, "lines");
+	for (uint32_t state = 0; state <= SAMPLE_IO; state++) {
+		const struct ledger_line *line = ledger_line(process, state);
+
+		if (!line)
+			continue;
+		json_begin(out, NULL);
+		json_literal(out, "state",
+			     state == SAMPLE_IO ? SAMPLE_IO_NAME : thread_state_name(state));
+		put_text(out, "file", line->file);
+		put_known(out, "line", line->line, line->line);
+		put_text(out, "function", line->function);
+		json_uint(out, "time_ns", line->time_ns);
+		json_end(out);
+	}
+	json_end(out);
+}
+
 static void put_process(struct json *out, const struct ledger *ledger,
 			const struct ledger_process *process, uint64_t now_ns)
 {
@@ -265,6 +288,8 @@ static void put_process(struct json *out, const struct ledger *ledger,
 	put_age(out, process->start_ns, now_ns);
 	put_in_flight_of_process(out, ledger, process, now_ns);
 	put_threads(out, process->thread_ns);
+	if (ledger_keeps_lines(ledger))
+		put_lines(out, process);
 	put_sums(out, &process->sums);
 	json_end(out);
 }

@@ -83,6 +83,7 @@ static void fill_facts(struct service *service, const struct counters *counters,
 	add_loss(facts, "sums", "profile", intake_lost(service->intake));
 	add_loss(facts, "refused", "span", intake_lost_spans(service->intake));
 	add_loss(facts, "refused", "thread", intake_lost_threads(service->intake));
+	add_loss(facts, "refused", "stack", intake_lost_lines(service->intake));
 	add_loss(facts, "unheard", "span", markers_unheard(service->markers));
 	facts->not_followed = counters->notes[NOTE_UNFOLLOWED];
 	facts->bios_unseen = counters->notes[NOTE_BIO_END_UNSEEN];
@@ -394,6 +395,7 @@ int service_open(struct service **out, const struct service_options *options, bo
 		err = markers_start(&service->markers, service->session, &self, NULL, environ);
 	if (err)
 		goto fail;
+	service->options.ledger.lines = session_choice(service->session)->on[LAYER_STACK];
 	err = ledger_open(&service->ledger, &service->options.ledger);
 	if (!err && options->flight_of.count)
 		ledger_on_join(service->ledger, choose_for_flight, service);
@@ -404,6 +406,9 @@ int service_open(struct service **out, const struct service_options *options, bo
 	set_nice(0);
 	if (!err)
 		err = intake_keep_cgroups(service->intake, session_cgroup_places(service->session));
+	if (!err && service->options.ledger.lines)
+		err = intake_keep_lines(service->intake,
+					session_stack_generation(service->session));
 	if (err) {
 		log_error("cannot monitor: %s", strerror(-err));
 		goto fail;

@@ -18,8 +18,8 @@ struct service;
 
 struct service_options {
 	struct session_options session; /* `attach` (except `uid`) and `mode` are set here */
-	struct ledger_options ledger;
-	uint64_t interval_ns; /* how often sums are read */
+	struct ledger_options ledger;	/* `lines` is set here */
+	uint64_t interval_ns;		/* how often sums are read */
 	/* Jobs whose events a flight recorder keeps, and which can trigger it; none: all. */
 	struct job_choice flight_of;
 };
@@ -29,7 +29,7 @@ struct service_loss {
 	const char *kind, *layer;
 	uint64_t count;
 };
-#define SERVICE_LOSSES_MAX (RECORD_KIND_COUNT + LAYER_COUNT + 5)
+#define SERVICE_LOSSES_MAX (RECORD_KIND_COUNT + LAYER_COUNT + 6)
 
 /* Facts about the service as of the last reading. */
 struct service_facts {

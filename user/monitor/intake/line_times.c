@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Keeps samples until the next booking: the record of a stack may come after those of its samples.
+ */
+#include "monitor/intake/line_times.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/stacks/sites.h"
+#include "base/grow.h"
+#include "capture/python/frames.h"
+
+#define SAMPLES_MAX 65536
+#define SAMPLES_ALWAYS 1024 /* room for these is never freed */
+
+struct sample {
+	uint64_t time_ns, weight_ns;
+	uint32_t pid, stack;
+	uint32_t state;
+};
+
+struct line_times {
+	struct python_frames *frames;
+	struct sample *samples;
+	size_t count, room;
+	uint64_t lost;
+};
+
+int line_times_open(struct line_times **out, volatile uint32_t *generation_out)
+{
+	struct line_times *times = calloc(1, sizeof(*times));
+
+	if (times)
+		times->frames = python_frames_make();
+	if (!times || !times->frames) {
+		free(times);
+		return -ENOMEM;
+	}
+	python_frames_share_generation(times->frames, generation_out);
+	*out = times;
+	return 0;
+}
+
+void line_times_close(struct line_times *times)
+{
+	if (!times)
+		return;
+	python_frames_free(times->frames);
+	free(times->samples);
+	free(times);
+}
+
+uint64_t line_times_lost(const struct line_times *times)
+{
+	return times->lost;
+}
+
+/* Chooses the innermost frame of the application, like reports. */
+static size_t choose(const struct python_line *lines, size_t count)
+{
+	enum frame_owner owner = OWNER_LIBRARY, of;
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < count && owner < OWNER_APPLICATION; i++) {
+		of = frame_owner((struct trace_string) { lines[i].path, lines[i].path_bytes });
+		if (of > owner) {
+			owner = of;
+			chosen = i;
+		}
+	}
+	return chosen;
+}
+
+static void take_sample(struct line_times *times, const struct event_sample *event)
+{
+	if (!event->stack)
+		return; /* not of Python */
+	if (times->count == SAMPLES_MAX || !GROW(times->samples, times->room, times->count + 1)) {
+		times->lost++;
+		return;
+	}
+	times->samples[times->count++] = (struct sample) { .time_ns = event->header.time_ns,
+							   .weight_ns = event->weight_ns,
+							   .pid = event->header.pid,
+							   .stack = event->stack,
+							   .state = event->state };
+}
+
+bool line_times_take(struct line_times *times, const struct event_header *record)
+{
+	switch (record->kind) {
+	case RECORD_FRAME:
+		python_frames_take_code(times->frames, (const struct event_frame *)record);
+		return true;
+	case RECORD_STACK:
+		python_frames_keep_line(times->frames, (const struct event_stack *)record, choose);
+		return true;
+	case RECORD_SAMPLE:
+		take_sample(times, (const struct event_sample *)record);
+		return true;
+	}
+	return false;
+}
+
+/* Returns false if its line or process is unknown, or there is no room. */
+static bool book(const struct line_times *times, const struct sample *sample, struct ledger *ledger)
+{
+	const struct python_line *line = python_frames_line(times->frames, sample->stack);
+	char file[LEDGER_PATH_BYTES], function[LEDGER_FUNCTION_BYTES];
+	size_t cut;
+
+	if (!line)
+		return false;
+	cut = line->path_bytes < sizeof(file) ? 0 : line->path_bytes - sizeof(file) + 1;
+	snprintf(file, sizeof(file), "%.*s", (int)(line->path_bytes - cut), line->path + cut);
+	snprintf(function, sizeof(function), "%.*s", (int)line->function_bytes, line->function);
+	return ledger_add_line(ledger, sample->pid, sample->time_ns,
+			       &(struct ledger_line) { .file = file,
+						       .function = function,
+						       .line = line->line,
+						       .state = sample->state,
+						       .time_ns = sample->weight_ns });
+}
+
+void line_times_settle(struct line_times *times, struct ledger *ledger)
+{
+	for (size_t i = 0; i < times->count; i++)
+		times->lost += !book(times, &times->samples[i], ledger);
+	times->count = 0;
+	if (times->room > SAMPLES_ALWAYS) {
+		free(times->samples);
+		times->samples = NULL;
+		times->room = 0;
+	}
+}

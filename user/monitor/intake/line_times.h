@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Time at lines of Python: turns samples of stacks into bookings on the line that is named for a
+ * stack, as in reports.
+ */
+#ifndef FAULTLINE_MONITOR_LINE_TIMES_H
+#define FAULTLINE_MONITOR_LINE_TIMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/records/event.h"
+#include "monitor/ledger/ledger.h"
+
+struct line_times;
+
+/* `generation_out`: see python_frames_share_generation. Returns 0 or -ENOMEM. */
+int line_times_open(struct line_times **times, volatile uint32_t *generation_out);
+void line_times_close(struct line_times *times); /* NULL is fine */
+
+/* Takes a record of a code object, a stack or a sample. Returns false for others. */
+bool line_times_take(struct line_times *times, const struct event_header *record);
+/* Books the samples that were taken. Records of their stacks have been taken, too. Caller holds the
+ * ledger's lock. */
+void line_times_settle(struct line_times *times, struct ledger *ledger);
+/* Returns the number of samples whose stack or process is unknown, or that had no room. */
+uint64_t line_times_lost(const struct line_times *times);
+
+#endif
