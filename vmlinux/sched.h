@@ -124,6 +124,15 @@ struct thread_struct {
 } CORE_STRUCT;
 #endif
 
+/* Locks that lend the waiter's priority to the owner, since 5.15. */
+struct rt_mutex_base {
+	struct task_struct *owner; /* and flags in the lowest bits */
+} CORE_STRUCT;
+
+struct rt_mutex_waiter {
+	struct rt_mutex_base *lock;
+} CORE_STRUCT;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* 0: running, or waiting for a CPU */
@@ -140,9 +149,10 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
-	void *worker_private; /* for an io worker: struct io_worker */
-	__u64 start_time;     /* CLOCK_MONOTONIC */
-	__u64 utime, stime;   /* ns; counted at ticks on most kernels */
+	struct rt_mutex_waiter *pi_blocked_on; /* NULL: on no such lock */
+	void *worker_private;		       /* for an io worker: struct io_worker */
+	__u64 start_time;		       /* CLOCK_MONOTONIC */
+	__u64 utime, stime;		       /* ns; counted at ticks on most kernels */
 	unsigned long min_flt, maj_flt;
 	char comm[16];
 	struct fs_struct *fs;

@@ -112,6 +112,7 @@ struct thread_account {
 	__u32 state; /* since since_ns: of the wait, or RUNNABLE */
 	__u32 flags; /* THREAD_* */
 	__u32 call;  /* number of the call that it last waited in; WAIT_CALL_COUNT or above: none */
+	__u32 owner_pid, owner_tid; /* of the lock that it last waited for; 0: unknown */
 	__u32 pad;
 };
 

@@ -175,7 +175,7 @@ EVENT_RECORD(event_request, struct event_header header, REQUEST, 96);
 EVENT_RECORD(event_bio, struct event_header header, BIO, 88);
 EVENT_RECORD(event_device, struct event_header header, DEVICE, 296);
 EVENT_RECORD(event_thread_time, struct event_header header, THREAD_TIME, 152);
-EVENT_RECORD(event_wait, struct event_header header, WAIT, 56);
+EVENT_RECORD(event_wait, struct event_header header, WAIT, 64);
 EVENT_RECORD(event_frame, struct event_header header, FRAME, 824);
 EVENT_RECORD(event_stack, struct event_header header, STACK, 40);
 EVENT_RECORD(event_sample, struct event_header header, SAMPLE, 88);

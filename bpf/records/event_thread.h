@@ -27,7 +27,13 @@ enum {
 struct wait_call {
 	__u16 wakes; /* mask of enum thread_state: what waits of other threads it may end */
 	__u8 state;  /* enum thread_state of a thread blocked in it, or a value above; 0: unknown */
-	__u8 by_descriptor; /* the first argument is the descriptor it waits for */
+	__u8 on;     /* WAIT_ON_*: what its first argument is */
+};
+
+enum {
+	WAIT_ON_NOTHING, /* of interest; for a lock: its address or id */
+	WAIT_ON_DESCRIPTOR,
+	WAIT_ON_FUTEX, /* and the second argument is the operation */
 };
 
 /* A wait of at least this long is an event. */

@@ -94,6 +94,37 @@ static __always_inline bool wait_is_for_memory(struct task_struct *task, bool in
 	       BPF_CORE_READ_BITFIELD(task, in_memstall);
 }
 
+#define FUTEX_OP(op) ((op) & ~(1u << 7 | 1u << 8)) /* without private, and clock */
+#define FUTEX_LOCK_PI 6
+#define FUTEX_LOCK_PI2 13
+#define RT_MUTEX_FLAGS 3ull
+
+/* Notes who has the lock that a task waits for. The kernel knows it only for futexes that lend
+ * priority. It knows the task, whatever its number is in the futex, in a namespace. */
+static __always_inline void wait_note_owner(struct thread_account *thread, struct task_struct *task,
+					    struct pt_regs *regs, const struct wait_call *call)
+{
+	__u32 op = FUTEX_OP((__u32)SYSCALL_ARG1(regs));
+	struct rt_mutex_waiter *waiter;
+	struct rt_mutex_base *lock;
+	__u64 owner = 0;
+
+	thread->owner_pid = thread->owner_tid = 0;
+	if (call->on != WAIT_ON_FUTEX || (op != FUTEX_LOCK_PI && op != FUTEX_LOCK_PI2) ||
+	    !bpf_core_type_exists(struct rt_mutex_base) ||
+	    !bpf_core_field_exists(task->pi_blocked_on))
+		return;
+	waiter = TASK_POINTER(task, pi_blocked_on);
+	lock = waiter ? KREAD(rt_mutex_waiter, waiter, lock) : NULL;
+	if (lock) /* as a number: the verifier allows no bit operations on pointers */
+		bpf_probe_read_kernel(&owner, sizeof(owner), KFIELD(rt_mutex_base, lock, owner));
+	owner &= ~RT_MUTEX_FLAGS;
+	if (!owner)
+		return;
+	thread->owner_pid = KREAD(task_struct, owner, tgid);
+	thread->owner_tid = KREAD(task_struct, owner, pid);
+}
+
 /* Sets the state of a task that is blocked, and whether it is in an I/O operation. */
 static __always_inline void wait_begin(struct task_state *state, struct task_struct *task)
 {
@@ -132,6 +163,7 @@ static __always_inline void wait_begin(struct task_state *state, struct task_str
 		thread->state = THREAD_STORAGE;
 	else
 		thread->state = THREAD_OTHER;
+	wait_note_owner(thread, task, regs, &call);
 }
 
 /* Returns what the task waits for, as in the record; 0 if unknown. */
@@ -140,9 +172,9 @@ static __always_inline __u64 wait_object(struct task_struct *task, struct pt_reg
 {
 	struct inode *inode;
 
-	if (call->state == THREAD_LOCK && !call->by_descriptor)
+	if (call->state == THREAD_LOCK && call->on != WAIT_ON_DESCRIPTOR)
 		return SYSCALL_ARG0(regs);
-	inode = call->by_descriptor ? wait_inode(task, regs) : NULL;
+	inode = call->on == WAIT_ON_DESCRIPTOR ? wait_inode(task, regs) : NULL;
 	/* All anonymous files have the same inode. */
 	if (!inode || file_class(inode) == FILE_CLASS_ANON)
 		return 0;
@@ -176,6 +208,8 @@ static __always_inline void wait_send(const struct thread_account *thread, struc
 	event->waker_tid = thread->waker_tid;
 	event->state = thread->state;
 	event->call = at_most(thread->call, WAIT_CALL_COUNT);
+	event->owner_pid = thread->state == THREAD_LOCK ? thread->owner_pid : 0;
+	event->owner_tid = thread->state == THREAD_LOCK ? thread->owner_tid : 0;
 	event->flags = flags | (thread->flags & THREAD_NEW ? TRACE_WAIT_BEFORE : 0);
 	ring_submit(event);
 }

@@ -325,7 +325,8 @@ static void make_whole(void)
 			/* A lock that another thread holds, which waits in a call itself. */
 			WAIT(&made, .time = from + 9 * MS, .dur = (step + 2) * MS, .pid = 100,
 			     .state = "lock", .call = "futex", .object = 0x7fff00001000,
-			     .waker_pid = 100, .waker_tid = 101);
+			     .waker_pid = 100, .waker_tid = 101, .owner_pid = 100,
+			     .owner_tid = 102);
 			CALL(&made, .time = from + 8 * MS, .dur = 6 * MS, .pid = 100, .tid = 101,
 			     .op = M_READ, .offset = -1, .asked = 1, .result = 1);
 			WAIT(&made, .time = from + 9 * MS, .dur = 4 * MS, .pid = 100, .tid = 101,

@@ -37,7 +37,7 @@ struct made_throttle {
 };
 
 struct made_wait {
-	uint64_t time, dur, pid, tid, object, waker_pid, waker_tid, flags;
+	uint64_t time, dur, pid, tid, object, waker_pid, waker_tid, owner_pid, owner_tid, flags;
 	const char *state, *call;
 };
 
@@ -212,6 +212,8 @@ MADE void made_wait(struct made_trace *made, const struct made_wait *wait)
 		[WAIT_OBJECT] = wait->object,
 		[WAIT_WAKER_PID] = wait->waker_pid,
 		[WAIT_WAKER_TID] = wait->waker_tid ? wait->waker_tid : wait->waker_pid,
+		[WAIT_OWNER_PID] = wait->owner_pid,
+		[WAIT_OWNER_TID] = wait->owner_tid,
 		[WAIT_FLAGS] = wait->flags,
 	};
 

@@ -45,6 +45,7 @@ def judge_waits(results):
               f"{name}: {row} is not {case}")
         if case["waker"][0] >= 0:
             equal([row["waker_pid"], row["waker_tid"]], case["waker"], f"{name}: who ended it")
+        equal(row["owner_tid"] or 0, case["owner"], f"{name}: who had the lock")
     check(len(cases) > 25, f"only {len(cases)} kinds of waits")
     return f"{len(cases)} kinds of waits as they were"
 

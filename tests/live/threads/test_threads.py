@@ -109,6 +109,8 @@ class Waits(Threads):
             self.assertGreaterEqual(row["time"] + row["dur"], case["ended"])
         if case["waker"][0] >= 0:
             self.assertEqual([row["waker_pid"], row["waker_tid"]], case["waker"])
+        self.assertEqual([row["owner_pid"], row["owner_tid"]],
+                         [case["pid"] if case["owner"] else 0, case["owner"]])
         if case["object"]:
             self.assertEqual(row["object"], case["object"])
         self.assertEqual(row["flags"], 0)

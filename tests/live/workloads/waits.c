@@ -54,6 +54,7 @@ static struct wait {
 	pid_t tid;
 	uint64_t before, asleep, ended, after;
 	pid_t waker_pid, waker_tid;
+	pid_t owner; /* thread that has the lock; 0: not of a kind whose owner is known */
 	uint64_t object;
 	bool begun;
 } it;
@@ -149,6 +150,60 @@ static void mutex_block(void)
 static void mutex_end(void)
 {
 	require(!pthread_mutex_unlock(&mutex));
+}
+
+/* A lock that lends its waiter's priority: the kernel knows which thread has it. */
+static pthread_mutex_t lending;
+
+static void lending_make(void)
+{
+	pthread_mutexattr_t attributes;
+
+	require(!pthread_mutexattr_init(&attributes));
+	require(!pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT));
+	require(!pthread_mutex_init(&lending, &attributes));
+	it.object = (uint64_t)&lending;
+}
+
+static void lending_prepare(void)
+{
+	lending_make();
+	require(!pthread_mutex_lock(&lending));
+	it.owner = own_tid();
+}
+
+static void lending_block(void)
+{
+	require(!pthread_mutex_lock(&lending));
+	require(!pthread_mutex_unlock(&lending));
+}
+
+static void lending_end(void)
+{
+	require(!pthread_mutex_unlock(&lending));
+}
+
+static void *own_until_asleep(void *nothing)
+{
+	require(!pthread_mutex_lock(&lending));
+	__atomic_store_n(&it.owner, own_tid(), __ATOMIC_RELEASE);
+	wait_until_asleep(getpid());
+	wake(getpid(), own_tid());
+	require(!pthread_mutex_unlock(&lending));
+	return nothing;
+}
+
+static void lent_by_thread_prepare(void)
+{
+	lending_make();
+	require(!pthread_create(&helper, NULL, own_until_asleep, NULL));
+	while (!__atomic_load_n(&it.owner, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void join_helper(void)
+{
+	require(!pthread_join(helper, NULL));
 }
 
 static void condition_block(void)
@@ -810,6 +865,9 @@ static const struct {
 	void (*prepare)(void), (*block)(void), (*end)(void), (*clean)(void);
 } waits[] = {
 	{ "mutex", "lock", "futex", mutex_prepare, mutex_block, mutex_end, NULL },
+	{ "lending mutex", "lock", "futex", lending_prepare, lending_block, lending_end, NULL },
+	{ "thread's lending mutex", "lock", "futex", lent_by_thread_prepare, lending_block, NULL,
+	  join_helper },
 	{ "condition", "lock", "futex", NULL, condition_block, condition_end, NULL },
 	{ "semaphore", "lock", "futex", semaphore_prepare, semaphore_block, semaphore_end, NULL },
 	{ "join", "lock", "futex", join_prepare, join_block, NULL, NULL },
@@ -887,11 +945,12 @@ static void each(const char *out)
 		fprintf(account,
 			"%s\n{\"name\": \"%s\", \"state\": \"%s\", \"call\": \"%s\", \"pid\": %d, "
 			"\"tid\": %d, \"before\": %llu, \"asleep\": %llu, \"ended\": %llu, "
-			"\"after\": %llu, \"waker\": [%d, %d], \"object\": %llu}",
+			"\"after\": %llu, \"waker\": [%d, %d], \"owner\": %d, "
+			"\"object\": %llu}",
 			i ? "," : "", waits[i].name, waits[i].state, waits[i].call, getpid(),
 			it.tid, (unsigned long long)it.before, (unsigned long long)it.asleep,
 			(unsigned long long)it.ended, (unsigned long long)it.after, it.waker_pid,
-			it.waker_tid, (unsigned long long)it.object);
+			it.waker_tid, it.owner, (unsigned long long)it.object);
 	}
 	fprintf(account, "]\n");
 	require(!fclose(account));

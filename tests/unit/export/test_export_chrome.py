@@ -332,7 +332,8 @@ class Chrome(InPlace):
         lock, = only(events, "X", cat="wait", name="lock", ts=19 * MS)
         self.assertEqual((lock["pid"], lock["tid"], lock["dur"]), (100, 100, 2 * MS))
         self.assertEqual(lock["args"], {"call": "futex", "object": 0x7fff00001000,
-                                        "waker_pid": 100, "waker_tid": 101})
+                                        "waker_pid": 100, "waker_tid": 101, "owner_pid": 100,
+                                        "owner_tid": 102})
         sleep, = only(events, "X", cat="wait", name="sleep")
         self.assertEqual(sleep["args"], {"call": "clock_nanosleep", "flags": ["unfinished"]})
         # Filtered like operations; a wait is none, and has no file.

@@ -147,7 +147,7 @@ class Pfw(unittest.TestCase):
         lock = [event for event in waits if event["name"] == "lock"][0]
         self.assertEqual({key: value for key, value in lock["args"].items() if key != "hhash"},
                          {"call": "futex", "object": 0x7fff00001000, "waker_pid": 100,
-                          "waker_tid": 101})
+                          "waker_tid": 101, "owner_pid": 100, "owner_tid": 102})
         self.assertEqual((lock["tid"], lock["ts"], lock["dur"]), (100, 5019000, 2000))
 
     def test_lines(self):

@@ -185,10 +185,12 @@ class Tables(InPlace):
         self.assertEqual(spans[lock.pop("span")], "step")
         self.assertEqual(lock, {"time_ns": 19 * MS, "dur_ns": 2 * MS, "pid": 100, "tid": 100,
                                 "state": "lock", "call": "futex", "object": 0x7fff00001000,
-                                "waker_pid": 100, "waker_tid": 101, "flags": 0, "process": 1})
+                                "waker_pid": 100, "waker_tid": 101, "owner_pid": 100,
+                                "owner_tid": 102, "flags": 0, "process": 1})
         sleep = whole["waits"][-1]
-        self.assertEqual([sleep[name] for name in ("object", "waker_pid", "waker_tid", "span")],
-                         [None] * 4)
+        self.assertEqual([sleep[name] for name in ("object", "waker_pid", "waker_tid", "owner_pid",
+                                                   "owner_tid", "span")],
+                         [None] * 6)
         first, second = whole["thread_times"]
         states = ("cpu", "runnable", "storage", "memory", "lock", "pipe", "child", "sleep",
                   "device", "stopped", "other")

@@ -297,7 +297,7 @@ static void test_threads(void **state)
 		"    0.000000000 7/8 thread_time cpu 2.0 ms lock 4.0 ms other 213503d 23h "
 		"io_wait 1.0 ms user 3.0 ms <6.0 ms>\n"
 		"    0.001000000 7/8 wait state \"lock\" call \"futex\" object 4096 waker_pid 7 "
-		"waker_tid 9 [unfinished] <4.0 ms>\n"
+		"waker_tid 9 [unfinished] owner_pid 7 owner_tid 10 <4.0 ms>\n"
 		"    0.002000000 7/7 wait state \"\\x1b[2J\\xff\" <0 ns>\n";
 	struct made_trace made;
 	struct lines lines;
@@ -309,7 +309,8 @@ static void test_threads(void **state)
 				[THREAD_LOCK] = 4000000,
 				[THREAD_OTHER] = UINT64_MAX });
 	WAIT(&made, SAMPLE_AT(1, 4000), .pid = 7, .tid = 8, .state = "lock", .call = "futex",
-	     .object = 4096, .waker_pid = 7, .waker_tid = 9, .flags = TRACE_WAIT_UNFINISHED);
+	     .object = 4096, .waker_pid = 7, .waker_tid = 9, .owner_pid = 7, .owner_tid = 10,
+	     .flags = TRACE_WAIT_UNFINISHED);
 	WAIT(&made, SAMPLE_AT(2, 0), .pid = 7, .state = "\x1b[2J\xff");
 	made_finish(&made, SAMPLE_START, SAMPLE_START + 1000000000);
 	made_close(&made);

@@ -102,7 +102,8 @@ class Reading(unittest.TestCase):
                        check=True)
         path = os.path.join(self.place.name, "whole.flt")
         rows, trace = printed(path), faultline.read(path)
-        names = ["dur_ns", "pid", "tid", "state", "call", "object", "waker_pid", "waker_tid"]
+        names = ["dur_ns", "pid", "tid", "state", "call", "object", "waker_pid", "waker_tid", "owner_pid",
+                 "owner_tid"]
         theirs = [[row[name] or pd.NA for name in names] for row in rows if row["kind"] == "wait"]
         ours = trace.waits[names].astype(object).to_numpy().tolist()
         self.assertEqual(len(ours), 13)

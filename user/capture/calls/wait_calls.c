@@ -5,7 +5,6 @@
  */
 #include "capture/calls/wait_calls.h"
 
-#include <stdbool.h>
 #include <sys/syscall.h>
 
 /* Newer than some C libraries. */
@@ -17,18 +16,19 @@
 #define WAKES(state) (1u << THREAD_##state)
 #define WAKES_ALL ((1u << THREAD_STATE_COUNT) - 1)
 /* A call on its first argument, a descriptor, that one thread waits in until another one is. */
-#define TALKS(name) [SYS_##name] = { #name, { WAKES(PIPE), THREAD_BY_FILE, true } }
-#define CALL(name, state, wakes) [SYS_##name] = { #name, { wakes, THREAD_##state, false } }
-#define CALL_ON(name, state, wakes) [SYS_##name] = { #name, { wakes, THREAD_##state, true } }
-#define NUMBERED(name, state, wakes) [NUMBER_##name] = { #name, { wakes, THREAD_##state, false } }
+#define TALKS(name) [SYS_##name] = { #name, { WAKES(PIPE), THREAD_BY_FILE, WAIT_ON_DESCRIPTOR } }
+#define CALL(name, state, wakes) [SYS_##name] = { #name, { wakes, THREAD_##state, 0 } }
+#define CALL_ON(name, state, wakes)                                                                \
+	[SYS_##name] = { #name, { wakes, THREAD_##state, WAIT_ON_DESCRIPTOR } }
+#define NUMBERED(name, state, wakes) [NUMBER_##name] = { #name, { wakes, THREAD_##state, 0 } }
 /* It never waits for any of this, but ends waits. */
-#define ENDS(name, wakes) [SYS_##name] = { #name, { wakes, 0, false } }
+#define ENDS(name, wakes) [SYS_##name] = { #name, { wakes, 0, 0 } }
 
 static const struct {
 	const char *name;
 	struct wait_call call;
 } wait_calls[WAIT_CALL_COUNT] = {
-	CALL(futex, LOCK, WAKES(LOCK)),
+	[SYS_futex] = { "futex", { WAKES(LOCK), THREAD_LOCK, WAIT_ON_FUTEX } },
 	NUMBERED(futex_waitv, LOCK, 0),
 	NUMBERED(futex_wait, LOCK, 0),
 	NUMBERED(futex_wake, LOCK, WAKES(LOCK)),

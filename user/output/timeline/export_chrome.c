@@ -479,9 +479,9 @@ const struct export_format export_chrome = {
 		"args: file, file2, offset, asked, bytes, result, error, fetched_bytes,\n"
 		"created_bytes, fault_fetched_bytes, major, flags (names), cut (the truncated\n"
 		"end), ended_by, unfinished, and the span's own arguments; of waits call, object\n"
-		"(what was waited for), waker_pid, waker_tid. Calls, faults and waits whose stack\n"
-		"was sampled: at (the application's FILE:LINE in FUNCTION). Samples: weight_ns\n"
-		"(time that they stand for), at. With --line or --function, calls, faults and\n"
-		"waits are drawn from their samples. If a text is not UTF-8, NAME_hex has all of\n"
-		"its bytes.\n",
+		"(what was waited for), waker_pid, waker_tid, owner_pid, owner_tid (of the lock).\n"
+		"Calls, faults and waits whose stack was sampled: at (the application's\n"
+		"FILE:LINE in FUNCTION). Samples: weight_ns (time that they stand for), at. With\n"
+		"--line or --function, calls, faults and waits are drawn from their samples. If a\n"
+		"text is not UTF-8, NAME_hex has all of its bytes.\n",
 };

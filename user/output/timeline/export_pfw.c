@@ -38,6 +38,8 @@ static const char *const arg_names[TIMELINE_ARG_COUNT] = {
 	[TIMELINE_OBJECT] = "object",
 	[TIMELINE_WAKER_PID] = "waker_pid",
 	[TIMELINE_WAKER_TID] = "waker_tid",
+	[TIMELINE_OWNER_PID] = "owner_pid",
+	[TIMELINE_OWNER_TID] = "owner_tid",
 	[TIMELINE_AT] = "at",
 };
 
@@ -330,7 +332,7 @@ const struct export_format export_pfw = {
 		"        cat MMAP_FAULT  page faults: fhash, offset, fetched_bytes, major\n"
 		"        cat WAIT        waits of threads, by their states: call, object, "
 		"waker_pid,\n"
-		"                        waker_tid\n"
+		"                        waker_tid, owner_pid, owner_tid\n"
 		"        at              of any of these with a sample: the line, \"FILE:LINE in\n"
 		"                        FUNCTION\"\n"
 		"        cat dftracer    \"start\", one per process: ppid, exec_hash, cmd_hash\n"

@@ -87,6 +87,8 @@ struct timeline_track {
 	ARG(OBJECT, "object")                                                                      \
 	ARG(WAKER_PID, "waker_pid")                                                                \
 	ARG(WAKER_TID, "waker_tid")                                                                \
+	ARG(OWNER_PID, "owner_pid")                                                                \
+	ARG(OWNER_TID, "owner_tid")                                                                \
 	ARG(FETCHED, "fetched_bytes")                                                              \
 	ARG(CREATED, "created_bytes")                                                              \
 	ARG(READ_FOR_WRITE, "read_for_write_bytes")                                                \

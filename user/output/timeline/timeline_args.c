@@ -191,6 +191,8 @@ static void add_wait(struct model *model, struct timeline_item *item)
 	add_unless_zero(item, TIMELINE_OBJECT, VALUE(WAIT_OBJECT));
 	add_unless_zero(item, TIMELINE_WAKER_PID, VALUE(WAIT_WAKER_PID));
 	add_unless_zero(item, TIMELINE_WAKER_TID, VALUE(WAIT_WAKER_TID));
+	add_unless_zero(item, TIMELINE_OWNER_PID, VALUE(WAIT_OWNER_PID));
+	add_unless_zero(item, TIMELINE_OWNER_TID, VALUE(WAIT_OWNER_TID));
 	add_flags(item, VALUE(WAIT_FLAGS));
 }
 

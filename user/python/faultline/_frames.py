@@ -171,7 +171,8 @@ TABLES: Dict[str, Tuple[Tuple[str, ...], List[Tuple[str, Maker]]]] = {
         *HEAD, ("state", lambda trace, rows: text_of(trace, plain("state")(trace, rows))),
         ("call", lambda trace, rows: text_of(trace, plain("call")(trace, rows))),
         ("object", unless_zero("object", np.uint64)), ("waker_pid", unless_zero("waker_pid")),
-        ("waker_tid", unless_zero("waker_tid")), ("flags", plain("flags"))]),
+        ("waker_tid", unless_zero("waker_tid")), ("owner_pid", unless_zero("owner_pid")),
+        ("owner_tid", unless_zero("owner_tid")), ("flags", plain("flags"))]),
     "thread_times": (("thread_time",), [
         *HEAD, *((f"{name}_ns", plain(name))
                  for name in (*STATES, "io_wait", "user", "system", "io"))]),
@@ -259,7 +260,8 @@ def empty(table: str, columns: Optional[Sequence[str]]) -> Columns:
     none = np.zeros(0, dtype=np.int64)
     texts = {"op", "file", "path", "device", "name", "category", "comm", "command", "state", "call",
              "source", "function", "trace"}
-    unknown = {"rank", "waker_pid", "waker_tid"} | ({"offset"} if table != "faults" else set())
+    unknown = {"rank", "waker_pid", "waker_tid", "owner_pid", "owner_tid"} \
+        | ({"offset"} if table != "faults" else set())
     out: Columns = {}
     for name in check_columns(table, columns):
         out[name] = categories(none.astype(np.int32), []) if name in texts \

@@ -473,6 +473,11 @@
 	COLUMN(WAIT_WAKER_PID, 7, "waker_pid", UINT, NONE, FIELD(__u32, waker_pid),                \
 	       "process that ended the wait; 0 if unknown, or none did")                           \
 	COLUMN(WAIT_WAKER_TID, 8, "waker_tid", UINT, NONE, FIELD(__u32, waker_tid), "its thread")  \
+	COLUMN(WAIT_OWNER_PID, 10, "owner_pid", UINT, NONE, FIELD(__u32, owner_pid),               \
+	       "process that had the lock when the wait began; 0 if unknown, as of all but "       \
+	       "priority-inheriting futexes")                                                      \
+	COLUMN(WAIT_OWNER_TID, 11, "owner_tid", UINT, NONE, FIELD(__u32, owner_tid),               \
+	       "its thread")                                                                       \
 	HIDDEN(__u16, state)                                                                       \
 	COLUMN(WAIT_STATE, 4, "state", STRING, NONE, BY_HAND, "state, as thread_time names them")  \
 	HIDDEN(__u16, call)                                                                        \
