@@ -151,7 +151,9 @@ TEST(test_callers)
 	made_stack(&made, 1, 25, 24, FRAME_ITEM); /* a second row of the id counts for nothing */
 	for (uint64_t i = 0; i < 5; i++)
 		add_sample(&made, MS << i, 20 + i);
+	EXIT(&made, .time = S, .pid = 10, .code = 9, .comm = "train", .stack = 21);
 	report = check(&made, 31 * MS, &folded);
+	check_text(report, "processes", 0, "ended_at", "utils.py:7 in load");
 	/* Without the application, the library's line is all there is. */
 	CHECK(report, "lines", find_row(report, "lines", "location", "utils.py:7 in load"),
 	      "time_ns", 3 * MS);
