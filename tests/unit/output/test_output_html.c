@@ -374,7 +374,7 @@ static void make_huge(struct made_trace *made)
 	char *path = malloc(LONG + 1);
 
 	assert_non_null(path);
-	BEGIN(made, .spans = true, .block = true, .lanes = 1);
+	BEGIN(made, .spans = true, .block = true, .stacks = true, .lanes = 1);
 	for (uint64_t i = 0; i < MANY; i++) {
 		memset(path, 'a' + i % 26, LONG);
 		snprintf(path, 32, "/\xff\xfe\x01%llu/", (unsigned long long)i);
@@ -383,6 +383,11 @@ static void make_huge(struct made_trace *made)
 		FILE_ROW(made, .time = 1, .id = i + 1, .dev = 8, .ino = i + 1, .path = path);
 		made_fork(made, 1 + i, 1, 100 + i);
 		path[900] = '\0';
+		memset(path + 40, '<', 20);
+		path[60] = '\0';
+		made_frame(made, 1, i + 1, path, i, path + 32);
+		made_stack(made, 1, i + 1, (i + 1) / 2, i + 1);
+		path[60] = '<';
 		EXEC(made, .time = 2 + i, .pid = 100 + i, .ppid = 1, .comm = "x", .command = path,
 		     .rank = i);
 	}
@@ -399,6 +404,11 @@ static void make_huge(struct made_trace *made)
 			      .dur = 1 + draw_number(1ull << draw_number(34)), .pid = 100 + who,
 			      .file = file, .offset = draw_number(1ull << 40),
 			      .fetched = draw_number(1ull << 50));
+		if (i % 16 == 0)
+			SAMPLE(made, .time = i * 500, .dur = 1 + draw_number(1ull << 40),
+			       .weight = draw_number(2) ? 0 : draw_number(1ull << 40),
+			       .pid = 100 + who, .state = i % 3 ? "lock" : "cpu",
+			       .stack = 1 + draw_number(MANY));
 		if (i % 4 == 0) {
 			BIO(made, .time = i * 500, .dur = 1 + draw_number(1 << 20),
 			    .queue = draw_number(1 << 20), .pid = 100 + who, .file = file,

@@ -15,19 +15,22 @@
 #define ROOT 0
 #define SUM_WORDS (sizeof(struct flame_sum) / sizeof(uint64_t))
 
+/* While events pass, nodes are merged above these. The number of stacks is limited already. */
+#define NODES_FULL (1u << 17)
+#define SUMS_FULL (1u << 18)
+#define TEXTS_FULL (16u << 20) /* bytes */
+
 /* What is kept when nodes are merged. */
 struct limits {
 	size_t nodes; /* apart from those of merged ones, one for each */
-	size_t sums, text_bytes;
+	size_t sums;
+	size_t sum_bytes; /* as written on a page */
+	size_t text_bytes;
 };
 
-/* While events pass, nodes are merged above FULL: more are kept than at the end, because light
- * ones may grow. */
-#define FULL (1u << 16) /* nodes, stacks, sums */
-#define FULL_TEXT_BYTES (16u << 20)
-static const struct limits passing = { FULL / 8, FULL / 2, 1u << 20 };
-/* What fits on a page. */
-static const struct limits shown = { 1000, 16000, 60000 };
+/* More than in the end, because light nodes may grow. */
+static const struct limits passing = { NODES_FULL / 8, SUMS_FULL / 2, SIZE_MAX, TEXTS_FULL / 4 };
+static const struct limits shown = { 1000, SIZE_MAX, 400000, 30000 };
 
 static void clear(struct picture_flame *flame)
 {
@@ -319,7 +322,8 @@ static int remake_nodes(struct picture_flame *flame, const struct stack_tree *ol
 	return count == 1 || numbers[count - 1] ? arena_status(&flame->tree->arena) : -ENOMEM;
 }
 
-static int remake(struct picture_flame *flame, const bool *kept)
+/* With another tree, only the texts and frames of the nodes remain in memory. */
+static int remake(struct picture_flame *flame, const bool *kept, bool other_tree)
 {
 	struct stack_tree *old = flame->tree;
 	uint32_t *numbers = calloc(flame->node_count, sizeof(*numbers));
@@ -329,8 +333,10 @@ static int remake(struct picture_flame *flame, const bool *kept)
 	int status;
 
 	map_init(&flame->sums, 1, SUM_WORDS);
-	flame->tree = &flame->trees[old == flame->trees];
-	stack_tree_init(flame->tree, &flame->job->stacks);
+	if (other_tree) {
+		flame->tree = &flame->trees[old == flame->trees];
+		stack_tree_init(flame->tree, &flame->job->stacks);
+	}
 	status = numbers ? remake_nodes(flame, old, kept, numbers) : -ENOMEM;
 	for (size_t at = 0; !status && map_next(&sums, &at, &key, &sum);) {
 		struct flame_cell cell = cell_of(*key, sum);
@@ -341,33 +347,74 @@ static int remake(struct picture_flame *flame, const bool *kept)
 	}
 	map_free(&sums);
 	free(numbers);
-	stack_tree_free(old);
+	if (other_tree)
+		stack_tree_free(old);
 	return status;
+}
+
+static size_t digits_of(uint64_t number)
+{
+	size_t digits = 1;
+
+	for (; number > 9; number /= 10)
+		digits++;
+	return digits + 1; /* with a comma */
+}
+
+/* Returns an upper bound of the bytes of all sums on a page. Estimated times take none if all
+ * samples of a state have the same weight. */
+static size_t sum_bytes(const struct picture_flame *flame)
+{
+	uint64_t weights[FLAME_STATES] = { 0 };
+	const uint64_t *key;
+	uint64_t *value;
+	size_t bytes = 0;
+
+	for (size_t at = 0; map_next(&flame->sums, &at, &key, &value);) {
+		const struct flame_cell cell = cell_of(*key, value);
+		const struct flame_sum *sum = &cell.sum;
+
+		bytes += digits_of(sum->time_ns - sum->estimated_ns) +
+			 digits_of(sum->estimated_samples);
+		if (!sum->estimated_samples)
+			continue;
+		if (!weights[cell.state])
+			weights[cell.state] = sum->estimated_ns / sum->estimated_samples;
+		if (sum->estimated_ns != weights[cell.state] * sum->estimated_samples)
+			bytes += digits_of(sum->estimated_ns);
+	}
+	return bytes;
+}
+
+static bool is_tree_full(const struct picture_flame *flame)
+{
+	return flame->tree->arena.bytes > TEXTS_FULL;
+}
+
+static bool is_full(const struct picture_flame *flame)
+{
+	return flame->node_count > NODES_FULL || flame->leaves.count > NODES_FULL ||
+	       flame->sums.count > SUMS_FULL || is_tree_full(flame);
 }
 
 /* Merges the lightest nodes into one for each caller, as far as needed. */
 static int merge(struct picture_flame *flame, const struct limits *limits)
 {
 	struct limits now = *limits;
+	bool other_tree = limits == &shown || is_tree_full(flame);
 	int status = 0;
 
-	for (; !status && now.nodes; now.nodes /= 2) {
+	for (; !status && now.nodes; now.nodes = now.nodes * 3 / 4) {
 		bool *kept = calloc(flame->node_count, sizeof(*kept));
 
 		status = kept ? choose(flame, &now, kept) : -ENOMEM;
 		if (!status)
-			status = remake(flame, kept);
+			status = remake(flame, kept, other_tree);
 		free(kept);
-		if (flame->sums.count <= now.sums)
+		if (flame->sums.count <= now.sums && sum_bytes(flame) <= now.sum_bytes)
 			break;
 	}
 	return status;
-}
-
-static bool is_full(const struct picture_flame *flame)
-{
-	return flame->node_count > FULL || flame->leaves.count > FULL || flame->sums.count > FULL ||
-	       flame->tree->ids.count > FULL || flame->tree->arena.bytes > FULL_TEXT_BYTES;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)

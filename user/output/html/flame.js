@@ -29,12 +29,14 @@ function unpackFlame({ states, texts, nodes, sums }) {
 	const kinds = Object.values(THREAD_KINDS), placeOf = ({ name }) => (kinds.indexOf(name) + 1) || 9;
 	all[0].children.sort((a, b) => placeOf(a) - placeOf(b));
 	all[0].name = 'all threads';
-	for (const [node, state, ...lists] of sums) {
-		const [time, samples, estimated] = lists.map((list) => unpack(list, COARSE));
-		time.forEach((ns, at) => {
-			if (ns || samples && samples[at])
-				cells.push({ node, state, at, time: ns, samples: samples ? samples[at] : 0,
-					estimated: estimated ? estimated[at] : samples ? ns : 0 });
+	for (const [node, state, exact, samples, estimated] of sums) {
+		const counts = unpack(samples, COARSE), times = Array.isArray(estimated)
+			? unpack(estimated, COARSE) : counts && counts.map((count) => count * estimated);
+		unpack(exact, COARSE).forEach((ns, at) => {
+			const more = counts ? times[at] : 0;
+			if (ns || counts && counts[at])
+				cells.push({ node, state, at, time: ns + more, samples: counts ? counts[at] : 0,
+					estimated: more });
 		});
 	}
 	return { states, nodes: all, cells };
@@ -42,7 +44,7 @@ function unpackFlame({ states, texts, nodes, sums }) {
 
 const flame = pictures.flame && unpackFlame(pictures.flame);
 
-/* Sets each node's sums over the selected part, by state, with all it calls. */
+/* Sets each node's sums over the selected part of the run, by state, with all it calls. */
 function sumFlame() {
 	for (const node of flame.nodes)
 		for (const name of ['time', 'samples', 'estimated'])
@@ -60,9 +62,7 @@ function sumFlame() {
 
 /* The time of all samples in a state, in the selected part of the run. */
 function flameTime(name) {
-	const state = flame.states.findIndex(([known]) => known === name);
-	return d3.sum(flame.cells, (cell) => cell.state === state && cell.at >= range.from
-		&& cell.at < range.to ? cell.time : 0);
+	return flame.nodes[0].time[flame.states.findIndex(([known]) => known === name)];
 }
 
 /* The standard error of a time, as in the table of lines. */
@@ -208,7 +208,6 @@ function makeFlameGraph(body) {
 		const width = figure.clientWidth;
 		if (width <= 20)
 			return;
-		sumFlame();
 		state.boxes = flameBoxes(state.top, state.states, width);
 		const height = (1 + (d3.max(state.boxes, (box) => box.row) || 0)) * FLAME_ROW;
 		svg.attr('width', width).attr('height', height).attr('viewBox', `0 0 ${width} ${height}`)
@@ -298,6 +297,8 @@ function makeFlame() {
 			+ 'wide as their time. Click a box to zoom in, or one above it to zoom out. Times are '
 			+ 'estimated from samples; \u00b1 is one standard error. Time in I/O includes its time on '
 			+ 'a CPU.'));
+		onRange(sumFlame);
+		sumFlame();
 		makeFlameGraph(body);
 	}
 }

@@ -10,7 +10,7 @@
 #include "output/base/sink.h"
 
 /* Maximum size of the page, whatever the traces. */
-#define HTML_BYTES_MAX 3000000
+#define HTML_BYTES_MAX 4000000
 
 /* The report must have been made with pictures. Write errors are kept in the sink; returns -ENOMEM
  * or the sink's error so far. */

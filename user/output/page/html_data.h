@@ -11,10 +11,10 @@
  * Number lists of pictures are run-length encoded: -N stands for N zeros.
  *
  * The flame graph: {"states": [[name, title]...], "texts": [...], "nodes": [[parent, file, line,
- * function]...], "sums": [[node, state, [time...], [samples...], [estimated time...]]...]}. Files
+ * function]...], "sums": [[node, state, [exact time...], [samples...], estimated time]...]}. Files
  * and functions are indices of texts; the first node is the root; a parent comes before its nodes.
- * The times of a node exclude those of the nodes that it calls. Samples and estimated times are
- * left out if all is exact, and estimated times if all is estimated.
+ * The times of a node exclude those of the nodes that it calls. The estimated time, if there is
+ * any, is that of each sample, or, if these differ, a list.
  */
 #ifndef FAULTLINE_HTML_DATA_H
 #define FAULTLINE_HTML_DATA_H

@@ -47,27 +47,34 @@ static void write_nodes(struct json *json, const struct picture_flame *flame)
 /* Writes the cells of one node and state. Returns how many there are. */
 static size_t write_sum(struct json *json, const struct flame_cell *cells, size_t count)
 {
-	struct flame_sum sums[PICTURE_COARSE] = { 0 };
-	const size_t step = sizeof(sums[0]);
-	bool estimated = false, exact = false;
+	struct {
+		uint64_t exact_ns, samples, estimated_ns;
+	} sums[PICTURE_COARSE] = { 0 };
+	uint64_t weight_ns = 0;
+	bool same = true; /* weight of all samples */
 	size_t used = 0;
 
 	for (; used < count && cells[used].node == cells->node && cells[used].state == cells->state;
 	     used++) {
 		const struct flame_sum *sum = &cells[used].sum;
 
-		sums[cells[used].stretch] = *sum;
-		estimated |= sum->estimated_samples;
-		exact |= sum->time_ns != sum->estimated_ns;
+		sums[cells[used].stretch].exact_ns = sum->time_ns - sum->estimated_ns;
+		sums[cells[used].stretch].samples = sum->estimated_samples;
+		sums[cells[used].stretch].estimated_ns = sum->estimated_ns;
+		if (sum->estimated_samples && !weight_ns)
+			weight_ns = sum->estimated_ns / sum->estimated_samples;
+		same &= sum->estimated_ns == weight_ns * sum->estimated_samples;
 	}
 	json_begin_list(json, NULL);
 	json_uint(json, NULL, cells->node);
 	json_uint(json, NULL, cells->state);
-	html_list(json, NULL, &sums->time_ns, step, PICTURE_COARSE);
-	if (estimated)
-		html_list(json, NULL, &sums->estimated_samples, step, PICTURE_COARSE);
-	if (estimated && exact)
-		html_list(json, NULL, &sums->estimated_ns, step, PICTURE_COARSE);
+	html_list(json, NULL, &sums->exact_ns, sizeof(sums[0]), PICTURE_COARSE);
+	if (weight_ns || !same)
+		html_list(json, NULL, &sums->samples, sizeof(sums[0]), PICTURE_COARSE);
+	if (!same)
+		html_list(json, NULL, &sums->estimated_ns, sizeof(sums[0]), PICTURE_COARSE);
+	else if (weight_ns)
+		json_uint(json, NULL, weight_ns);
 	json_end(json);
 	return used;
 }
