@@ -5,7 +5,7 @@
  */
 
 const FLAME_ROW = 18;
-const FLAME_LEAST = 1; /* pixels; narrower boxes are not drawn */
+const FLAME_LEAST = 3; /* pixels; narrower boxes, often of deep stacks, are not drawn */
 const FLAME_COLOURS = { cpu: 'c-compute', io: 'c-alone', storage: 'c-alone', lock: 'c-sync',
 	pipe: 'c-async', child: 'c-splice', sleep: 'c-size', memory: 'c-kernel', device: 'c-direct',
 	stopped: 'c-checkpoint', runnable: 'c-comm', other: 'c-metadata' };
