@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stacks/sites.h"
+#include "analysis/shared/sites.h"
 #include "base/grow.h"
 #include "capture/calls/wait_calls.h"
 #include "top/sample.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/stacks/sites.h"
+#include "analysis/shared/sites.h"
 #include "base/grow.h"
 #include "capture/python/frames.h"
 
