@@ -99,6 +99,11 @@ uint64_t intake_lost_lines(const struct intake *intake)
 	return intake->lines ? line_times_lost(intake->lines) : 0;
 }
 
+uint64_t intake_unnamed_lines(const struct intake *intake)
+{
+	return intake->lines ? line_times_unnamed(intake->lines) : 0;
+}
+
 int intake_keep_lines(struct intake *intake, volatile uint32_t *generation_out)
 {
 	return line_times_open(&intake->lines, generation_out);

@@ -59,11 +59,12 @@ bool intake_has_exited(void *intake, uint32_t pid);
 /* Returns how many processes have ended since the last booking. */
 unsigned int intake_ended(const struct intake *intake);
 /* Return the operations lost because their slots could not be kept, the records lost of spans and
- * of threads, and the samples of lines. */
+ * of threads, and the samples of lines; and the samples that were not booked, though not lost. */
 uint64_t intake_lost(const struct intake *intake);
 uint64_t intake_lost_spans(const struct intake *intake);
 uint64_t intake_lost_threads(const struct intake *intake);
 uint64_t intake_lost_lines(const struct intake *intake);
+uint64_t intake_unnamed_lines(const struct intake *intake);
 /* Span records were lost: drops all open spans. */
 void intake_forget_spans(struct intake *intake);
 

@@ -25,7 +25,7 @@ struct line_times {
 	struct python_frames *frames;
 	struct sample *samples;
 	size_t count, room;
-	uint64_t lost;
+	uint64_t lost, unnamed;
 };
 
 int line_times_open(struct line_times **out, volatile uint32_t *generation_out)
@@ -55,6 +55,11 @@ void line_times_close(struct line_times *times)
 uint64_t line_times_lost(const struct line_times *times)
 {
 	return times->lost;
+}
+
+uint64_t line_times_unnamed(const struct line_times *times)
+{
+	return times->unnamed;
 }
 
 /* Chooses the innermost frame of the application, like reports. */
@@ -127,7 +132,7 @@ static bool book(const struct line_times *times, const struct sample *sample, st
 void line_times_settle(struct line_times *times, struct ledger *ledger)
 {
 	for (size_t i = 0; i < times->count; i++)
-		times->lost += !book(times, &times->samples[i], ledger);
+		times->unnamed += !book(times, &times->samples[i], ledger);
 	times->count = 0;
 	if (times->room > SAMPLES_ALWAYS) {
 		free(times->samples);

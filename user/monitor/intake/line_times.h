@@ -23,7 +23,9 @@ bool line_times_take(struct line_times *times, const struct event_header *record
 /* Books the samples that were taken. Records of their stacks have been taken, too. Caller holds the
  * ledger's lock. */
 void line_times_settle(struct line_times *times, struct ledger *ledger);
-/* Returns the number of samples whose stack or process is unknown, or that had no room. */
+/* Return the number of samples that had no room until they were booked; and of those that were not
+ * booked, because their stack or process is unknown, or there was no room for another line. */
 uint64_t line_times_lost(const struct line_times *times);
+uint64_t line_times_unnamed(const struct line_times *times);
 
 #endif

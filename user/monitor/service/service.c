@@ -473,6 +473,9 @@ void service_close(struct service *service)
 	flight_close(service->flight);
 	session_close(service->session);
 	markers_close(service->markers);
+	if (service->intake && intake_unnamed_lines(service->intake))
+		log_debug("%llu samples of Python have no line: too many lines, or unknown ones",
+			  (unsigned long long)intake_unnamed_lines(service->intake));
 	intake_close(service->intake);
 	ledger_close(service->ledger);
 	free(service->in_flight.rows);
