@@ -298,7 +298,8 @@ class Page(unittest.TestCase):
         tables = {"epochs": ("time_ns", "read_bytes"), "readahead": ("fetched_bytes", "ahead_bytes", "used_bytes"),
                   "writeback": ("written_bytes", "device_bytes"), "latency_breakdown": ("time_ns", "device_ns", "count"),
                   "span_latency": ("time_ns", "count"), "device_users": ("requests", "bytes", "time_ns"),
-                  "ranks": ("io_ns", "unoverlapped_io_ns", "compute_ns"), "lines": ("time_ns", "fetched_bytes")}
+                  "ranks": ("io_ns", "unoverlapped_io_ns", "compute_ns"), "lines": ("time_ns", "fetched_bytes"),
+                  "functions": ("time_ns", "count")}
         # Sums of the numbers of each column, as copied.
         self.browser.value("Object.defineProperty(navigator, 'clipboard', { value: { writeText: (text) => {"
                            " window.copied = text; return Promise.resolve(); } } })")
@@ -393,13 +394,17 @@ class Page(unittest.TestCase):
             self.press("on CPU")
             self.assertEqual(self.says(), f"thread time: {cpu}")
             names = ("location", "state", "kind", "time_ns", "share", "uncertainty_ns")
-            lines = [[self.cell("lines", row, name) for name in names] for row in range(self.rows("lines"))]
+
+            def rows():
+                return sorted([table, *(self.cell(table, row, name) for name in columns)] for table, columns in (
+                    ("lines", names), ("functions", names[:2] + names[3:])) for row in range(self.rows(table)))
+
+            lines = rows()
             part = os.path.join(self.place.name, "part.html")
             call("report", "--html", part, f"--from={start / 1e9:.9f}s", f"--until={(end - 1) / 1e9:.9f}s", page + ".flt")
             self.browser.open(part)
             self.assertEqual(self.says(), f"thread time: {says}")
-            self.assertEqual(lines, [[self.cell("lines", row, name) for name in names]
-                                     for row in range(self.rows("lines"))])
+            self.assertEqual(lines, rows())
         self.browser.open(page)
         self.choose(0, 1)
         self.press("lock")

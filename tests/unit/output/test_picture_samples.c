@@ -27,7 +27,7 @@ static struct report *make_run(struct made_trace *made, uint64_t first, uint64_t
 
 /* The column that identifies a row of each table. */
 static const char *const keys[PICTURE_SAMPLED] = {
-	"epoch", "path", "path", "path", "name", "comm", "rank", "location",
+	"epoch", "path", "path", "path", "name", "comm", "rank", "location", "state",
 };
 
 /* The matching row of another report; -1 for none. */

@@ -12,6 +12,7 @@ const struct analysis *const picture_sampled[PICTURE_SAMPLED] = {
 	&analysis_writeback,   &analysis_latency_breakdown,
 	&analysis_chain_spans, &analysis_device_users,
 	&analysis_ranks,       &analysis_lines,
+	&analysis_functions,
 };
 
 /* --- during the walk --- */

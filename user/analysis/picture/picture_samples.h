@@ -9,7 +9,7 @@
 #include "analysis/shared/results.h"
 #include "analysis/picture/picture_axis.h"
 
-#define PICTURE_SAMPLED 8	/* tables */
+#define PICTURE_SAMPLED 9	/* tables */
 #define PICTURE_SAMPLED_ROWS 64 /* of each */
 
 extern const struct analysis *const picture_sampled[PICTURE_SAMPLED];

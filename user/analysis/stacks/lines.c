@@ -50,8 +50,8 @@ struct lines {
 	struct {
 		uint64_t time_ns;
 		uint32_t process, thread, site;
-	} unfinished; /* the longest operation */
-	uint32_t *rows;		/* of the table: index in `all` */
+	} unfinished;	/* the longest operation */
+	uint32_t *rows; /* of the table: index in `all` */
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -513,7 +513,7 @@ static void row_numbers(const void *filled, uint64_t *numbers, size_t count)
 		numbers[count - 1] = UINT32_MAX;
 }
 
-static bool add_to_row(void *filled, const struct event *event, struct sampled_sum *sum)
+bool lines_add_to_row(void *filled, const struct event *event, struct sampled_sum *sum)
 {
 	struct lines *lines = filled;
 	struct line_sums sums;
@@ -539,12 +539,11 @@ static bool add_to_row(void *filled, const struct event *event, struct sampled_s
 }
 
 static const struct sampled line_times = {
-	.columns = { "time_ns", "fetched_bytes", "estimated_ns", "estimated_samples", "samples",
-		     "count" },
-	.spread = 3,
+	.columns = LINES_SAMPLED,
+	.spread = LINES_SPREAD,
 	.filled = &analysis_lines,
 	.numbers = row_numbers,
-	.adds = add_to_row,
+	.adds = lines_add_to_row,
 	.matters = EVENT_THREAD,
 };
 

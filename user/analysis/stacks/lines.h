@@ -8,6 +8,7 @@
 #include "analysis/events/event.h"
 #include "analysis/job/job.h"
 #include "analysis/shared/sites.h"
+#include "analysis/shared/sampled.h"
 #include "analysis/table/table.h"
 
 struct report;
@@ -44,7 +45,7 @@ struct lines_row {
 	const char *state, *kind;
 	int64_t rank;
 	uint64_t line;
-	uint32_t site; /* without its library; SITE_NONE: the line is unknown */
+	uint32_t site;	 /* without its library; SITE_NONE: the line is unknown */
 	uint32_t number; /* of the first of these in the analysis */
 	struct line_sums sums;
 	/* Set by lines_add_rows, from the other members: */
@@ -57,6 +58,16 @@ struct lines_row {
 /* Makes a row for each line, to be freed. Returns NULL if out of memory. To be called in
  * conclude(). */
 struct lines_row *lines_rows(const struct results *results, size_t *count);
+
+/* What a sample adds to the row of its line, by the `number` of struct lines_row: see struct
+ * sampled, which has these columns. `lines` is the analysis' state. */
+bool lines_add_to_row(void *lines, const struct event *event, struct sampled_sum *sum);
+#define LINES_SAMPLED                                                                              \
+	{                                                                                          \
+		"time_ns", "fetched_bytes", "estimated_ns", "estimated_samples", "samples",        \
+			"count"                                                                    \
+	}
+#define LINES_SPREAD 3
 
 /* The time of operations of a class at a line, on a file. */
 struct line_use {

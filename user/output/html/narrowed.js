@@ -36,15 +36,18 @@ const COUNTS = {
 	span_latency: 'Each operation counts in full when it ends.',
 	epochs: 'An epoch that extends beyond it is cut.',
 	lines: 'An operation that extends beyond it is cut.',
+	functions: 'An operation that extends beyond it is cut.',
 };
 
 /* Columns that are computed from the numbers of a part. */
+const DERIVED_OF_LINES = { share: (of, cell) => of('time_ns') / flameTime(cell('state')),
+	uncertainty_ns: (of) => standardError(of('estimated_ns'), of('estimated_samples')) };
 const DERIVED = {
 	epochs: { compute_time_share: (of) => of('compute_ns') / of('time_ns'),
 		samples_per_second: (of) => of('samples') / of('time_ns') * 1e9,
 		compute_share: (of) => of('compute_ns') / (of('compute_ns') + of('wait_ns')) },
-	lines: { share: (of, row) => of('time_ns') / flameTime(cellOf(tables.lines, row, 'state')),
-		uncertainty_ns: (of) => standardError(of('estimated_ns'), of('estimated_samples')) },
+	lines: DERIVED_OF_LINES,
+	functions: DERIVED_OF_LINES,
 };
 
 /* Tables made from data by stretch. */
@@ -213,7 +216,7 @@ function samplesInRange(table, columns) {
 			return { column, get: (row) => sampledCell(table, row, column.name, get(row)) };
 		if (derived[column.name])
 			return { column, get: (row) => {
-				const value = derived[column.name](of(row), row);
+				const value = derived[column.name](of(row), (name) => cellOf(table, row, name));
 				return plain(get(row)) === null || !isFinite(value) ? null : value;
 			} };
 		return isFact(column) ? { column, get } : { column, get, whole: true };
@@ -228,7 +231,7 @@ function samplesInRange(table, columns) {
 /* The current columns and rows: of the whole run, or of the selected part. */
 function contentOf(table) {
 	const columns = shownColumns(table);
-	const summed = pictures.summed === 'all' && !['spans', 'lines'].includes(table.name);
+	const summed = pictures.summed === 'all' && !['spans', 'lines', 'functions'].includes(table.name);
 	const when = whenOf(table);
 	if (rangeIsWhole())
 		return { columns, rows: table.rows };
