@@ -374,6 +374,8 @@ static void make_whole(void)
 	save(&made, "whole.flt");
 }
 
+#define DEPTH_MAX 128 /* frames that the recorder keeps of a stack */
+
 /* A loop and its loader, a worker that is forked; an operation of each kind of sample. */
 static void make_stacks(void)
 {
@@ -399,6 +401,8 @@ static void make_stacks(void)
 	made_stack(&made, START, 5, 1, 4);
 	made_stack(&made, START, 6, 5, 4); /* calls itself */
 	made_stack(&made, START, 7, 0, 6);
+	for (uint64_t id = 8; id < 8 + DEPTH_MAX; id++)
+		made_stack(&made, START, id, id == 8 ? 0 : id - 1, 5);
 	CALL(&made, .time = START + 2 * MS, .dur = 6 * MS, .pid = 200, .op = M_PREAD, .file = 1,
 	     .asked = 1 << 20, .result = 1 << 20, .fetched = 1 << 20);
 	SAMPLE(&made, .time = START + 2 * MS, .dur = 6 * MS, .pid = 200, .op = M_PREAD, .file = 1,
@@ -433,6 +437,9 @@ static void make_stacks(void)
 	     .asked = 100, .result = 100);
 	SAMPLE(&made, .time = START + 54 * MS, .dur = MS, .pid = 100, .op = M_WRITE, .file = 1,
 	       .stack = 7);
+	/* The application's frames are not recorded. */
+	SAMPLE(&made, .time = START + 58 * MS, .dur = MS, .pid = 100, .state = "sleep",
+	       .stack = 7 + DEPTH_MAX, .flags = TRACE_SAMPLE_CUT);
 	for (uint64_t bit = 0; bit < 6; bit++)
 		SAMPLE(&made, .time = START + (60 + bit) * MS, .dur = MS + bit, .pid = 100,
 		       .op = M_FSYNC, .file = 1, .flags = bit ? 1ull << bit : 0);

@@ -233,9 +233,9 @@ class Tables(InPlace):
         # Those of samples that pass.
         some = self.export("stacks.flt", options=["--pid", "200"])["stacks"]
         self.assertEqual([row["line"] for row in some], [10, 30, 30])
-        for options, count in ((["--op", "pread64"], 2), (["--pid", "200"], 3), (["--op", "*"], 14),
+        for options, count in ((["--op", "pread64"], 2), (["--pid", "200"], 3), (["--op", "*"], 15),
                                (["--from", "0.05", "--until", "0.055"], 2),
-                               (["--rank", "3"], 14), (["--min-duration", "3ms"], 3)):
+                               (["--rank", "3"], 15), (["--min-duration", "3ms"], 3)):
             rows = self.export("stacks.flt", options=options)["samples"]
             self.assertEqual(len(rows), count, options)
 

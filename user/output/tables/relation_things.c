@@ -384,7 +384,8 @@ static void get_stack_function(struct relation_row *row, const struct relation_c
 	relation_text(cell, stack_tree_function(&row->stacks, stack_of(row)->frame));
 }
 
-/* The nearest caller, or the stack itself, whose frame a report names. */
+/* The nearest caller, or the stack itself, whose frame a report names. STACK_NONE if all frames are
+ * of libraries and as many as are recorded: the application's may be among the missing ones. */
 static uint32_t application_of(const struct relation_row *row)
 {
 	const struct stack_tree *tree = &row->stacks;
@@ -401,13 +402,18 @@ static uint32_t application_of(const struct relation_row *row)
 			best = at;
 		}
 	}
+	if (owner == OWNER_LIBRARY && stack_of(row)->depth >= STACK_DEPTH_MAX)
+		return STACK_NONE;
 	return best;
 }
 
 static void get_application(struct relation_row *row, const struct relation_column *column,
 			    struct cell *cell)
 {
-	cell_uint(cell, application_of(row));
+	const uint32_t application = application_of(row);
+
+	if (application != STACK_NONE)
+		cell_uint(cell, application);
 }
 
 static void get_library(struct relation_row *row, const struct relation_column *column,
@@ -439,7 +445,8 @@ static const struct relation_column stacks[] = {
 	  .get = get_stack_function },
 	{ "application", RELATION_UINT, UNIT_NONE,
 	  "stack of the innermost frame that is the application's, as in the report's table "
-	  "lines; if there is none, this one",
+	  "lines; if there is none, this one; null: that may be among outer frames that were not "
+	  "recorded",
 	  .refers = "stacks", .get = get_application },
 	{ "library", RELATION_TEXT, UNIT_NONE,
 	  "source and line of the innermost frame, without the directory of installation, if it "
