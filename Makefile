@@ -29,7 +29,9 @@ say = @printf '  %-7s %s\n' '$(1)' '$(2)';
 endif
 
 # Packages for capture, and for everything that must build and pass its tests without libbpf.
+# libdw unwinds for --stacks native. Without it, the option says so. LIBDW= builds without.
 CAPTURE_PACKAGES := libbpf libelf
+LIBDW ?= $(if $(shell $(PKG_CONFIG) --exists libdw && echo yes),libdw)
 # msgpack-c has another name since version 4.
 MSGPACK := $(if $(shell $(PKG_CONFIG) --exists msgpack-c && echo yes),msgpack-c,msgpack)
 CORE_PACKAGES := $(MSGPACK) libzstd json-c zlib sqlite3 libdeflate
@@ -46,10 +48,12 @@ ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSIO
 libraries_of = $(if $(STATIC),$(patsubst -l%,-l:lib%.a,$(filter-out -lm -ldl -lpthread -pthread,$(shell \
 	$(PKG_CONFIG) --libs --static $(1)))),$(shell $(PKG_CONFIG) --libs $(1)))
 CORE_LIBS = $(call libraries_of,$(CORE_PACKAGES)) -lm -ldl -pthread
-CAPTURE_LIBS = $(call libraries_of,$(CAPTURE_PACKAGES))
+CAPTURE_LIBS = $(call libraries_of,$(LIBDW) $(CAPTURE_PACKAGES))
 
 CORE_SOURCES := $(wildcard user/base/*.c user/trace/*/*.c user/analysis/*/*.c user/output/*/*.c)
-CAPTURE_SOURCES := $(wildcard user/capture/*/*.c)
+# Without libdw, only the tracer's side of unwinding.
+NATIVE_SOURCES := $(addprefix user/capture/native/,unwind.c unwind_process.c symbols.c mapped_files.c)
+CAPTURE_SOURCES := $(filter-out $(if $(LIBDW),,$(NATIVE_SOURCES)),$(wildcard user/capture/*/*.c))
 MONITOR_SOURCES := $(wildcard user/monitor/*/*.c user/top/*.c)
 COMMAND_SOURCES := $(wildcard user/command/*.c user/command/*/*.c)
 # Tests have unique names: they are built into one directory, whichever folder they are in.
@@ -132,6 +136,7 @@ $(SKELETON) $(PROBE_READ_SKELETON): %.skel.h: %.bpf.o
 # --- the user side -----------------------------------------------------------------------------
 
 $(BUILD)/user/capture/%.o: ALL_CFLAGS += -I$(BUILD)
+$(BUILD)/user/capture/native/%.o: ALL_CFLAGS += $(if $(LIBDW),-DHAVE_LIBDW)
 $(CAPTURE_OBJECTS): | $(SKELETON) $(PROBE_READ_SKELETON)
 
 # The commit for --version, if this is a git clone. Written only if it changed.

@@ -98,20 +98,17 @@ __noinline int ring_lose(__u32 kind)
 }
 
 /* Reserves a record of `size` bytes about `owner`, with the header filled in except for the time.
- * Returns NULL, and counts a lost record, if the ring is full. */
-static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct owner owner)
+ * Returns NULL if the ring is full; the record is not counted. */
+static __always_inline void *ring_reserve_uncounted(__u32 kind, __u64 size, struct owner owner)
 {
-	struct kind_total *total = ring_count(kind);
 	__u32 cpu = bpf_get_smp_processor_id();
 	void *ring = ring_of(kind, cpu);
 	struct event_header *header = NULL;
 
 	if (ring)
 		header = bpf_ringbuf_reserve(ring, size, 0);
-	if (!header) {
-		ring_count_lost(total);
+	if (!header)
 		return NULL;
-	}
 	ring_watch(ring, kind, size);
 	header->kind = kind;
 	header->cpu = cpu;
@@ -119,6 +116,17 @@ static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct owner o
 	header->pid = owner.pid;
 	header->tid = owner.tid;
 	return header;
+}
+
+/* The same; counts the record, as lost if the ring is full. */
+static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct owner owner)
+{
+	struct kind_total *total = ring_count(kind);
+	void *record = ring_reserve_uncounted(kind, size, owner);
+
+	if (!record)
+		ring_count_lost(total);
+	return record;
 }
 
 static __always_inline void ring_submit(void *record)

@@ -18,6 +18,7 @@ extern const volatile bool code_reported;	  /* reports code mappings: may have m
 extern const volatile __u64 stack_period_ns;	  /* see stack/sample.h; 0: no stacks */
 extern const volatile __u32 stack_draft_count;
 extern const volatile bool stack_required; /* samples without a stack are of no use */
+extern const volatile bool stacks_native; /* samples have copies of the user stack */
 extern const volatile __u32 page_bytes;
 extern const volatile bool follow_privileged;  /* follow setuid programs, too */
 extern const volatile bool have_filemap_fault; /* entries of filemap_fault are traced */

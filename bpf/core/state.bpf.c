@@ -19,6 +19,7 @@ const volatile bool code_reported = false;
 const volatile __u64 stack_period_ns = 0;
 const volatile __u32 stack_draft_count = 1;
 const volatile bool stack_required = false;
+const volatile bool stacks_native = false;
 const volatile __u32 page_bytes = 4096;
 const volatile __u32 tick_ns = 1000000;
 const volatile bool follow_privileged = false;

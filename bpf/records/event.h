@@ -12,6 +12,7 @@
 #include "bpf/records/event_in_flight.h"
 #include "bpf/records/event_lane.h"
 #include "bpf/records/event_marker.h"
+#include "bpf/records/event_native.h"
 #include "bpf/records/event_profile.h"
 #include "bpf/records/event_python.h"
 #include "bpf/records/event_thread.h"
@@ -177,13 +178,19 @@ EVENT_RECORD(event_device, struct event_header header, DEVICE, 296);
 EVENT_RECORD(event_thread_time, struct event_header header, THREAD_TIME, 152);
 EVENT_RECORD(event_wait, struct event_header header, WAIT, 64);
 EVENT_RECORD(event_frame, struct event_header header, FRAME, 824);
-EVENT_RECORD(event_stack, struct event_header header, STACK, 40);
+EVENT_RECORD(event_stack, struct event_header header, STACK, 56);
 EVENT_RECORD(event_sample, struct event_header header, SAMPLE, 88);
 
 /* A request followed by its only recorded bio, in one record. */
 struct event_request_single {
 	struct event_request request; /* header.size covers both */
 	struct event_bio bio;
+};
+
+/* A sample with the thread's registers and a copy of its stack, in one record. */
+struct event_native_sample {
+	struct event_sample sample; /* header.size covers all of it */
+	struct native_copy copy;
 };
 
 /*

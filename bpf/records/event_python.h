@@ -45,11 +45,11 @@ struct python_layout {
 	__u16 code_line;     /* its first line */
 	__u16 code_path;
 	__u16 code_function;
-	__u16 code_table; /* of its lines */
-	__u16 code_start; /* its instructions, if they are in the object */
-	__u16 text_ascii; /* characters of an ASCII string */
-	__u16 text_other; /* characters of any other string */
-	__u16 pad;
+	__u16 code_table;  /* of its lines */
+	__u16 code_start;  /* its instructions, if they are in the object */
+	__u16 text_ascii;  /* characters of an ASCII string */
+	__u16 text_other;  /* characters of any other string */
+	__u16 frame_entry; /* a byte: a call of C's has begun with this frame; 3.11 */
 };
 
 EVENT_SIZE(python_layout, 56);

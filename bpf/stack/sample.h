@@ -8,6 +8,7 @@
 #ifndef FAULTLINE_BPF_SAMPLE_H
 #define FAULTLINE_BPF_SAMPLE_H
 
+#include "stack/native.h"
 #include "stack/walk.h"
 
 /* Returns where the current process runs an interpreter that is known. Sets *runtime to the address
@@ -108,7 +109,7 @@ __noinline int stack_take(struct task_state *state, const struct op_account *acc
 			sample_set_state(event, state, what);
 		event->flags = stack_walk(state, draft);
 		event->stack = draft->id;
-		if (draft->id || !stack_required)
+		if ((draft->id || !stack_required) && (!stacks_native || !native_send(event)))
 			ring_output(&event->header, RECORD_SAMPLE, event->header.time_ns,
 				    sizeof(*event), owner_of(bpf_get_current_task_btf()));
 	}

@@ -16,6 +16,8 @@ static __always_inline int stack_exec(struct task_struct *task)
 		return 0;
 	state->stack.thread = 0;
 	python_exec(mm);
+	if (stacks_native) /* what the process maps is looked up while it runs */
+		ring_wake();
 	return 0;
 }
 
@@ -120,7 +122,8 @@ static __always_inline int stack_map(struct pt_regs *regs, long result)
 	    !(SYSCALL_ARG2(regs) & PROT_EXEC) || SYSCALL_ARG3(regs) & MAP_ANONYMOUS || result <= 0)
 		return 0;
 	file.at = (__u64)file_of_fd(task, SYSCALL_ARG4(regs));
-	python_map(result, SYSCALL_ARG1(regs), &file);
+	if (!python_map(result, SYSCALL_ARG1(regs), &file) && stacks_native)
+		code_send(result, SYSCALL_ARG1(regs), NULL);
 	return 0;
 }
 

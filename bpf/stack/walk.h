@@ -319,6 +319,16 @@ static __always_inline struct python_frame *draft_frame(struct stack_draft *draf
 					       sizeof(struct python_frame));
 }
 
+/* C has called the interpreter, which began with the last frame taken. */
+static __always_inline void frames_mark_entry(struct frames_walk *walk)
+{
+	struct event_stack *event = (struct event_stack *)walk->draft->stack;
+	__u32 last = walk->count - 1;
+
+	if (stacks_native && walk->count)
+		event->entries[last / 64 & 1] |= 1ull << (last & 63);
+}
+
 /* Takes a frame: its code object, by address, and its instruction. */
 static long frames_step(__u32 i, struct frames_walk *walk)
 {
@@ -342,8 +352,10 @@ static long frames_step(__u32 i, struct frames_walk *walk)
 	}
 	walk->frame = FIELD_8(draft->frame, layout->frame_caller);
 	if (layout->frame_owner != PYTHON_NOWHERE &&
-	    draft->frame[layout->frame_owner & 0x7f] >= layout->frame_owner_c)
+	    draft->frame[layout->frame_owner & 0x7f] >= layout->frame_owner_c) {
+		frames_mark_entry(walk);
 		return 0;
+	}
 	frame = draft_frame(draft, walk->count);
 	frame->code = FIELD_8(draft->frame, layout->frame_code);
 	instruction = FIELD_8(draft->frame, layout->frame_instruction);
@@ -356,6 +368,9 @@ static long frames_step(__u32 i, struct frames_walk *walk)
 	HASH_STEP(walk->hash, frame->code);
 	HASH_STEP(walk->hash, (__u32)instruction);
 	walk->count++;
+	if (layout->flags & PYTHON_FRAME_HAS_INDEX ||
+	    (layout->frame_entry != PYTHON_NOWHERE && draft->frame[layout->frame_entry & 0x7f]))
+		frames_mark_entry(walk);
 	return 0;
 }
 
@@ -432,11 +447,16 @@ static __always_inline __u32 stack_send(struct stack_draft *draft, __u32 count, 
 static __always_inline void frames_name(struct frames_walk *walk)
 {
 	struct stack_draft *draft = walk->draft;
+	const struct event_stack *event = (const struct event_stack *)draft->stack;
 	__u32 *known, id; /* on the stack: 6.1 accepts no argument of a function as a map's value */
 	__u64 hash;
 
 	bpf_loop(PYTHON_FRAMES_MAX, checks_step, walk, 0);
 	HASH_STEP(walk->hash, walk->generation);
+	if (stacks_native) {
+		HASH_STEP(walk->hash, event->entries[0]);
+		HASH_STEP(walk->hash, event->entries[1]);
+	}
 	hash = walk->hash;
 	known = bpf_map_lookup_elem(&stack_ids, &hash);
 	if (known) {
@@ -461,6 +481,7 @@ __noinline int frames_walk(struct stack_draft *draft, const struct python_layout
 			   __u64 thread)
 {
 	struct frames_walk walk = {};
+	struct event_stack *event;
 
 	if (!draft || !layout)
 		return TRACE_SAMPLE_NO_PYTHON;
@@ -471,6 +492,8 @@ __noinline int frames_walk(struct stack_draft *draft, const struct python_layout
 		return TRACE_SAMPLE_UNREAD;
 	if (!walk.frame)
 		return TRACE_SAMPLE_NO_FRAME;
+	event = (struct event_stack *)draft->stack;
+	event->entries[0] = event->entries[1] = 0;
 	/* Twice as many: frames of C are passed over. */
 	bpf_loop(2 * PYTHON_FRAMES_MAX, frames_step, &walk, 0);
 	if (!walk.count)

@@ -37,7 +37,7 @@ CAPTURE_FLOORS = [
     {"trace/write"},
     {"capture/host"},
     {"capture/calls", "capture/names", "capture/usdt"},
-    {"capture/support", "capture/python"},
+    {"capture/support", "capture/python", "capture/native"},
     {"capture/drain", "capture/follow"},
     {"capture/session"},
     {"capture/markers"},

@@ -13,7 +13,7 @@
 #include "analysis/shared/trace_text.h"
 #include "base/compare.h"
 
-#define KEY_WORDS 5
+#define KEY_WORDS 6
 
 void sites_init(struct sites *sites, struct arena *arena, const struct job *job)
 {
@@ -50,20 +50,51 @@ static const char *installed_path(struct trace_string source)
 	return NULL;
 }
 
-enum frame_owner frame_owner(struct trace_string source)
+/* The C library, through which everything waits. */
+static bool is_system(struct trace_string source)
+{
+	static const char *const names[] = { "libc.so.", "libc-", "libpthread", "ld-linux" };
+	const size_t base = source.length ? path_base(source.bytes, source.length) : 0;
+	const struct trace_string name = { source.bytes + base, source.length - base };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (begins(name, names[i]))
+			return true;
+	return false;
+}
+
+/* A function of compiled code has no line. */
+static enum frame_owner owner_of_native(struct trace_string source)
+{
+	static const char *const directories[] = { "/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/" };
+
+	if (is_system(source))
+		return OWNER_SYSTEM;
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
+		if (begins(source, directories[i]))
+			return OWNER_LIBRARY;
+	return OWNER_NATIVE;
+}
+
+enum frame_owner frame_owner(struct trace_string source, uint64_t line)
 {
 	if (!source.length || begins(source, "<frozen ") || installed_path(source))
 		return OWNER_LIBRARY;
-	return begins(source, "<") ? OWNER_TEXT : OWNER_APPLICATION;
+	if (begins(source, "<"))
+		return OWNER_TEXT;
+	return line ? OWNER_APPLICATION : owner_of_native(source);
 }
 
-size_t frame_in_library(char text[LIBRARY_BYTES], struct trace_string source, uint64_t line)
+size_t frame_in_library(char text[LIBRARY_BYTES], struct trace_string source, uint64_t line,
+			struct trace_string function)
 {
 	const char *installed = installed_path(source);
 	const char *path = installed ? installed : source.bytes;
 	const int path_length = source.bytes + source.length - path;
 
-	return snprintf(text, LIBRARY_BYTES, "%.*s:%" PRIu64, path_length, path, line);
+	if (line)
+		return snprintf(text, LIBRARY_BYTES, "%.*s:%" PRIu64, path_length, path, line);
+	return site_locate(text, site_base_name(trace_text(source)), 0, trace_text(function));
 }
 
 /* --- sites --- */
@@ -90,8 +121,9 @@ static struct table_text keep_library(struct sites *sites, const struct stack_fr
 {
 	char text[LIBRARY_BYTES];
 
-	return keep(sites, (struct trace_string) {
-				   text, frame_in_library(text, frame->source, frame->line) });
+	return keep(sites,
+		    (struct trace_string) { text, frame_in_library(text, frame->source, frame->line,
+								   frame->function) });
 }
 
 static uint64_t hash_of(const struct sites *sites, struct trace_string text)
@@ -110,6 +142,7 @@ static uint32_t find_site(struct sites *sites, const struct stack_frame *frame,
 		frame ? frame->line : UINT64_MAX,
 		inner ? hash_of(sites, inner->source) : 0,
 		inner ? inner->line + 1 : 0,
+		inner && !inner->line ? hash_of(sites, inner->function) : 0,
 	};
 	const uint32_t plain = inner ? find_site(sites, frame, NULL) : sites->count;
 	struct site *site;
@@ -148,26 +181,33 @@ static enum frames_found find_frames(const struct stack_table *stacks, uint32_t 
 {
 	uint64_t inner_stack = stack, best_stack = stack, caller = stack;
 	struct stack_frame frame;
-	enum frame_owner owner = OWNER_LIBRARY;
-	int depth = 0, found = 0;
+	enum frame_owner owner = OWNER_SYSTEM;
+	int depth = 0, found = 0, inner_depth = 0;
 
 	for (; depth < STACK_FRAMES_MAX && owner < OWNER_APPLICATION; depth++, stack = caller) {
+		enum frame_owner of;
+
 		if (!stack_table_next(stacks, trace, &caller, &frame))
 			break;
-		if (frame_owner(frame.source) > owner) {
-			owner = frame_owner(frame.source);
-			best_stack = stack;
-			found = depth;
+		of = frame_owner(frame.source, frame.line);
+		if (of <= owner)
+			continue;
+		if (owner == OWNER_SYSTEM) {
+			inner_stack = stack;
+			inner_depth = depth;
 		}
+		owner = of;
+		best_stack = stack;
+		found = depth;
 	}
 	if (!depth)
 		return FRAMES_NONE;
 	/* Again, since texts do not stay valid during a walk. */
 	stack_table_next(stacks, trace, &inner_stack, inner);
 	stack_table_next(stacks, trace, &best_stack, best);
-	if (cut && owner == OWNER_LIBRARY)
+	if (cut && owner <= OWNER_LIBRARY)
 		return FRAMES_INNER;
-	return found ? FRAMES_TWO : FRAMES_ONE;
+	return found != inner_depth ? FRAMES_TWO : FRAMES_ONE;
 }
 
 static uint32_t walk_stack(struct sites *sites, uint32_t trace, uint64_t stack, bool cut)

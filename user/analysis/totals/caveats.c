@@ -342,6 +342,31 @@ static void say_bios_under_way(struct strbuf *text, const struct results *result
 			   bios == 1 ? "block I/O was" : "block I/Os were");
 }
 
+/* With --stacks native. */
+static void say_native(struct strbuf *text, const struct results *results)
+{
+	static const struct {
+		const char *note, *says;
+	} rows[] = {
+		{ TRACE_NOTE_NATIVE_WHOLE, "complete" },
+		{ TRACE_NOTE_NATIVE_CUT, "deeper than the part that was copied" },
+		{ TRACE_NOTE_NATIVE_FAILED, "not unwound to the outermost frame" },
+		{ TRACE_NOTE_NATIVE_DROPPED, "left out because samples came too fast" },
+	};
+	uint64_t counts[sizeof(rows) / sizeof(rows[0])], all = 0;
+	char count[UNITS_TEXT];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		all += counts[i] = job_count_notes(results->job, rows[i].note);
+	if (all == counts[0])
+		return;
+	strbuf_add(text, "%s native stacks: ", units_count(count, all));
+	for (size_t i = 0, n = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (counts[i])
+			strbuf_add(text, "%s%s %s", n++ ? ", " : "", units_count(count, counts[i]),
+				   rows[i].says);
+}
+
 /* By --include and --exclude. */
 static void say_left_out(struct strbuf *text, const struct results *results)
 {
@@ -502,7 +527,7 @@ static const struct caveat {
 	{ CLOCKS_CAVEAT, "note", say_clocks },	{ "attached", "note", say_attached },
 	{ "left-out", "note", say_left_out },	{ "header", "note", say_header },
 	{ "survivors", "note", say_survivors }, { "bios-under-way", "note", say_bios_under_way },
-	{ "summed", "note", say_summed },
+	{ "summed", "note", say_summed },	{ "native-stacks", "note", say_native },
 };
 
 /* A table row. */

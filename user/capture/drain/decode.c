@@ -117,6 +117,7 @@ void decoder_close(struct decoder *decoder)
 	if (!decoder)
 		return;
 	span_ends_free(decoder->span_ends);
+	native_samples_free(decoder->native);
 	python_frames_free(decoder->frames);
 	free(decoder->unfinished);
 	cgroups_close(decoder->cgroups);
@@ -137,6 +138,18 @@ void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *cont
 void decoder_share_generation(struct decoder *decoder, volatile uint32_t *generation_out)
 {
 	python_frames_share_generation(decoder->frames, generation_out);
+}
+
+int decoder_unwind(struct decoder *decoder, struct unwinder *unwinder)
+{
+	decoder->unwinder = unwinder;
+	decoder->native = native_samples_make(unwinder, decoder->frames);
+	return decoder->native ? 0 : -ENOMEM;
+}
+
+struct native_counts decoder_native_counts(const struct decoder *decoder)
+{
+	return native_samples_counts(decoder->native);
 }
 
 void decoder_choose_files(struct decoder *decoder, struct file_choice *choice)

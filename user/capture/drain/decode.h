@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "bpf/records/event.h"
+#include "capture/drain/native_samples.h"
 #include "trace/write/writer.h"
 
 struct decoder;
@@ -48,6 +49,12 @@ void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *cont
 /* Sets where the kernel side reads which code objects and stacks are remembered: see
  * python/frames.h. */
 void decoder_share_generation(struct decoder *decoder, volatile uint32_t *generation_out);
+
+/* Has the native stacks of samples unwound. The caller owns the unwinder. Returns 0 or -ENOMEM. */
+struct unwinder;
+int decoder_unwind(struct decoder *decoder, struct unwinder *unwinder);
+/* Returns how many were; all zeros without an unwinder. */
+struct native_counts decoder_native_counts(const struct decoder *decoder);
 
 /* Leaves out records of files not chosen; they still count as taken. The caller owns the choice. */
 struct file_choice;

@@ -11,6 +11,7 @@
 
 #include "capture/names/cgroups.h"
 #include "capture/names/names.h"
+#include "capture/native/unwinder.h"
 #include "capture/python/frames.h"
 #include "capture/host/proc.h"
 #include "capture/drain/span_ends.h"
@@ -70,9 +71,19 @@ static void fill_call(const struct decoder *decoder, const struct event_syscall 
 	TRACE_COLUMNS(SYSCALL, COPY)
 }
 
+/* Lets the unwinder look at a process while it runs. */
+static void note(struct decoder *decoder, enum unwind_kind kind, const struct event_header *header,
+		 uint32_t pid)
+{
+	if (decoder->unwinder)
+		unwinder_note(decoder->unwinder, kind, pid, header->pid, header->time_ns);
+}
+
 static void emit_code(struct decoder *decoder, const struct event_header *header)
 {
 	const struct code_mapping mapping = code_mapping_of(header);
+
+	note(decoder, header->kind == RECORD_EXEC ? UNWIND_EXEC : UNWIND_CODE, header, header->pid);
 
 	if (decoder->emit_code)
 		decoder->emit_code(decoder->emit_context, &mapping);
@@ -113,8 +124,10 @@ static void take_fork(struct decoder *decoder, unsigned int ring, const void *re
 	uint64_t row[FORK_COLUMNS];
 
 	TRACE_COLUMNS(FORK, COPY)
-	if (event->child_pid == event->child_tid)
+	if (event->child_pid == event->child_tid) {
 		span_ends_fork(decoder->span_ends, event->header.pid, event->child_pid);
+		note(decoder, UNWIND_FORK, &event->header, event->child_pid);
+	}
 	trace_writer_append(decoder->writer, TRACE_FORK, ring, row);
 }
 
@@ -161,7 +174,8 @@ void decoder_settle(struct decoder *decoder, bool wait)
 	size_t left = 0;
 
 	settle_samples(decoder, wait);
-
+	if (decoder->native)
+		native_samples_settle(decoder->native, decoder->writer, wait);
 	for (size_t i = 0; i < decoder->waiting_count; i++)
 		if (!write_exec(decoder, &decoder->waiting[i], wait))
 			decoder->waiting[left++] = decoder->waiting[i];
@@ -310,6 +324,8 @@ static void take_sample(struct decoder *decoder, unsigned int ring, const void *
 		}
 		return;
 	}
+	if (decoder->native && native_samples_take(decoder->native, event, &sample))
+		return;
 	if (write_sample(decoder, &sample, false))
 		return;
 	if (decoder->waiting_samples_count == WAITING_MAX)
@@ -373,6 +389,14 @@ static size_t stack_bytes(const void *record)
 	return ((const struct event_stack *)record)->count * sizeof(struct python_frame);
 }
 
+/* The copy of a stack follows, if stacks are unwound. */
+static size_t sample_bytes(const void *record)
+{
+	const struct event_header *header = record;
+
+	return header->size >= sizeof(struct event_native_sample) ? sizeof(struct native_copy) : 0;
+}
+
 /* --- the table --- */
 
 const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
@@ -403,5 +427,5 @@ const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
 	[RECORD_WAIT] = { TRACE_WAIT, sizeof(struct event_wait), take_wait },
 	[RECORD_FRAME] = { TRACE_FRAME, sizeof(struct event_frame), take_frame, frame_bytes },
 	[RECORD_STACK] = { TRACE_STACK, sizeof(struct event_stack), take_stack, stack_bytes },
-	[RECORD_SAMPLE] = { TRACE_SAMPLE, sizeof(struct event_sample), take_sample },
+	[RECORD_SAMPLE] = { TRACE_SAMPLE, sizeof(struct event_sample), take_sample, sample_bytes },
 };

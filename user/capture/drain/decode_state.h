@@ -15,8 +15,10 @@
 
 struct cgroups;
 struct file_choice;
+struct native_samples;
 struct python_frames;
 struct span_ends;
+struct unwinder;
 
 /* Execs whose cgroup is being looked up. */
 #define WAITING_MAX 256
@@ -57,7 +59,9 @@ struct decoder {
 	void *emit_context;
 	struct span_ends *span_ends;
 	struct python_frames *frames;
-	struct file_choice *choice; /* NULL: all files are kept */
+	struct unwinder *unwinder;     /* NULL: stacks are those of Python only */
+	struct native_samples *native; /* the same */
+	struct file_choice *choice;    /* NULL: all files are kept */
 };
 
 /* How to take a kind of record. */

@@ -89,6 +89,26 @@ int privileges_keep_reading(void)
 	return keep_only(1ull << CAP_SYS_PTRACE | 1ull << CAP_BPF);
 }
 
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+static bool has_capability(unsigned int capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	return !syscall(SYS_capget, &header, data) &&
+	       data[capability / 32].permitted >> capability % 32 & 1;
+}
+
+int privileges_keep_unwinding(void)
+{
+	return keep_only(1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH |
+			 1ull << (has_capability(CAP_CHECKPOINT_RESTORE) ? CAP_CHECKPOINT_RESTORE
+									 : CAP_SYS_ADMIN));
+}
+
 int privileges_keep_looking(void)
 {
 	return keep_only(1ull << CAP_DAC_READ_SEARCH);

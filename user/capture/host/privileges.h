@@ -40,6 +40,9 @@ int privileges_keep_attaching(void);
 /* Keeps what is needed to read the memory of processes: CAP_SYS_PTRACE; and CAP_BPF, to look into
  * maps. */
 int privileges_keep_reading(void);
+/* Keeps what is needed to read files that processes map, as the kernel names them: CAP_SYS_PTRACE,
+ * CAP_DAC_READ_SEARCH, and CAP_CHECKPOINT_RESTORE, or CAP_SYS_ADMIN if that is missing. */
+int privileges_keep_unwinding(void);
 /* Keeps CAP_DAC_READ_SEARCH, to open files by handle. */
 int privileges_keep_looking(void);
 /* Keeps no capability. */

@@ -26,6 +26,7 @@ struct generation {
 	struct arena arena; /* what the codes point to */
 	struct map codes;   /* by address, and check; the value is a struct code * */
 	struct map stacks;  /* by id in records; the value is the id in rows, or the line */
+	struct map kept;    /* the same, if frames are kept; the value is a struct kept_frames * */
 };
 
 struct python_frames {
@@ -35,6 +36,7 @@ struct python_frames {
 	struct map frames;		  /* by hashes of path and function, and line */
 	struct map stacks;		  /* by caller, and frame */
 	uint32_t last_frame, last_stack;
+	bool keep;
 };
 
 static void generation_begin(struct generation *generation, uint32_t number)
@@ -42,6 +44,7 @@ static void generation_begin(struct generation *generation, uint32_t number)
 	generation->number = number;
 	map_init(&generation->codes, 2, 1);
 	map_init(&generation->stacks, 1, 1);
+	map_init(&generation->kept, 1, 1);
 }
 
 static void generation_end(struct generation *generation)
@@ -50,6 +53,7 @@ static void generation_end(struct generation *generation)
 	memset(&generation->arena, 0, sizeof(generation->arena));
 	map_free(&generation->codes);
 	map_free(&generation->stacks);
+	map_free(&generation->kept);
 }
 
 /* Returns NULL if it has ended. */
@@ -95,12 +99,11 @@ uint32_t python_frames_generation(const struct python_frames *frames)
 	return frames->current;
 }
 
-/* Begins a new generation if the current one is full. */
-static void generation_renew_if_full(struct python_frames *frames)
+void python_frames_make_room(struct python_frames *frames)
 {
 	const struct generation *current = &frames->generations[frames->current & 1];
-	size_t entries = current->codes.count + current->stacks.count + frames->frames.count +
-			 frames->stacks.count;
+	size_t entries = current->codes.count + current->stacks.count + current->kept.count +
+			 frames->frames.count + frames->stacks.count;
 	struct generation *next;
 
 	if (!frames->generation_out ||
@@ -177,7 +180,7 @@ void python_frames_take_code(struct python_frames *frames, const struct event_fr
 	uint64_t *entry;
 	bool added;
 
-	generation_renew_if_full(frames);
+	python_frames_make_room(frames);
 	generation = find_generation(frames, event->generation);
 	if (!generation || event->path_bytes > sizeof(event->path) ||
 	    event->function_bytes > sizeof(event->function) || !is_width(event->path_width) ||
@@ -227,9 +230,8 @@ static bool is_shim(const struct code *code, int32_t line)
 	       !memcmp(code->path, code->function, code->path_bytes);
 }
 
-/* Returns the id of a frame, whose row is appended if it is new; 0: out of memory. */
-static uint32_t frame_id(struct python_frames *frames, struct trace_writer *writer,
-			 unsigned int lane, uint64_t time_ns, const struct python_line *line)
+uint32_t python_frames_add(struct python_frames *frames, struct trace_writer *writer,
+			   unsigned int lane, uint64_t time_ns, const struct python_line *line)
 {
 	const uint64_t key[] = {
 		map_hash_bytes(&frames->frames, line->path, line->path_bytes),
@@ -252,8 +254,8 @@ static uint32_t frame_id(struct python_frames *frames, struct trace_writer *writ
 	return *id;
 }
 
-static uint32_t stack_id(struct python_frames *frames, struct trace_writer *writer,
-			 unsigned int lane, uint64_t time_ns, uint32_t caller, uint32_t frame)
+uint32_t python_frames_push(struct python_frames *frames, struct trace_writer *writer,
+			    unsigned int lane, uint64_t time_ns, uint32_t caller, uint32_t frame)
 {
 	const uint64_t key[] = { caller, frame };
 	uint64_t row[STACK_COLUMNS], *id;
@@ -271,11 +273,19 @@ static uint32_t stack_id(struct python_frames *frames, struct trace_writer *writ
 	return *id;
 }
 
-/* Names the frames of a stack, the innermost first, and returns their number. */
+static bool is_entry(const struct event_stack *event, uint32_t i)
+{
+	return event->entries[i / 64] >> i % 64 & 1;
+}
+
+/* Names the frames of a stack, the innermost first, and returns their number. Sets the bits of
+ * those that C has called. */
 static size_t name_frames(const struct generation *generation, const struct event_stack *event,
-			  struct python_line lines[PYTHON_FRAMES_MAX])
+			  struct python_line lines[PYTHON_FRAMES_MAX], uint64_t entries[2])
 {
 	size_t count = 0;
+
+	entries[0] = entries[1] = 0;
 
 	for (uint32_t i = 0; i < event->count && i < PYTHON_FRAMES_MAX; i++) {
 		const struct python_frame *frame = &event->frames[i];
@@ -286,6 +296,7 @@ static size_t name_frames(const struct generation *generation, const struct even
 			continue;
 		if (line == PYTHON_LINE_NONE) /* before the function's first line */
 			line = code->lines.first_line;
+		entries[count / 64] |= (uint64_t)is_entry(event, i) << count % 64;
 		lines[count++] =
 			(struct python_line) { code->path, code->function, code->path_bytes,
 					       code->function_bytes, line > 0 ? line : 0 };
@@ -300,14 +311,29 @@ static uint64_t *add_stack(struct python_frames *frames, const struct event_stac
 	const uint64_t key[] = { event->id };
 	bool added;
 
-	generation_renew_if_full(frames);
+	python_frames_make_room(frames);
 	*generation = find_generation(frames, event->generation);
 	return *generation ? map_add(&(*generation)->stacks, key, &added) : NULL;
+}
+
+static void keep_frames(struct generation *generation, uint64_t id, const struct kept_frames *kept)
+{
+	const size_t bytes = sizeof(*kept) + kept->count * sizeof(*kept->frames);
+	struct kept_frames *copy = arena_alloc(&generation->arena, bytes);
+	bool added;
+	uint64_t *entry = copy ? map_add(&generation->kept, &id, &added) : NULL;
+
+	if (!entry)
+		return;
+	memcpy(copy, kept, bytes);
+	*entry = (uintptr_t)copy;
 }
 
 void python_frames_take_stack(struct python_frames *frames, struct trace_writer *writer,
 			      unsigned int lane, const struct event_stack *event)
 {
+	uint64_t words[(sizeof(struct kept_frames) + PYTHON_FRAMES_MAX * sizeof(uint32_t)) / 8 + 1];
+	struct kept_frames *kept = (struct kept_frames *)words;
 	struct python_line lines[PYTHON_FRAMES_MAX];
 	struct generation *generation;
 	uint64_t *entry = add_stack(frames, event, &generation);
@@ -316,10 +342,14 @@ void python_frames_take_stack(struct python_frames *frames, struct trace_writer 
 
 	if (!entry)
 		return;
-	for (size_t i = name_frames(generation, event, lines); i-- > 0;)
-		stack = stack_id(frames, writer, lane, time_ns, stack,
-				 frame_id(frames, writer, lane, time_ns, &lines[i]));
+	kept->count = name_frames(generation, event, lines, kept->entries);
+	for (size_t i = kept->count; i-- > 0;) {
+		kept->frames[i] = python_frames_add(frames, writer, lane, time_ns, &lines[i]);
+		stack = python_frames_push(frames, writer, lane, time_ns, stack, kept->frames[i]);
+	}
 	*entry = stack;
+	if (frames->keep)
+		keep_frames(generation, event->id, kept);
 }
 
 void python_frames_keep_line(struct python_frames *frames, const struct event_stack *event,
@@ -328,7 +358,8 @@ void python_frames_keep_line(struct python_frames *frames, const struct event_st
 	struct python_line lines[PYTHON_FRAMES_MAX], *kept;
 	struct generation *generation;
 	uint64_t *entry = add_stack(frames, event, &generation);
-	size_t count = entry ? name_frames(generation, event, lines) : 0;
+	uint64_t entries[2];
+	size_t count = entry ? name_frames(generation, event, lines, entries) : 0;
 
 	if (!count)
 		return;
@@ -360,4 +391,22 @@ uint32_t python_frames_stack(const struct python_frames *frames, uint32_t id)
 const struct python_line *python_frames_line(const struct python_frames *frames, uint32_t id)
 {
 	return (const struct python_line *)(uintptr_t)find_stack(frames, id);
+}
+
+void python_frames_keep(struct python_frames *frames)
+{
+	frames->keep = true;
+}
+
+const struct kept_frames *python_frames_kept(const struct python_frames *frames, uint32_t id)
+{
+	const uint64_t key[] = { id };
+
+	for (int i = 0; i < 2; i++) {
+		const uint64_t *entry = map_find(&frames->generations[i].kept, key);
+
+		if (entry)
+			return (const struct kept_frames *)(uintptr_t)*entry;
+	}
+	return NULL;
 }

@@ -36,14 +36,39 @@ void python_frames_take_stack(struct python_frames *frames, struct trace_writer 
 /* Returns the stack's id in rows, from its id in records; 0: it is unknown. */
 uint32_t python_frames_stack(const struct python_frames *frames, uint32_t id);
 
-/* --- without rows --- */
-
 /* Texts are hostile. */
 struct python_line {
 	const char *path, *function;
 	size_t path_bytes, function_bytes; /* 0: unknown */
 	uint32_t line;			   /* 0: unknown */
 };
+
+/* --- stacks that are put together from others' frames --- */
+
+/* Begins a new generation if the current one is full. Call before each stack; what takes records
+ * does so itself. */
+void python_frames_make_room(struct python_frames *frames);
+
+/* The frames of a stack, the innermost first. */
+struct kept_frames {
+	uint64_t entries[2]; /* as in struct event_stack */
+	uint32_t count;
+	uint32_t frames[]; /* ids in rows */
+};
+
+/* From now on, keeps the frames of stacks for python_frames_kept. */
+void python_frames_keep(struct python_frames *frames);
+/* Returns the frames of a stack, from its id in records, until there is a new
+ * generation; NULL: it is unknown. */
+const struct kept_frames *python_frames_kept(const struct python_frames *frames, uint32_t id);
+
+/* Both return an id in rows, and append the row if it is new; 0: out of memory. */
+uint32_t python_frames_add(struct python_frames *frames, struct trace_writer *writer,
+			   unsigned int lane, uint64_t time_ns, const struct python_line *line);
+uint32_t python_frames_push(struct python_frames *frames, struct trace_writer *writer,
+			    unsigned int lane, uint64_t time_ns, uint32_t caller, uint32_t frame);
+
+/* --- without rows --- */
 
 /* Returns which of the lines of a stack, the innermost first, is to be kept. */
 typedef size_t python_choose_fn(const struct python_line *lines, size_t count);

@@ -30,6 +30,7 @@ static struct time_budget time_budget = { CONFINED_PATIENCE_NS }; /* per-process
 		.frame_instruction = instruction, .frame_owner = PYTHON_NOWHERE, .code_line = 40,  \
 		.code_path = 104, .code_function = 112, .code_table = 120,                         \
 		.code_start = PYTHON_NOWHERE, .text_ascii = 48, .text_other = 72,                  \
+		.frame_entry = PYTHON_NOWHERE,                                                     \
 	}
 
 static const struct python_layout versions[] = {
@@ -56,6 +57,7 @@ static const struct python_layout versions[] = {
 		.code_start = 184,
 		.text_ascii = 48,
 		.text_other = 72,
+		.frame_entry = 68, /* is_entry */
 	},
 	{
 		.version = 0x30c,
@@ -78,6 +80,7 @@ static const struct python_layout versions[] = {
 		.code_start = 192,
 		.text_ascii = 40,
 		.text_other = 56,
+		.frame_entry = PYTHON_NOWHERE,
 	},
 	{
 		/* Other offsets: see debug_words. */
@@ -86,6 +89,7 @@ static const struct python_layout versions[] = {
 		.frame_owner_c = 3,
 		.text_ascii = 40,
 		.text_other = 56,
+		.frame_entry = PYTHON_NOWHERE,
 	},
 };
 

@@ -320,6 +320,7 @@ static uint32_t read_stack(struct walker *walker)
 	event->generation = walker->generation;
 	event->count = count;
 	event->pad = 0;
+	event->entries[0] = event->entries[1] = 0;
 	memcpy(event->frames, frames, count * sizeof(*frames));
 	record_end(walker, &event->header, RECORD_STACK, bytes);
 	return flags;

@@ -189,6 +189,10 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 	if (err)
 		goto fail;
 	decoder_share_generation(recorder->decoder, session_stack_generation(session));
+	if (options->unwinder)
+		err = decoder_unwind(recorder->decoder, options->unwinder);
+	if (err)
+		goto fail;
 	recorder->profile_rows =
 		(struct profile_rows) { .writer = writer, .page_bytes = page_bytes };
 	file_choice_init(&recorder->choice, &options->globs, page_bytes);
@@ -218,7 +222,7 @@ struct counts {
 	struct op_total operations[OP_TABLE_SIZE];
 	struct kind_total kinds[RECORD_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
-	struct trace_note trace_notes[NOTE_COUNT + 7];
+	struct trace_note trace_notes[NOTE_COUNT + 11];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct trace_kind_total kind_totals[RECORD_KIND_COUNT + LAYER_COUNT + 1 + 2];
 };
@@ -302,6 +306,21 @@ static size_t name_losses(const struct recorder *recorder, const struct counts *
 	return n;
 }
 
+/* Notes how far native stacks are known. Returns the number of notes. */
+static size_t name_native(const struct recorder *recorder, struct trace_note *notes)
+{
+	const struct native_counts counts = decoder_native_counts(recorder->decoder);
+	const struct trace_note all[] = { { TRACE_NOTE_NATIVE_WHOLE, counts.whole },
+					  { TRACE_NOTE_NATIVE_CUT, counts.cut },
+					  { TRACE_NOTE_NATIVE_FAILED, counts.failed },
+					  { TRACE_NOTE_NATIVE_DROPPED, counts.dropped } };
+
+	if (!recorder->options.unwinder)
+		return 0;
+	memcpy(notes, all, sizeof(all));
+	return sizeof(all) / sizeof(all[0]);
+}
+
 /* Fills the trace's notes on what was not recorded. Returns their number. */
 static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 {
@@ -322,6 +341,7 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 	if (!file_globs_take_all(&recorder->options.globs))
 		counts->trace_notes[n++] =
 			(struct trace_note) { TRACE_NOTE_LEFT_OUT, recorder->choice.operations };
+	n += name_native(recorder, counts->trace_notes + n);
 	return n + name_losses(recorder, counts, counts->trace_notes + n);
 }
 

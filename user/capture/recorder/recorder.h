@@ -16,6 +16,7 @@
 struct markers;
 struct python_live;
 struct recorder;
+struct unwinder;
 
 /* State of a recording, or how it ended. */
 struct recorder_status {
@@ -31,11 +32,12 @@ struct recorder_status {
 };
 
 struct recorder_options {
-	const char *path;	  /* the trace's name in messages */
-	struct markers *markers;  /* NULL for none */
-	struct python_live *live; /* reads stacks of blocked threads; NULL for none */
-	uint64_t interval_ns;	  /* how often sums are read */
-	struct file_globs globs;  /* files to record */
+	const char *path;	   /* the trace's name in messages */
+	struct markers *markers;   /* NULL for none */
+	struct python_live *live;  /* reads stacks of blocked threads; NULL for none */
+	struct unwinder *unwinder; /* NULL: stacks are those of Python only */
+	uint64_t interval_ns;	   /* how often sums are read */
+	struct file_globs globs;   /* files to record */
 };
 
 /* Starts draining. The caller keeps the session, the writer, and what the options point to. */

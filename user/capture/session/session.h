@@ -41,6 +41,7 @@ struct session_options {
 	uint64_t flight_bytes;	   /* flight recorder: memory for events; 0: none */
 	uint64_t flight_slower_ns; /* flight recorder: report operations this slow; 0: none */
 	bool flight_chooses;	   /* keep only processes of session_choose_for_flight */
+	bool native_stacks;	   /* with layer stack: samples have copies of the user stack */
 	bool in_flight;		/* session_read_in_flight and session_read_threads will be called */
 	bool follow_privileged; /* also follow setuid programs */
 	bool stacks_only;	/* no samples without a stack: of other programs than Python */

@@ -109,7 +109,10 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->stack_period_ns = session->choice.on[LAYER_STACK] ? STACK_PERIOD_NS : 0;
 	skeleton->rodata->stack_draft_count = stack_drafts(session);
 	skeleton->rodata->stack_required = session->options.stacks_only;
-	skeleton->rodata->code_reported = session->choice.on[LAYER_SPAN];
+	skeleton->rodata->stacks_native =
+		session->options.native_stacks && session->choice.on[LAYER_STACK];
+	skeleton->rodata->code_reported =
+		session->choice.on[LAYER_SPAN] || skeleton->rodata->stacks_native;
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
 	skeleton->rodata->tick_ns = kernel_tick_ns();
 	if (session->choice.on[LAYER_BLOCK])

@@ -47,9 +47,10 @@ static const struct option_row rows[] = {
 	{ 0, "layers", "LIST", OPTION_STRING, FIELD(layers),
 	  "Layers to record, separated by commas, or all: task, syscall, fault, pagecache, span, "
 	  "block, async, vfs, thread, stack. Default: all but vfs." },
-	{ 0, "stacks", "python|off", OPTION_CHOICE, FIELD(stacks),
-	  "Record which lines of Python waited or computed (the layer stack), or no stacks. "
-	  "Default: python, unless --layers leaves it out." },
+	{ 0, "stacks", "python|native|off", OPTION_CHOICE, FIELD(stacks),
+	  "Record which lines of Python waited or computed (the layer stack); the functions of "
+	  "compiled code, too, which copies 8 KiB or more of a thread's stack for each sample "
+	  "(native); or no stacks. Default: python, unless --layers leaves it out." },
 	{ 0, "file-types", "LIST", OPTION_STRING, FIELD(file_types),
 	  "File types to record calls on, separated by commas: reg, dir, blk, chr, fifo, sock, "
 	  "anon, or all. Default: regular files, directories and block devices." },
@@ -116,8 +117,10 @@ static int choose_flight(struct recording *recording)
 		against = "-o -";
 	else if (options->force)
 		against = "--force";
-	else if (options->stacks && strcmp(options->stacks, "off") != 0)
+	else if (options->stacks && !strcmp(options->stacks, "python"))
 		against = "--stacks python";
+	else if (options->stacks && !strcmp(options->stacks, "native"))
+		against = "--stacks native";
 	if (options->include.count || options->exclude.count) {
 		log_error("--include, --exclude and --flight are mutually exclusive; filter with "
 			  "'faultline report --file'");
@@ -133,7 +136,7 @@ static int choose_flight(struct recording *recording)
 }
 
 /* The flight recorder keeps no stacks. */
-static void choose_stacks(struct recording *recording)
+static int choose_stacks(struct recording *recording)
 {
 	const char *stacks = recording->options->stacks;
 	unsigned int *layers = &recording->session_options.layers;
@@ -145,6 +148,12 @@ static void choose_stacks(struct recording *recording)
 	if (*layers & 1u << LAYER_STACK && !(*layers & 1u << LAYER_THREAD))
 		log_warning("without layer thread, waits outside I/O have no lines; add it to "
 			    "--layers");
+	recording->session_options.native_stacks = stacks && !strcmp(stacks, "native");
+	if (!recording->session_options.native_stacks || unwinder_is_built())
+		return 0;
+	log_error("--stacks native: this faultline was built without libdw (elfutils), which "
+		  "unwinds stacks");
+	return -ENOTSUP;
 }
 
 int recording_choose(struct recording *recording)
@@ -169,7 +178,7 @@ int recording_choose(struct recording *recording)
 	if (!err)
 		err = selection_layers(options->layers, &session->layers);
 	if (!err)
-		choose_stacks(recording);
+		err = choose_stacks(recording);
 	if (!err)
 		err = selection_file_types(options->file_types, &session->file_classes);
 	if (!err)
@@ -266,6 +275,19 @@ static void start_live(struct recording *recording)
 		recording->live = python_live_start(maps.python_files, maps.python_processes);
 }
 
+/* If it cannot start, there are still the stacks of Python. */
+static void start_unwinder(struct recording *recording)
+{
+	int err;
+
+	if (!recording->session_options.native_stacks ||
+	    !session_choice(recording->session)->on[LAYER_STACK])
+		return;
+	err = unwinder_start(&recording->unwinder);
+	if (err)
+		log_warning("cannot unwind native stacks: %s", strerror(-err));
+}
+
 int recording_open_session(struct recording *recording, const char *command,
 			   char *const *environment)
 {
@@ -278,6 +300,8 @@ int recording_open_session(struct recording *recording, const char *command,
 				    command, environment);
 	if (!err)
 		start_live(recording);
+	if (!err)
+		start_unwinder(recording);
 	return err;
 }
 
@@ -334,6 +358,7 @@ int recording_start(struct recording *recording)
 		.path = recording->path,
 		.markers = recording->markers,
 		.live = recording->live,
+		.unwinder = recording->unwinder,
 		.interval_ns = recording->interval_ns,
 		.globs = { include->items, exclude->items, include->count, exclude->count },
 	};
@@ -498,6 +523,7 @@ void recording_close(struct recording *recording)
 	recorder_close(recording->recorder);
 	markers_close(recording->markers);
 	python_live_close(recording->live);
+	unwinder_stop(recording->unwinder);
 	trace_writer_close(recording->writer);
 	session_close(recording->session);
 	recorded_header_close(&recording->header);

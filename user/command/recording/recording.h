@@ -8,6 +8,7 @@
 #include "capture/follow/child.h"
 #include "capture/flight/flight_recorder.h"
 #include "capture/markers/markers.h"
+#include "capture/native/unwinder.h"
 #include "capture/python/live.h"
 #include "capture/recorder/recorded_header.h"
 #include "capture/recorder/recorder.h"
@@ -47,8 +48,9 @@ struct recording {
 	struct session *session;
 	struct recorded_header header;
 	struct trace_writer *writer;
-	struct markers *markers;  /* NULL: the span layer is off */
-	struct python_live *live; /* NULL: the layer stack is off, or the flight recorder on */
+	struct markers *markers;   /* NULL: the span layer is off */
+	struct python_live *live;  /* NULL: the layer stack is off, or the flight recorder on */
+	struct unwinder *unwinder; /* NULL: no native stacks */
 	struct recorder *recorder;
 	/* Instead of writer and recorder: */
 	struct flight_options flight_options;

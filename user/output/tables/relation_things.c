@@ -384,25 +384,35 @@ static void get_stack_function(struct relation_row *row, const struct relation_c
 	relation_text(cell, stack_tree_function(&row->stacks, stack_of(row)->frame));
 }
 
-/* The nearest caller, or the stack itself, whose frame a report names. STACK_NONE if all frames are
- * of libraries and as many as are recorded: the application's may be among the missing ones. */
-static uint32_t application_of(const struct relation_row *row)
+static enum frame_owner owner_at(const struct stack_tree *tree, uint32_t stack)
+{
+	const uint32_t frame = tree->stacks[stack].frame;
+
+	return frame_owner(stack_tree_source(tree, frame), tree->frames[frame].line);
+}
+
+/* Returns the nearest caller, or the stack itself, whose frame a report names; STACK_NONE if all
+ * frames are of libraries and as many as are recorded: the application's may be among the missing
+ * ones. Sets *inner to the one whose frame is the innermost that may be named. */
+static uint32_t application_of(const struct relation_row *row, uint32_t *inner)
 {
 	const struct stack_tree *tree = &row->stacks;
 	uint32_t best = row->number + 1;
-	enum frame_owner owner = OWNER_LIBRARY;
+	enum frame_owner owner = OWNER_SYSTEM;
 
+	*inner = best;
 	for (uint32_t at = best; at != STACK_NONE && owner < OWNER_APPLICATION;
 	     at = tree->stacks[at].caller) {
-		const enum frame_owner of =
-			frame_owner(stack_tree_source(tree, tree->stacks[at].frame));
+		const enum frame_owner of = owner_at(tree, at);
 
-		if (of > owner) {
-			owner = of;
-			best = at;
-		}
+		if (of <= owner)
+			continue;
+		if (owner == OWNER_SYSTEM)
+			*inner = at;
+		owner = of;
+		best = at;
 	}
-	if (owner == OWNER_LIBRARY && stack_of(row)->depth >= STACK_DEPTH_MAX)
+	if (owner <= OWNER_LIBRARY && stack_of(row)->depth >= STACK_DEPTH_MAX)
 		return STACK_NONE;
 	return best;
 }
@@ -410,7 +420,8 @@ static uint32_t application_of(const struct relation_row *row)
 static void get_application(struct relation_row *row, const struct relation_column *column,
 			    struct cell *cell)
 {
-	const uint32_t application = application_of(row);
+	uint32_t inner;
+	const uint32_t application = application_of(row, &inner);
 
 	if (application != STACK_NONE)
 		cell_uint(cell, application);
@@ -419,15 +430,17 @@ static void get_application(struct relation_row *row, const struct relation_colu
 static void get_library(struct relation_row *row, const struct relation_column *column,
 			struct cell *cell)
 {
-	const uint32_t frame = stack_of(row)->frame;
+	const struct stack_tree *tree = &row->stacks;
 	char text[LIBRARY_BYTES];
+	uint32_t inner, frame;
 
-	if (application_of(row) == row->number + 1)
+	if (application_of(row, &inner) == inner)
 		return;
+	frame = tree->stacks[inner].frame;
 	row->made->used = 0;
 	sink_bytes(row->made, text,
-		   frame_in_library(text, stack_tree_source(&row->stacks, frame),
-				    row->stacks.frames[frame].line));
+		   frame_in_library(text, stack_tree_source(tree, frame), tree->frames[frame].line,
+				    stack_tree_function(tree, frame)));
 	relation_text(cell, (struct trace_string) { row->made->buffer, row->made->used });
 }
 

@@ -641,6 +641,8 @@
 	HIDDEN(__u32, generation)                                                                  \
 	HIDDEN(__u32, count)                                                                       \
 	HIDDEN(__u32, pad)                                                                         \
+	/* bits by number of frame: C has called the interpreter, which began with this frame */   \
+	HIDDEN(__u64, entries[2])                                                                  \
 	HIDDEN(struct python_frame, frames[]) /* the innermost first */
 
 #define TRACE_FIELDS_SAMPLE(COLUMN, HIDDEN)                                                        \

@@ -126,7 +126,12 @@ struct trace_kind_total {
 #define TRACE_NOTE_ENDED_UNSEEN "programs_ended_unseen" /* whether they mark spans is unknown */
 #define TRACE_NOTE_BIOS_UNSEEN "bios_ended_unseen"	/* they have no records */
 #define TRACE_NOTE_BIOS_UNDER_WAY "bios_under_way"	/* at the end, or ended unseen */
-#define TRACE_NOTE_LEFT_OUT "operations_left_out"	/* on files excluded from the recording */
+/* Samples with --stacks native, by what is known of their native stacks. */
+#define TRACE_NOTE_NATIVE_WHOLE "native_stacks_whole"
+#define TRACE_NOTE_NATIVE_CUT "native_stacks_cut"	  /* deeper than the copy */
+#define TRACE_NOTE_NATIVE_FAILED "native_stacks_failed"	  /* they end early, or have no frames */
+#define TRACE_NOTE_NATIVE_DROPPED "native_stacks_dropped" /* not unwound */
+#define TRACE_NOTE_LEFT_OUT "operations_left_out"	  /* on files excluded from the recording */
 /* Why events were lost; these are also counted by kind: */
 #define TRACE_NOTE_LOST_FULL "lost_buffers_full"     /* they came faster than they were read */
 #define TRACE_NOTE_LOST_STOPPED "lost_while_stopped" /* the tracer did not run */

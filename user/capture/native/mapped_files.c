@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Files are opened by the names that the kernel has for mappings, which are right in any mount
+ * namespace and after the file was replaced.
+ */
+#include "capture/native/mapped_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "capture/native/symbols.h"
+
+#define FILES_MAX 4096
+#define FILES_SPARE 256 /* what one process may add */
+#define LINES_MAX 65536 /* of /proc/PID/maps */
+
+struct mapped_files {
+	struct map numbers; /* by device and inode */
+	struct mapped_file *all[FILES_MAX];
+	size_t count;
+};
+
+struct mapped_files *mapped_files_make(void)
+{
+	struct mapped_files *files = calloc(1, sizeof(*files));
+
+	if (files)
+		map_init(&files->numbers, 2, 1);
+	return files;
+}
+
+bool mapped_files_are_full(const struct mapped_files *files)
+{
+	return files->count > FILES_MAX - FILES_SPARE;
+}
+
+void mapped_files_forget(struct mapped_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		symbols_close(files->all[i]->symbols);
+		if (files->all[i]->fd >= 0)
+			close(files->all[i]->fd);
+		free(files->all[i]);
+	}
+	files->count = 0;
+	map_free(&files->numbers);
+	map_init(&files->numbers, 2, 1);
+}
+
+/* Opens a regular file for reading, without waiting for anything. */
+static int open_regular(const char *path)
+{
+	struct stat status;
+	char link[64];
+	int fd = open(path, O_PATH | O_CLOEXEC), content = -1;
+
+	if (fd < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+		content = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	close(fd);
+	return content;
+}
+
+struct mapping {
+	unsigned long long start, end, inode;
+	unsigned int major, minor;
+	bool code;
+	const char *path;
+};
+
+/* Splits a line of /proc/PID/maps. */
+static bool parse(char *line, struct mapping *mapping)
+{
+	char rights[8];
+	int name = 0;
+
+	if (sscanf(line, "%llx-%llx %7s %*x %x:%x %llu %n", &mapping->start, &mapping->end, rights,
+		   &mapping->major, &mapping->minor, &mapping->inode, &name) != 6)
+		return false;
+	mapping->code = rights[2] == 'x';
+	mapping->path = line + name;
+	line[name + strcspn(line + name, "\n")] = 0;
+	return mapping->start < mapping->end;
+}
+
+static void set_path(struct mapped_file *file, const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t length = strlen(path);
+
+	if (length > sizeof(deleted) - 1 && !strcmp(path + length - sizeof(deleted) + 1, deleted))
+		length -= sizeof(deleted) - 1;
+	snprintf(file->path, sizeof(file->path), "%.*s", (int)length, path);
+}
+
+/* Returns NULL if there is no room. */
+static struct mapped_file *find_file(struct mapped_files *files, uint32_t pid,
+				     const struct mapping *mapping)
+{
+	const uint64_t key[] = { (uint64_t)mapping->major << 32 | mapping->minor, mapping->inode };
+	uint64_t *known = map_find(&files->numbers, key);
+	struct mapped_file *file;
+	char link[96];
+	bool added;
+
+	if (known)
+		return files->all[*known];
+	if (files->count == FILES_MAX)
+		return NULL;
+	file = calloc(1, sizeof(*file));
+	known = file ? map_add(&files->numbers, key, &added) : NULL;
+	if (!known) {
+		free(file);
+		return NULL;
+	}
+	file->major = mapping->major;
+	file->minor = mapping->minor;
+	file->inode = mapping->inode;
+	set_path(file, mapping->path);
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", pid, mapping->start,
+		 mapping->end);
+	file->fd = open_regular(link);
+	*known = files->count;
+	files->all[files->count++] = file;
+	return file;
+}
+
+static bool continues(const struct mapping *mapping, const struct mapping *group)
+{
+	return group->inode && mapping->inode == group->inode && mapping->major == group->major &&
+	       mapping->minor == group->minor;
+}
+
+size_t mapped_files_of(struct mapped_files *files, uint32_t pid, struct mapped_module *modules)
+{
+	struct mapping group = { .inode = 0 }, mapping;
+	struct mapped_module *last = NULL;
+	size_t count = 0, room = 0, lines = 0;
+	char path[64], *line = NULL;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && count < MAPPED_MODULES_MAX && lines++ < LINES_MAX &&
+	       getline(&line, &room, maps) > 0) {
+		const bool parsed = parse(line, &mapping);
+		const bool vdso = parsed && !strcmp(mapping.path, "[vdso]");
+
+		if (!parsed || (!mapping.inode && !vdso))
+			continue; /* anonymous memory between mappings of a file */
+		if (!continues(&mapping, &group)) {
+			group = mapping;
+			last = NULL;
+		}
+		if (!last && mapping.code) {
+			last = &modules[count++];
+			*last = (struct mapped_module) {
+				.start = group.start,
+				.file = vdso ? NULL : find_file(files, pid, &mapping),
+			};
+			if (!vdso && !last->file) {
+				count--;
+				last = NULL;
+				continue;
+			}
+		}
+		if (last)
+			last->end = mapping.end;
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+	return count;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A parent that starts a child again when a file makes it crash: a file can be truncated while it
+ * is mapped, for example. The stack at which it crashed is answered without frames.
+ */
+#include "capture/native/unwind_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/host/privileges.h"
+#include "capture/native/unwind.h"
+
+#define CRASHES_MAX 32
+
+static void set_limit(__rlimit_resource_t resource, rlim_t most)
+{
+	const struct rlimit both = { most, most };
+
+	setrlimit(resource, &both);
+}
+
+/* Mapped files count, too, but take no memory: so this is only against what a damaged file makes
+ * libdw allocate. */
+static rlim_t memory_limit(void)
+{
+	return (rlim_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) + (64ull << 30);
+}
+
+static void confine(void)
+{
+	struct rlimit files;
+	FILE *score = fopen("/proc/self/oom_score_adj", "we");
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (score) {
+		fputs("1000\n", score); /* rather this process than a traced one */
+		fclose(score);
+	}
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	syscall(SYS_close_range, 3, ~0u, 0);
+	if (!getrlimit(RLIMIT_NOFILE, &files))
+		set_limit(RLIMIT_NOFILE, files.rlim_max);
+	set_limit(RLIMIT_AS, memory_limit());
+	set_limit(RLIMIT_CORE, 0);
+	set_limit(RLIMIT_FSIZE, 0);
+	privileges_keep_unwinding();
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	privileges_hide();
+	unsetenv("DEBUGINFOD_URLS"); /* never asks the network */
+}
+
+/* Answers the request that the child was at. */
+static void answer_without(struct unwind_queue *queue)
+{
+	const uint32_t done = atomic_load(&queue->done);
+	struct unwind_slot *slot = &queue->slots[done % UNWIND_SLOTS];
+
+	if (done == atomic_load(&queue->given))
+		return;
+	slot->status = UNWIND_FAILED;
+	slot->count = 0;
+	atomic_store(&queue->done, done + 1);
+}
+
+static void __attribute__((noreturn)) serve(struct unwind_queue *queue)
+{
+	struct unwind *unwind = unwind_make(queue);
+
+	if (!unwind)
+		_exit(1);
+	for (;;) {
+		const uint32_t done = atomic_load(&queue->done);
+
+		if (done == atomic_load(&queue->given)) {
+			syscall(SYS_futex, &queue->given, FUTEX_WAIT, done, NULL, NULL, 0);
+			continue;
+		}
+		unwind_answer(unwind, &queue->slots[done % UNWIND_SLOTS]);
+		atomic_store(&queue->done, done + 1);
+	}
+}
+
+void unwind_process_run(struct unwind_queue *queue)
+{
+	prctl(PR_SET_NAME, "faultline-stack");
+	confine();
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* after confine: a change of capabilities clears it */
+	if (getppid() == 1)
+		_exit(1);
+	for (int crashes = 0; crashes < CRASHES_MAX; crashes++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			serve(queue);
+		}
+		while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		answer_without(queue);
+	}
+	atomic_store(&queue->over, 1);
+	_exit(1);
+}
