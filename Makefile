@@ -58,6 +58,7 @@ MONITOR_SOURCES := $(wildcard user/monitor/*/*.c user/top/*.c)
 COMMAND_SOURCES := $(wildcard user/command/*.c user/command/*/*.c)
 # Tests have unique names: they are built into one directory, whichever folder they are in.
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/tests/unit/%,$(notdir $(wildcard tests/unit/*/test_*.c)))
+UNIT_TESTS := $(filter-out $(if $(LIBDW),,%/test_capture_unwind),$(UNIT_TESTS))
 vpath test_%.c $(wildcard tests/unit/*)
 LIVE_PROGRAMS := $(patsubst tests/live/workloads/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/workloads/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))

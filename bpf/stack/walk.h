@@ -325,7 +325,7 @@ static __always_inline void frames_mark_entry(struct frames_walk *walk)
 	struct event_stack *event = (struct event_stack *)walk->draft->stack;
 	__u32 last = walk->count - 1;
 
-	if (stacks_native && walk->count)
+	if (walk->count)
 		event->entries[last / 64 & 1] |= 1ull << (last & 63);
 }
 
@@ -353,7 +353,8 @@ static long frames_step(__u32 i, struct frames_walk *walk)
 	walk->frame = FIELD_8(draft->frame, layout->frame_caller);
 	if (layout->frame_owner != PYTHON_NOWHERE &&
 	    draft->frame[layout->frame_owner & 0x7f] >= layout->frame_owner_c) {
-		frames_mark_entry(walk);
+		if (stacks_native)
+			frames_mark_entry(walk);
 		return 0;
 	}
 	frame = draft_frame(draft, walk->count);
@@ -368,8 +369,9 @@ static long frames_step(__u32 i, struct frames_walk *walk)
 	HASH_STEP(walk->hash, frame->code);
 	HASH_STEP(walk->hash, (__u32)instruction);
 	walk->count++;
-	if (layout->flags & PYTHON_FRAME_HAS_INDEX ||
-	    (layout->frame_entry != PYTHON_NOWHERE && draft->frame[layout->frame_entry & 0x7f]))
+	if (stacks_native &&
+	    (layout->flags & PYTHON_FRAME_HAS_INDEX ||
+	     (layout->frame_entry != PYTHON_NOWHERE && draft->frame[layout->frame_entry & 0x7f])))
 		frames_mark_entry(walk);
 	return 0;
 }

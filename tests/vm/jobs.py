@@ -8,7 +8,7 @@ from faults import FAULT_CROWD, MODES, QUICK_MODES, judge_fault_crowd, judge_map
 from job import VARIANTS, Job, check, equal
 from processes import READERS, judge_processes
 from spans import SPAN_CROWD, SPANS, judge_span_crowd, judge_spans
-from stacks import STACKS, judge_stacks
+from stacks import NATIVE, STACKS, judge_native, judge_stacks
 from threads import MEMORY, WAITS, judge_memory, judge_waits
 
 REFUSAL = """faultline run -o a.flt -- true 2>refusal; echo $? >run_status
@@ -34,6 +34,7 @@ def for_kernel(quick):
     jobs.append(Job("thread", "chosen", "waits", WAITS, judge_waits))
     jobs.append(Job("thread", "chosen", "memory", MEMORY, judge_memory))
     jobs.append(Job("stack", "chosen", "lines", STACKS, judge_stacks))
+    jobs.append(Job("stack", "chosen", "native", NATIVE, judge_native))
     jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
     jobs.append(Job("span", "usdt", "crowd", SPAN_CROWD, judge_span_crowd))
     jobs.append(Job("syscall", "chosen", "tiny", TINY, judge_tiny))
@@ -62,6 +63,7 @@ def for_crowd():
     jobs.append(Job("task", "chosen", "processes", READERS, judge_processes))
     jobs.append(Job("thread", "chosen", "waits", WAITS, judge_waits))
     jobs.append(Job("stack", "chosen", "lines", STACKS, judge_stacks))
+    jobs.append(Job("stack", "chosen", "native", NATIVE, judge_native))
     jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
     jobs.append(Job("span", "usdt", "crowd", SPAN_CROWD, judge_span_crowd))
     return jobs

@@ -36,6 +36,7 @@ compute()
 STACKS = f"""need python3; fresh /mnt/data 9; cat >script.py <<'END'
 {SCRIPT}END
 $RUN -- python3 -S -E -B script.py"""
+NATIVE = STACKS.replace("$RUN", "$RUN --stacks native")
 # {offset: the lines of the reading stacks, innermost first}
 READS = {
     0: [5, 20],
@@ -74,3 +75,15 @@ def judge_stacks(results):
     computed = sum(states["cpu", line] for line in (17, 18, 19))
     check(computed, f"time by state and line: {states}")
     return f"{len(read)} stacks as they were, {states['sleep', 15]} ns asleep"
+
+
+def judge_native(results):
+    """The same lines of Python, and inside of them the function that read."""
+    said = judge_stacks(results)
+    functions = {row["function"] for row in results.printed("stack")
+                 if row["kind"] == "frame" and "/libc.so" in row["source"]}
+    check(any(name.startswith("preadv") for name in functions), f"functions of libc: {functions}")
+    notes = results.report()["trace"]["notes"]
+    whole = notes["native_stacks_whole"]
+    check(whole, f"notes: {notes}")
+    return f"{said}; {whole} native stacks complete"

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +54,8 @@ void mapped_files_forget(struct mapped_files *files)
 	map_init(&files->numbers, 2, 1);
 }
 
-/* Opens a regular file for reading, without waiting for anything. */
-static int open_regular(const char *path)
+/* Opens a regular file for reading, without waiting for anything, if it has this inode number. */
+static int open_regular(const char *path, unsigned long long inode)
 {
 	struct stat status;
 	char link[64];
@@ -63,12 +64,13 @@ static int open_regular(const char *path)
 	if (fd < 0)
 		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_ino == inode)
 		content = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	close(fd);
 	return content;
 }
 
+/* A line of /proc/PID/maps. */
 struct mapping {
 	unsigned long long start, end, inode;
 	unsigned int major, minor;
@@ -101,6 +103,21 @@ static void set_path(struct mapped_file *file, const char *path)
 	snprintf(file->path, sizeof(file->path), "%.*s", (int)length, path);
 }
 
+/* The kernel's names need a capability; without it, the path has to do. */
+static int open_mapping(uint32_t pid, const struct mapping *mapping)
+{
+	char path[PATH_MAX + 32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, mapping->start,
+		 mapping->end);
+	fd = open_regular(path, mapping->inode);
+	if (fd >= 0 || snprintf(path, sizeof(path), "/proc/%u/root%s", pid, mapping->path) >=
+			       (int)sizeof(path))
+		return fd;
+	return open_regular(path, mapping->inode);
+}
+
 /* Returns NULL if there is no room. */
 static struct mapped_file *find_file(struct mapped_files *files, uint32_t pid,
 				     const struct mapping *mapping)
@@ -108,7 +125,6 @@ static struct mapped_file *find_file(struct mapped_files *files, uint32_t pid,
 	const uint64_t key[] = { (uint64_t)mapping->major << 32 | mapping->minor, mapping->inode };
 	uint64_t *known = map_find(&files->numbers, key);
 	struct mapped_file *file;
-	char link[96];
 	bool added;
 
 	if (known)
@@ -125,9 +141,7 @@ static struct mapped_file *find_file(struct mapped_files *files, uint32_t pid,
 	file->minor = mapping->minor;
 	file->inode = mapping->inode;
 	set_path(file, mapping->path);
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", pid, mapping->start,
-		 mapping->end);
-	file->fd = open_regular(link);
+	file->fd = open_mapping(pid, mapping);
 	*known = files->count;
 	files->all[files->count++] = file;
 	return file;

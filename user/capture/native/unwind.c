@@ -47,6 +47,7 @@ struct unwind {
 	struct unwind_slot *slot; /* the stack that is being unwound */
 	struct process *process;
 	bool beyond; /* the stack goes on where the copy ends */
+	bool unread; /* memory was needed that is not in the copy */
 	struct mapped_module modules[MAPPED_MODULES_MAX];
 };
 
@@ -102,10 +103,9 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *
 	const uint64_t sp = copy->registers[SP_REGISTER];
 	const uint64_t at = address - (sp - sp % NATIVE_PIECE_BYTES);
 
-	if (address < sp)
-		return false;
-	if (at > copy->end - sizeof(*word)) {
-		unwind->beyond = copy->end == NATIVE_STACK_BYTES;
+	if (address < sp || at > copy->end - sizeof(*word)) {
+		unwind->unread = true;
+		unwind->beyond = address >= sp && copy->end == NATIVE_STACK_BYTES;
 		return false;
 	}
 	memcpy(word, copy->stack + at, sizeof(*word));
@@ -446,12 +446,13 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 	return walk->count < UNWIND_FRAMES_MAX ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-/* Returns 0 if the outermost frame was reached. */
-static int walk_stack(struct unwind *unwind, Dwfl *dwfl, struct stack_walk *walk)
+/* Returns whether the outermost frame was reached. libdw reports no error for an address that could
+ * not be read. */
+static bool walk_stack(struct unwind *unwind, Dwfl *dwfl, struct stack_walk *walk)
 {
 	walk->count = 0;
-	unwind->beyond = false;
-	return dwfl_getthread_frames(dwfl, unwind->slot->tid, take_frame, walk);
+	unwind->beyond = unwind->unread = false;
+	return !dwfl_getthread_frames(dwfl, unwind->slot->tid, take_frame, walk) && !unwind->unread;
 }
 
 static bool ends_unknown(Dwfl *dwfl, const struct stack_walk *walk)
@@ -464,7 +465,7 @@ static void unwind_stack(struct unwind *unwind, struct unwind_slot *slot)
 	struct process *process = take_process(unwind, slot->pid);
 	struct stack_walk walk = { .count = 0 };
 	Dwfl *dwfl = dwfl_of(unwind, process);
-	int status;
+	bool whole;
 
 	process->used = ++unwind->uses;
 	unwind->process = process;
@@ -472,13 +473,13 @@ static void unwind_stack(struct unwind *unwind, struct unwind_slot *slot)
 	slot->count = 0;
 	if (!dwfl || !is_native(&slot->copy))
 		return;
-	status = walk_stack(unwind, dwfl, &walk);
-	if (status && !unwind->beyond && ends_unknown(dwfl, &walk) && look_again(unwind, process))
-		status = walk_stack(unwind, dwfl, &walk);
+	whole = walk_stack(unwind, dwfl, &walk);
+	if (!whole && !unwind->beyond && ends_unknown(dwfl, &walk) && look_again(unwind, process))
+		whole = walk_stack(unwind, dwfl, &walk);
 	for (uint32_t i = 0; i < walk.count; i++)
 		slot->frames[i] = name_frame(unwind, dwfl, walk.addresses[i]);
 	slot->count = walk.count;
-	if (!status)
+	if (whole)
 		slot->status = UNWIND_WHOLE;
 	else if (unwind->beyond || walk.count == UNWIND_FRAMES_MAX)
 		slot->status = UNWIND_CUT;

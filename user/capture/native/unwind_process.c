@@ -21,6 +21,7 @@
 #include "capture/native/unwind.h"
 
 #define CRASHES_MAX 32
+#define FILES_BYTES (64ull << 30) /* mapped by libdw, for all processes */
 
 static void set_limit(__rlimit_resource_t resource, rlim_t most)
 {
@@ -29,11 +30,19 @@ static void set_limit(__rlimit_resource_t resource, rlim_t most)
 	setrlimit(resource, &both);
 }
 
-/* Mapped files count, too, but take no memory: so this is only against what a damaged file makes
- * libdw allocate. */
+/* Against what a damaged file makes libdw allocate. Existing mappings and those of files count,
+ * too. */
 static rlim_t memory_limit(void)
 {
-	return (rlim_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) + (64ull << 30);
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (file && fscanf(file, "%llu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	pages += sysconf(_SC_PHYS_PAGES);
+	return pages * sysconf(_SC_PAGESIZE) + FILES_BYTES;
 }
 
 static void confine(void)

@@ -613,7 +613,7 @@
 	       "time at which it was first recorded")                                              \
 	COLUMN(FRAME_ID, 1, "id", UINT, NONE, BY_HAND, "frame id used by stacks")                  \
 	COLUMN(FRAME_SOURCE, 2, "source", STRING, NONE, BY_HAND,                                   \
-	       "source file, as the interpreter names it")                                         \
+	       "source file, as the interpreter names it; of compiled code, its file")             \
 	COLUMN(FRAME_LINE, 3, "line", UINT, NONE, BY_HAND, "line; 0: unknown")                     \
 	COLUMN(FRAME_FUNCTION, 4, "function", STRING, NONE, BY_HAND, "qualified name")             \
 	HIDDEN(__u64, code) /* the object's address, */                                            \
