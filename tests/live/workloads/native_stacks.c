@@ -136,8 +136,10 @@ static void jit(void)
 	__builtin___clear_cache(made, made + sizeof(code));
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	map = fopen(path, "w");
-	fprintf(map, "%lx %zx jitted reader\n", (long)made, sizeof(code));
-	fclose(map);
+	if (map) {
+		fprintf(map, "%lx %zx jitted reader\n", (long)made, sizeof(code));
+		fclose(map);
+	}
 	((long (*)(long, long (*)(long)))made)(0, read_here);
 	AFTER_CALL();
 	printf("map: %s\n", path);
