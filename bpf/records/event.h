@@ -24,6 +24,8 @@
  * number. */
 #define RDONLY_CAST_CALL 0x7ffffff0
 
+#define RING_WAKE_PART 4 /* the reader of a ring is woken when 1/4 of it is filled */
+
 enum record_kind {
 	RECORD_NONE,
 	RECORD_SYSCALL,

@@ -35,6 +35,15 @@ static __always_inline void native_copy_stack(struct native_copy *copy)
 	}
 }
 
+/* Copies take at most half of a ring, so that other records find room. */
+static __always_inline bool native_has_room(void)
+{
+	void *ring = ring_of(RECORD_SAMPLE, bpf_get_smp_processor_id());
+
+	return ring &&
+	       bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <= RING_WAKE_PART / 2 * ring_wake_bytes;
+}
+
 /* Sends a sample with a copy of the current thread's stack. Returns false if there is no room. The
  * record is made where it is sent from: it is longer than any other memory of this side. */
 static __always_inline bool native_send(const struct event_sample *sample)
@@ -42,6 +51,8 @@ static __always_inline bool native_send(const struct event_sample *sample)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct event_native_sample *event;
 
+	if (!native_has_room())
+		return false;
 	event = ring_reserve_uncounted(RECORD_SAMPLE, sizeof(*event), owner_of(task));
 	if (!event)
 		return false;

@@ -204,6 +204,63 @@ TEST(test_same_names)
 	done(&made, report);
 }
 
+/* Compiled code: the innermost function outside of system libraries is named, unless there is a
+ * line of Python. What the C library does for them is nobody's choice. */
+TEST(test_native_owners)
+{
+	static const struct {
+		const char *path, *function;
+	} frames[] = { { "/usr/lib/libc.so.6", "pread" },  { "/usr/lib/libhdf5.so.1", "H5Dread" },
+		       { "/job/solver", "load_mesh" },	   { "/lib/libc.so.6", "start_thread" },
+		       { "/job/libfast.so", "fast_read" }, { "[jit]", "compiled" } };
+	/* From the outermost on: numbers of frames; 7: the line of Python. */
+	static const struct {
+		unsigned int frames[4];
+		const char *location, *library;
+	} stacks[] = {
+		{ { 4, 3, 2, 1 }, "load_mesh in solver", "H5Dread in libhdf5.so.1" },
+		{ { 4, 3, 1 }, "load_mesh in solver", NULL },
+		{ { 4, 2, 1 }, "H5Dread in libhdf5.so.1", NULL },
+		{ { 4, 1 }, "pread in libc.so.6", NULL },
+		{ { 7, 1 }, "loader.py:42 in TokenDataset.__getitem__", NULL },
+		{ { 7, 2, 1 },
+		  "loader.py:42 in TokenDataset.__getitem__",
+		  "H5Dread in libhdf5.so.1" },
+		{ { 7, 5, 1 },
+		  "loader.py:42 in TokenDataset.__getitem__",
+		  "fast_read in libfast.so" },
+		{ { 3, 6, 1 }, "compiled in [jit]", NULL },
+	};
+	enum { STACKS = sizeof(stacks) / sizeof(stacks[0]) };
+	struct made_trace made;
+	struct report *report;
+	uint64_t id = 100;
+
+	begin(&made);
+	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
+		made_frame(&made, 1, 11 + i, frames[i].path, 0, frames[i].function);
+	made_frame(&made, 1, 17, LOADER, 42, "TokenDataset.__getitem__");
+	for (size_t i = 0; i < STACKS; i++) {
+		uint64_t caller = 0;
+
+		for (size_t n = 0; n < 4 && stacks[i].frames[n]; n++, caller = id++)
+			made_stack(&made, 1, id, caller, 10 + stacks[i].frames[n]);
+		SAMPLE(&made, .time = 100 + i, .dur = (STACKS - i) * MS, .pid = 10, .op = M_READ,
+		       .stack = caller);
+	}
+	report = report_of(&made, 10 * S);
+	assert_int_equal(report_table(report, "lines")->row_count, STACKS);
+	for (size_t i = 0; i < STACKS; i++) {
+		check_text(report, "lines", i, "location", stacks[i].location);
+		if (stacks[i].library)
+			check_text(report, "lines", i, "library", stacks[i].library);
+		else
+			check_null(report, "lines", i, "library");
+	}
+	check_null(report, "lines", 0, "line");
+	done(&made, report);
+}
+
 /* Every sample is in some row. */
 TEST(test_unknown)
 {

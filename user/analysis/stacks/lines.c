@@ -369,12 +369,14 @@ void lines_add_columns(struct table *table)
 static const struct table_column line_columns[] = {
 	COLUMN(lines_row, file, "file", PATH, KEY,
 	       "source file of the innermost frame that is the application's: not in Python's "
-	       "standard library, site-packages or dist-packages; if there is none, the innermost"),
+	       "standard library, site-packages or dist-packages; if there is none, the innermost. "
+	       "Of compiled code, its file, if that is in no system directory"),
 	COLUMN(lines_row, line, "line", NONE, KEY, "line in the file"),
 	COLUMN(lines_row, function, "function", NONE, KEY, "qualified name of its function"),
 	COLUMN(lines_row, library, "in library", NONE, KEY,
 	       "file and line of the innermost frame, if that is a library's, such as "
-	       "torch/utils.py:7; null: it is this line"),
+	       "torch/utils.py:7; of compiled code, function and file, other than the C library's; "
+	       "null: it is this line"),
 	COLUMN(lines_row, kind, "thread", NONE, KEY, THREAD_KIND_MEANING),
 	COLUMN(lines_row, rank, "rank", NONE, KEY, "rank of the process in the job; null: none"),
 };

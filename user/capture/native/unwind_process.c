@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A parent that starts a child again when a file makes it crash: a file can be truncated while it
- * is mapped, for example. The stack at which it crashed is answered without frames.
+ * A parent that starts a child again when a file makes it crash or hang: a file can be truncated
+ * while it is mapped, for example. The stack at which it crashed is answered without frames.
  */
 #include "capture/native/unwind_process.h"
 
@@ -21,6 +21,7 @@
 #include "capture/native/unwind.h"
 
 #define CRASHES_MAX 32
+#define STUCK_SECONDS 30
 #define FILES_BYTES (64ull << 30) /* mapped by libdw, for all processes */
 
 static void set_limit(__rlimit_resource_t resource, rlim_t most)
@@ -95,7 +96,9 @@ static void __attribute__((noreturn)) serve(struct unwind_queue *queue)
 			syscall(SYS_futex, &queue->given, FUTEX_WAIT, done, NULL, NULL, 0);
 			continue;
 		}
+		alarm(STUCK_SECONDS); /* a file may make libdw search without end */
 		unwind_answer(unwind, &queue->slots[done % UNWIND_SLOTS]);
+		alarm(0);
 		atomic_store(&queue->done, done + 1);
 	}
 }

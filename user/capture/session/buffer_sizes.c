@@ -11,6 +11,7 @@
 #define RING_BYTES_MIN (64u << 10)	  /* per CPU buffer: any page size, the longest record */
 #define IDENTITIES_BYTES_MIN (256u << 10) /* of the ring that all CPU buffers share */
 #define IDENTITIES_BYTES_MAX (16u << 20)
+#define COPIES_RING_BYTES_MIN (512u << 10)
 #define LANES_MAX 256
 #define SLOTS_MIN 32
 #define FLIGHT_SLOTS_MAX (1u << 17) /* of all CPU buffers, unless --buffer asks for more */
@@ -62,4 +63,10 @@ void buffer_sizes_of_sums(struct buffer_sizes *sizes, bool flight)
 	if (unused > sizes->identities_bytes)
 		sizes->identities_bytes = power_of_two_within(unused, sizes->identities_bytes);
 	sizes->slot_count = flight ? slots_of_flight(sizes) : SLOTS_MIN;
+}
+
+void buffer_sizes_of_copies(struct buffer_sizes *sizes)
+{
+	if (sizes->ring_bytes < COPIES_RING_BYTES_MIN)
+		sizes->ring_bytes = COPIES_RING_BYTES_MIN;
 }

@@ -23,6 +23,9 @@ struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus);
  * memory goes to the shared ring, for records of processes. */
 void buffer_sizes_of_sums(struct buffer_sizes *sizes, bool flight);
 
+/* For recordings whose samples have copies of stacks: a ring holds at least a few dozen. */
+void buffer_sizes_of_copies(struct buffer_sizes *sizes);
+
 /* The least memory for a flight recorder. */
 #define FLIGHT_BYTES_MIN (1u << 20)
 

@@ -141,6 +141,8 @@ int session_open(struct session **out, const struct session_options *options)
 	session->sizes = buffer_sizes(session->options.buffer_bytes, present_end(session->cpus));
 	if (session->options.mode == PROFILE_ON)
 		buffer_sizes_of_sums(&session->sizes, options->flight_bytes);
+	if (options->native_stacks)
+		buffer_sizes_of_copies(&session->sizes);
 	if (options->flight_bytes && options->flight_bytes < FLIGHT_BYTES_MIN) {
 		err = -EINVAL;
 		log_error("--flight: too small; use at least %u KiB", FLIGHT_BYTES_MIN / 1024);

@@ -25,7 +25,6 @@
 
 #define STACK_PERIOD_NS 1000000ull /* the time waited that a stack is taken for */
 #define STACK_DRAFTS_MAX 64	   /* of 70 KiB each */
-#define RING_WAKE_PART 4	   /* wakes the reader when 1/4 of a ring is filled */
 
 /* Returns whether the programs that record a layer may be preempted. */
 static bool layer_preempted(const struct session *session, enum layer layer)
