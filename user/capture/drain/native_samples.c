@@ -12,6 +12,8 @@
 /* At the end of a recording. */
 #define LAST_WAIT_NS 10000000000ull
 
+#define MISSING_PYTHON (TRACE_SAMPLE_NO_PYTHON | TRACE_SAMPLE_NO_THREAD | TRACE_SAMPLE_NO_FRAME)
+
 struct native_samples {
 	struct unwinder *unwinder;
 	struct python_frames *frames;
@@ -40,8 +42,16 @@ void native_samples_free(struct native_samples *samples)
 	free(samples);
 }
 
+/* Says why there is no stack at all: that of Python is not the only one that could be. */
+static void set_missing(struct waiting_sample *sample, uint32_t flag)
+{
+	if (!sample->stack)
+		sample->row[SAMPLE_FLAGS] =
+			(sample->row[SAMPLE_FLAGS] & ~(uint64_t)MISSING_PYTHON) | flag;
+}
+
 bool native_samples_take(struct native_samples *samples, const struct event_sample *record,
-			 const struct waiting_sample *sample)
+			 struct waiting_sample *sample)
 {
 	const struct event_native_sample *event = (const struct event_native_sample *)record;
 
@@ -49,6 +59,7 @@ bool native_samples_take(struct native_samples *samples, const struct event_samp
 	    !unwinder_ask(samples->unwinder, record->header.pid, record->header.tid,
 			  &event->copy)) {
 		samples->counts.dropped++;
+		set_missing(sample, TRACE_SAMPLE_LOST);
 		return false;
 	}
 	samples->waiting[samples->end++ % UNWIND_SLOTS] = *sample;
@@ -134,9 +145,12 @@ static bool settle_first(struct native_samples *samples, struct trace_writer *wr
 		if (!wait && !unwinder_has_ended(samples->unwinder))
 			return false;
 		samples->counts.dropped++;
+		set_missing(sample, TRACE_SAMPLE_LOST);
 	} else {
 		unwinder_take(samples->unwinder, &unwound);
 		count_status(&samples->counts, unwound.status);
+		if (!unwound.count)
+			set_missing(sample, TRACE_SAMPLE_UNREAD);
 	}
 	put_stack(samples, writer, sample, &unwound, python);
 	trace_writer_append(writer, TRACE_SAMPLE, sample->ring, sample->row);

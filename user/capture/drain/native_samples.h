@@ -30,7 +30,7 @@ void native_samples_free(struct native_samples *samples); /* NULL is fine */
 /* Takes a sample; `record` is the one that it is from. Returns false if its row has to be written
  * without native frames. */
 bool native_samples_take(struct native_samples *samples, const struct event_sample *record,
-			 const struct waiting_sample *sample);
+			 struct waiting_sample *sample);
 /* Appends the rows whose stacks have been unwound; with `wait`, all of them. */
 void native_samples_settle(struct native_samples *samples, struct trace_writer *writer, bool wait);
 

@@ -147,7 +147,8 @@
 	FLAG(SAMPLE_NO_PYTHON, 1, "no python")                                                     \
 	FLAG(SAMPLE_NO_THREAD, 2, "no thread") /* the thread is unknown to the interpreter */      \
 	FLAG(SAMPLE_NO_FRAME, 3, "no frame") /* the thread runs no Python code */                  \
-	FLAG(SAMPLE_UNREAD, 4, "unread") /* the interpreter's memory could not be read */          \
+	/* the interpreter's memory could not be read, or the native stack not be unwound */       \
+	FLAG(SAMPLE_UNREAD, 4, "unread")                                                           \
 	FLAG(SAMPLE_LOST, 5, "lost") /* the stack's records found no room */                       \
 	/* the operation or wait had not ended when the recording did; its stack was read then */  \
 	FLAG(SAMPLE_UNFINISHED, 6, "unfinished")
