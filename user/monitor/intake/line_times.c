@@ -69,7 +69,8 @@ static size_t choose(const struct python_line *lines, size_t count)
 	size_t chosen = 0;
 
 	for (size_t i = 0; i < count && owner < OWNER_APPLICATION; i++) {
-		of = frame_owner((struct trace_string) { lines[i].path, lines[i].path_bytes });
+		of = frame_owner((struct trace_string) { lines[i].path, lines[i].path_bytes },
+				 lines[i].line);
 		if (of > owner) {
 			owner = of;
 			chosen = i;
