@@ -122,17 +122,15 @@ class Native(unittest.TestCase):
         self.assertIn("deeper than the part that was copied", text)
 
     def test_stripped(self):
-        """Without symbols, frames have the addresses of the calls."""
+        """Code without symbols has the name of its file."""
         program = f"{machine().new_dir()}/native_stacks"
         subprocess.run(["strip", "-s", "-o", program, self.program], check=True)
         _, said, reads = self.record("chains", program)
         for sample, chain in reads:
             wanted = said[sample["offset"]]
             self.check_files(chain, wanted)
-            # The first two calls, of backtrace() and of pread(), are in the same function.
-            self.assertEqual(
-                [function for path, _, function in chain if path == program][1:],
-                [f"native_stacks+{address:#x}" for path, address in wanted if path == program][1:])
+            self.assertEqual({function for path, _, function in chain if path == program},
+                             {"[native_stacks]"})
 
     def test_jit(self):
         """Functions that the program compiled itself are named by its perf map."""

@@ -20,6 +20,7 @@ struct mapped_file {
 	int fd;			      /* -1: cannot be read */
 	char path[MAPPED_PATH_BYTES]; /* as its first process saw it; hostile */
 	uint32_t path_at, path_bytes; /* in the queue's text; 0: not there yet */
+	uint32_t unnamed;	      /* frame of all code without a symbol; 0: not there yet */
 	bool symbols_sought;
 	struct symbols *symbols; /* NULL: none */
 };

@@ -22,7 +22,7 @@
 
 #define PROCESSES_MAX 256
 #define AGAIN_NS 50000000ull /* between looks at a process for unknown code */
-#define UNNAMED_MAX 65536    /* frames without a symbol that are known */
+#define JITTED_MAX 65536     /* frames of a JIT that are known */
 #define VDSO_BYTES_MAX (1u << 20)
 #define JIT "[jit]" /* the path of functions in perf maps */
 
@@ -40,7 +40,6 @@ struct unwind {
 	struct mapped_files *files;
 	struct process processes[PROCESSES_MAX];
 	uint64_t uses;
-	struct map unnamed;	  /* frames by file and address */
 	struct map jitted;	  /* frames by hash of name */
 	uint32_t unknown;	  /* the frame of code without a module */
 	uint32_t jit;		  /* where the path of code from perf maps is in the queue's text */
@@ -184,8 +183,6 @@ static void forget_all(struct unwind *unwind)
 	for (size_t i = 0; i < PROCESSES_MAX; i++)
 		process_end(&unwind->processes[i]);
 	mapped_files_forget(unwind->files);
-	map_free(&unwind->unnamed);
-	map_init(&unwind->unnamed, 2, 1);
 }
 
 static bool report(Dwfl *dwfl, const struct mapped_module *modules, size_t count)
@@ -332,28 +329,20 @@ static uint32_t add_file_frame(struct unwind *unwind, struct mapped_file *file,
 			 flags);
 }
 
-/* Code without a symbol: "libx.so+0x1234". */
-static uint32_t unnamed_frame(struct unwind *unwind, struct mapped_file *file, uint64_t address)
+/* Code without a symbol: "[libx.so]", for all of a file. A name for each address would split what
+ * belongs together. */
+static uint32_t unnamed_frame(struct unwind *unwind, struct mapped_file *file)
 {
-	const uint64_t key[] = { (uintptr_t)file, address };
-	uint64_t *known = map_find(&unwind->unnamed, key);
 	const char *slash = strrchr(file->path, '/');
-	char name[MAPPED_PATH_BYTES + 32];
-	bool added;
+	char name[MAPPED_PATH_BYTES + 2];
 
-	if (known)
-		return *known;
-	if (unwind->unnamed.count >= UNNAMED_MAX)
-		return unwind->unknown;
-	known = map_add(&unwind->unnamed, key, &added);
-	if (!known)
-		return unwind->unknown;
-	snprintf(name, sizeof(name), "%s+%#llx", slash ? slash + 1 : file->path,
-		 (unsigned long long)address);
-	return *known = add_file_frame(unwind, file, name,
-				       file->symbols && symbols_have_eval(file->symbols)
-					       ? NATIVE_FRAME_INTERPRETER
-					       : 0);
+	if (file->unnamed)
+		return file->unnamed;
+	snprintf(name, sizeof(name), "[%s]", slash ? slash + 1 : file->path);
+	return file->unnamed = add_file_frame(unwind, file, name,
+					      file->symbols && symbols_have_eval(file->symbols)
+						      ? NATIVE_FRAME_INTERPRETER
+						      : 0);
 }
 
 static uint32_t symbol_frame(struct unwind *unwind, struct mapped_file *file, uint64_t address)
@@ -368,7 +357,7 @@ static uint32_t symbol_frame(struct unwind *unwind, struct mapped_file *file, ui
 	}
 	function = file->symbols ? symbols_find(file->symbols, address) : -1;
 	if (function < 0)
-		return unnamed_frame(unwind, file, address);
+		return unnamed_frame(unwind, file);
 	id = symbols_word(file->symbols, function);
 	if (!*id) {
 		name = symbols_name(file->symbols, function);
@@ -398,7 +387,7 @@ static uint32_t jitted_frame(struct unwind *unwind, struct process *process, uin
 	known = map_find(&unwind->jitted, &key);
 	if (known)
 		return *known;
-	if (unwind->jitted.count >= UNNAMED_MAX)
+	if (unwind->jitted.count >= JITTED_MAX)
 		return unwind->unknown;
 	known = map_add(&unwind->jitted, &key, &added);
 	if (!known)
@@ -539,7 +528,6 @@ struct unwind *unwind_make(struct unwind_queue *queue)
 	unwind->queue = queue;
 	unwind->own = own >= 0 ? elf_begin(own, ELF_C_READ, NULL) : NULL;
 	unwind->files = mapped_files_make();
-	map_init(&unwind->unnamed, 2, 1);
 	map_init(&unwind->jitted, 1, 1);
 	if (!atomic_load(&queue->text_bytes))
 		atomic_store(&queue->text_bytes, 1); /* 0 stands for no text */
