@@ -308,7 +308,9 @@ void sites_show(struct sites *sites)
 	struct site **order = arena_alloc(sites->arena, sites->count * sizeof(*order));
 	size_t count = 0;
 
-	for (struct site *site = sites->all; order && site < sites->all + sites->count; site++) {
+	for (size_t i = 0; order && i < sites->count; i++) {
+		struct site *site = &sites->all[i];
+
 		site->shown = path_base(site->file.bytes, site->file.length);
 		if (site->file.length)
 			order[count++] = site;
@@ -323,9 +325,9 @@ void sites_show(struct sites *sites)
 
 struct table_text site_base_name(struct table_text file)
 {
-	const size_t base = file.length ? path_base(file.bytes, file.length) : 0;
+	const size_t base = path_base(file.bytes, file.length);
 
-	return (struct table_text) { file.bytes + base, file.length - base };
+	return base ? (struct table_text) { file.bytes + base, file.length - base } : file;
 }
 
 size_t site_locate(char text[LOCATION_BYTES], struct table_text file, uint64_t line,
