@@ -14,11 +14,11 @@ extern const volatile __u32 file_classes;	  /* FILE_CLASS_* to record */
 extern const volatile __u64 open_file_secrets[2]; /* see open_file_of; 0: none */
 extern const volatile __u32 mmap_number;	  /* system call numbers */
 extern const volatile __u32 exit_group_number;
-extern const volatile bool code_reported;	  /* reports code mappings: may have markers */
-extern const volatile __u64 stack_period_ns;	  /* see stack/sample.h; 0: no stacks */
+extern const volatile bool code_reported;    /* reports code mappings: may have markers */
+extern const volatile __u64 stack_period_ns; /* see stack/sample.h; 0: no stacks */
 extern const volatile __u32 stack_draft_count;
 extern const volatile bool stack_required; /* samples without a stack are of no use */
-extern const volatile bool stacks_native; /* samples have copies of the user stack */
+extern const volatile bool stacks_native;  /* samples have copies of the user stack */
 extern const volatile __u32 page_bytes;
 extern const volatile bool follow_privileged;  /* follow setuid programs, too */
 extern const volatile bool have_filemap_fault; /* entries of filemap_fault are traced */
