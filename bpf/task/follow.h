@@ -83,8 +83,8 @@ static __always_inline struct task_state *task_take_state(struct task_struct *ta
 	state->pid = task->tgid;
 	state->tid = task->pid;
 	thread_begin(&state->thread, task, now_ns);
-	/* What a thread leaves over at its end, it has on average at its start: the samples of many
-	 * short threads stand for all of their time. */
+	/* Sums begin at a random part of a period. This makes up, on average, for the part that is
+	 * left when the thread ends, so many short threads get their share of samples. */
 	if (stack_period_ns) {
 		state->stack.operations_ns = bpf_get_prandom_u32() % stack_period_ns;
 		state->stack.waits_ns = bpf_get_prandom_u32() % stack_period_ns;

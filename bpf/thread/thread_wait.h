@@ -64,7 +64,7 @@ static __always_inline __u32 wait_state_of_inode(struct inode *inode, __u32 by)
 	return THREAD_OTHER;
 }
 
-/* Of poll or select, by the number of its descriptors: without any, it is a way to sleep. */
+/* Programs also call poll and select without descriptors, to sleep. */
 static __always_inline __u32 wait_state_of_count(__u64 descriptors)
 {
 	return (__u32)descriptors ? THREAD_PIPE : THREAD_SLEEP;

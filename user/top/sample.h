@@ -34,8 +34,8 @@ struct top_thing {
 	uint64_t waits_ns;
 	const char *waits_in;
 	uint64_t thread_ns[THREAD_STATE_COUNT]; /* of its threads; all 0: unknown */
-	/* Of a process, by state or SAMPLE_IO, the line of Python at which it was longest since the
-	 * sample before: "loader.py:42 in load"; NULL: unknown. */
+	/* By state, or SAMPLE_IO: the line of Python at which a process was longest since the
+	 * previous sample, "loader.py:42 in load"; NULL: unknown. */
 	struct top_line {
 		const char *at;
 		uint64_t time_ns;

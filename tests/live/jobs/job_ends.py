@@ -107,11 +107,16 @@ def is_stopped():
     os._exit(0)
 
 
-def wait_for_note(pid):
+def state_of(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+def wait_until_it_waits(pid):
+    """The call that waits follows the note on the same line."""
     path = f"{directory}/{pid}"
-    while not os.path.exists(path) or not os.path.getsize(path):
+    while not os.path.exists(path) or not os.path.getsize(path) or state_of(pid) != "S":
         time.sleep(0.01)
-    time.sleep(0.05)  # the call follows on the same line
 
 
 SENT = {
@@ -128,7 +133,7 @@ for end in (segfault, segfault_with_handler, segfault_in_thread, bus_error, abor
     if not child:
         end()
     if end in SENT:
-        wait_for_note(child)
+        wait_until_it_waits(child)
         os.kill(child, SENT[end])
     if end is is_stopped:
         os.waitpid(child, os.WUNTRACED)

@@ -25,6 +25,11 @@ LONG = "60"  # seconds
 
 
 class Hangs(unittest.TestCase):
+    @staticmethod
+    def state_of(pid):
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0]
+
     def start(self, python):
         """Returns the job, whose threads wait."""
         directory = machine().new_dir()
@@ -34,7 +39,8 @@ class Hangs(unittest.TestCase):
         while not os.path.exists(f"{directory}/waits"):
             self.assertIsNone(job.poll())
             time.sleep(0.01)
-        time.sleep(0.3)  # until the main thread sleeps
+        while self.state_of(job.pid) != "S":  # the main thread
+            time.sleep(0.01)
         return job
 
     def check(self, trace):
@@ -86,7 +92,7 @@ class Hangs(unittest.TestCase):
     def test_command_outlives(self):
         """A command that goes on after its recording."""
         directory = machine().new_dir()
-        recording = Recording([harness.PYTHON, JOB, directory, "4"], "--duration", "2s")
+        recording = Recording([harness.PYTHON, JOB, directory, "8"], "--duration", "4s")
         self.check(recording.trace)
 
     def test_not_python(self):

@@ -205,7 +205,7 @@ TEST(test_same_names)
 }
 
 /* Compiled code: the innermost function outside of system libraries is named, unless there is a
- * line of Python. What the C library does for them is nobody's choice. */
+ * line of Python. Functions of the C library are never named. */
 TEST(test_native_owners)
 {
 	static const struct {

@@ -98,7 +98,7 @@ TEST(test_kinds)
 	done(&made, report);
 }
 
-/* What multiprocessing starts works for the program, or only serves it. */
+/* multiprocessing starts workers, and processes that only serve these. */
 TEST(test_multiprocessing)
 {
 	static const struct {

@@ -58,7 +58,7 @@ TEST(test_samples)
 	assert_false(leaves_call(choice, 20, 8, "/data/gone"));
 	assert_true(leaves_sample(choice, 20, 7, 0, SAMPLE_IO));
 	assert_false(leaves_sample(choice, 20, 8, 0, SAMPLE_IO));
-	/* Of another thread, another operation, or no operation. */
+	/* Samples of another thread, another operation, or no operation. */
 	assert_false(leaves_sample(choice, 20, 7 + FILE_CHOICE_THREADS, 0, SAMPLE_IO));
 	assert_false(leaves_sample(choice, 21, 7, 0, SAMPLE_IO));
 	assert_false(leaves_sample(choice, 20, 7, 0, THREAD_LOCK));

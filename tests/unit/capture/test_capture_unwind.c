@@ -141,7 +141,7 @@ TEST(test_own_stack)
 	unwinder_stop(unwinder);
 }
 
-/* What cannot be unwound is answered, too. */
+/* There is an answer even if nothing can be unwound. */
 TEST(test_no_stack)
 {
 	struct unwinder *unwinder = start();

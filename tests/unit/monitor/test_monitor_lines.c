@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Time at lines of Python: which line of a stack is named, and what is kept, however much comes. */
+/* Time at lines of Python: which line of a stack is named, and that memory stays bounded. */
 #include "unit_test.h"
 
 #include <stdio.h>
@@ -144,7 +144,7 @@ TEST(test_named_lines)
 	tear_down(&lines);
 }
 
-/* What is not booked is counted; what is no stack of Python is not. */
+/* Counts the samples that have no line, except those that are not of Python. */
 TEST(test_lost_samples)
 {
 	const struct event_header other = { .kind = RECORD_THREAD_TIME };

@@ -64,13 +64,13 @@ TEST(test_where)
 		  { IO(1, 60, 10, M_OPENAT, 0, 0), IO(2, 30, 10, M_FSTAT, 5, 0),
 		    IO(3, 90, 10, M_READ, 0, 0), IO(4, 40, 10, M_FSTAT, 0, 0) },
 		  "a.py:1 in f, 60% of the time in calls by path; a.py:4 in f, 40%" },
-		/* Modules, and what is not found; no data. */
+		/* Modules and failed lookups, but not data. */
 		{ "imports",
 		  { IO(1, 60, 10, M_FSTAT, 1, 0), IO(2, 40, 10, M_FSTAT, 0, 0),
 		    IO(3, 90, 10, M_FSTAT, 5, 0), IO(4, 90, 10, M_READ, 1, 0) },
 		  "a.py:1 in f, 60% of the time in calls on modules or by path; a.py:2 in f, "
 		  "40%" },
-		/* What came from storage. */
+		/* Only reads from storage. */
 		{ "device-slow",
 		  { IO(1, 60, 10, M_READ, 1, 4096), IO(2, 90, 10, M_WRITE, 1, 0),
 		    IO(3, 90, 10, M_READ, 1, 0), IO(4, 20, 10, M_FAULT, 1, 4096),
@@ -93,7 +93,7 @@ TEST(test_where)
 		{ "rank-slow",
 		  { IO(1, 50, 32, M_READ, 1, 0), IO(2, 90, 33, M_READ, 1, 0) },
 		  "a.py:1 in f, 100% of its I/O" },
-		/* Of workers, if there are any. */
+		/* Only reads by workers, if there are any. */
 		{ "loader-io",
 		  { IO(1, 50, 20, M_READ, 1, 0), IO(2, 90, 10, M_READ, 1, 0),
 		    STATE(3, 90, 20, "cpu") },
@@ -123,7 +123,7 @@ TEST(test_where)
 	}
 }
 
-/* Of several devices, each finding is about the files on its own. */
+/* With several devices, each finding is about the files on its own device. */
 TEST(test_devices)
 {
 	struct made_trace made;

@@ -20,7 +20,7 @@
 #define SUMS_FULL (1u << 18)
 #define TEXTS_FULL (16u << 20) /* bytes */
 
-/* What is kept when nodes are merged. */
+/* How much is kept when nodes are merged. */
 struct limits {
 	size_t nodes; /* apart from those of merged ones, one for each */
 	size_t sums;

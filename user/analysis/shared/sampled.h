@@ -14,7 +14,7 @@
 
 #define SAMPLED_MAX 8 /* columns of a table */
 
-/* What an event adds to a row. */
+/* The part of a row's sum that comes from one event. */
 struct sampled_sum {
 	uint64_t number; /* of the row, as `numbers` sets it */
 	uint64_t start_ns, end_ns;

@@ -26,7 +26,7 @@ struct line_sums {
 
 void line_sums_add(struct line_sums *sums, const struct line_sums *more);
 
-/* What a sample in a state (event_sample_state) adds to its line. */
+/* Returns the sums of one sample. `state` is that of event_sample_state. */
 struct line_sums line_sums_of(const struct job *job, const struct event *event, unsigned int state);
 /* Gets the interval that its time and bytes are of, on the job's clock: that of the operation or
  * wait if the sample is exact, cut by a filter; if not, the moment when it was taken. */
@@ -59,7 +59,7 @@ struct lines_row {
  * conclude(). */
 struct lines_row *lines_rows(const struct results *results, size_t *count);
 
-/* What a sample adds to the row of its line, by the `number` of struct lines_row: see struct
+/* Gets the part of a sample in the row of its line, by the `number` of struct lines_row: see struct
  * sampled, which has these columns. `lines` is the analysis' state. */
 bool lines_add_to_row(void *lines, const struct event *event, struct sampled_sum *sum);
 #define LINES_SAMPLED                                                                              \

@@ -33,8 +33,7 @@ static uint64_t key_of(const struct map *rows, const struct table *table, const 
 	return key[0];
 }
 
-/* Of rows that are parts of the same whole, shares add up, and errors as those of independent
- * samples do. */
+/* Shares of the same whole add up. Errors add up like those of independent samples. */
 static void merge_derived(struct cell *into, const struct cell *from, enum table_unit unit)
 {
 	if (unit == UNIT_SHARE && into->type == CELL_REAL && from->type == CELL_REAL)

@@ -141,7 +141,7 @@ static int compare_symbols(const void *left, const void *right)
 	return COMPARE(a->start, b->start) ?: COMPARE(a->index, b->index);
 }
 
-/* Of several names at an address, prefers those that programs use: read, not __libc_read. */
+/* If an address has several names, prefers those that programs use: read, not __libc_read. */
 static bool is_better(const struct symbols *symbols, const struct symbol *symbol,
 		      const struct symbol *than)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the kernel side knew of the thread while it was blocked. */
+/* A blocked thread, as the kernel side saw it. */
 struct live_thread {
 	uint32_t pid, tid;
 	uint32_t tid_inside;	 /* in its own PID namespace */
