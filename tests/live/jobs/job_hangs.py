@@ -51,10 +51,21 @@ def sleeps():
     time.sleep(seconds)
 
 
+def all_others_wait():
+    states = set()
+    for tid in set(os.listdir("/proc/self/task")) - {str(os.getpid())}:
+        with open(f"/proc/self/task/{tid}/stat") as file:
+            states.add(file.read().rpartition(")")[2].split()[0])
+    return states == {"S"}
+
+
 lock.acquire()
 for waits in (wants_lock, reads_pipe, locks_file, waits_for_child, is_deep, generates):
     threading.Thread(target=waits, daemon=True).start()
-time.sleep(0.3)
+seen = 0
+while seen < 3:  # once, they may wait only for the interpreter, which this thread holds
+    time.sleep(0.1)
+    seen = seen + 1 if all_others_wait() else 0
 open(f"{directory}/waits", "w").close()
 sleeps()
 os._exit(0)
