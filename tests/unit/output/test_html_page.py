@@ -351,6 +351,7 @@ class Page(unittest.TestCase):
     def press(self, text):
         self.browser.value("[...document.querySelectorAll('#flame button')].find((button) => "
                            f"button.textContent === {json.dumps(text)}).click()")
+        self.browser.settle()
         self.assertEqual(self.browser.value(
             "[...document.querySelectorAll('#flame button[aria-pressed=true]')].some((button) => "
             f"button.textContent === {json.dumps(text)})"), True)
