@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "capture/markers/clients.h"
-#include "capture/host/descriptors.h"
+#include "capture/host/helper.h"
 #include "capture/host/host.h"
 #include "capture/markers/interpreters.h"
 #include "capture/markers/marker_files.h"
@@ -334,7 +334,7 @@ void listener_run(const struct listener *listener)
 	struct state *state = calloc(1, sizeof(*state));
 
 	prctl(PR_SET_NAME, "faultline-spans");
-	descriptors_keep_only(kept, sizeof(kept) / sizeof(kept[0]));
+	helper_keep_descriptors(kept, sizeof(kept) / sizeof(kept[0]));
 	if (!state)
 		_exit(1);
 	if (setpriority(PRIO_PROCESS, 0, PRIORITY))

@@ -17,7 +17,6 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,6 +24,7 @@
 
 #include "capture/follow/child.h"
 #include "capture/follow/environment.h"
+#include "capture/host/helper.h"
 #include "capture/markers/listener.h"
 #include "capture/python/layout.h"
 #include "base/grow.h"
@@ -177,15 +177,6 @@ static int open_socket(char *text, size_t size)
 	return err;
 }
 
-/*
- * Forks a child that sends no signal at its end and that an ordinary wait does not find: waiting
- * for the command's children must not wait for it.
- */
-static pid_t fork_orphan(void)
-{
-	return syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
-}
-
 static void close_pair(const int ends[2])
 {
 	for (int i = 0; i < 2; i++)
@@ -227,7 +218,7 @@ static int start(struct markers **out, struct session *session, const struct chi
 	listener.expected = expected.paths;
 	listener.mappings = mappings[0];
 	listener.ready = ready[1];
-	markers->pid = fork_orphan();
+	markers->pid = helper_fork();
 	if (!markers->pid)
 		listener_run(&listener);
 	if (markers->pid < 0) {

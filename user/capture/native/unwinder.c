@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/host/helper.h"
 #include "capture/host/host.h"
 #include "capture/native/unwind_process.h"
 
@@ -59,8 +60,7 @@ int unwinder_start(struct unwinder **out)
 		free(unwinder);
 		return err;
 	}
-	/* Without a signal at its end: waiting for the command's children must not find it. */
-	unwinder->pid = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+	unwinder->pid = helper_fork();
 	if (!unwinder->pid)
 		run_process(unwinder->queue);
 	if (unwinder->pid < 0) {

@@ -19,7 +19,7 @@
 
 #include "base/log.h"
 #include "bpf/records/event.h"
-#include "capture/host/descriptors.h"
+#include "capture/host/helper.h"
 #include "capture/host/privileges.h"
 #include "trace/format/flags.h"
 
@@ -369,7 +369,7 @@ static void __attribute__((noreturn)) run_child(struct python_live *live, int so
 	char byte;
 
 	prctl(PR_SET_NAME, "faultline-stack");
-	descriptors_keep_only(kept, sizeof(kept) / sizeof(kept[0]));
+	helper_keep_descriptors(kept, sizeof(kept) / sizeof(kept[0]));
 	privileges_keep_reading();
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* only now: a change of user clears it */
 	if (walker && read(socket, &byte, 1) == 1) {
@@ -399,7 +399,7 @@ struct python_live *python_live_start(int files, int processes)
 		python_live_close(live);
 		return NULL;
 	}
-	live->pid = fork();
+	live->pid = helper_fork();
 	if (!live->pid)
 		run_child(live, ends[1]);
 	close(ends[1]);
@@ -458,7 +458,7 @@ void python_live_close(struct python_live *live)
 		return;
 	if (live->socket >= 0)
 		close(live->socket);
-	if (live->pid > 0 && !waitpid(live->pid, NULL, WNOHANG))
+	if (live->pid > 0 && !waitpid(live->pid, NULL, WNOHANG | __WALL))
 		kill(live->pid, SIGKILL);
 	if (live->shared != MAP_FAILED)
 		munmap(live->shared, sizeof(*live->shared));

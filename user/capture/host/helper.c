@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#include "capture/host/descriptors.h"
+#include "capture/host/helper.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,14 +7,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+pid_t helper_fork(void)
+{
+	return syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+}
+
 static int compare(const void *left, const void *right)
 {
 	return *(const int *)left - *(const int *)right;
 }
 
-void descriptors_keep_only(const int *kept, size_t count)
+void helper_keep_descriptors(const int *kept, size_t count)
 {
-	int sorted[DESCRIPTORS_MAX], from = 3, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int sorted[HELPER_DESCRIPTORS_MAX], from = 3, null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
