@@ -136,7 +136,7 @@ class Reading(unittest.TestCase):
               for kind in ("frame", "stack")}
         samples = sorted((row for row in rows if row["kind"] == "sample"),
                          key=lambda row: row["time_ns"])
-        self.assertEqual(len(trace.samples), 14)
+        self.assertEqual(len(trace.samples), 15)
         for row, sample in zip(samples, trace.samples.to_dict("records")):
             chain, stack = [], row["stack"]
             while stack:
