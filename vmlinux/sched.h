@@ -56,8 +56,7 @@ struct kernel_siginfo;
 	(SIGNAL_BIT(17 /* CHLD */) | SIGNAL_BIT(18 /* CONT */) | SIGNAL_BIT(19 /* STOP */) |       \
 	 SIGNAL_BIT(20 /* TSTP */) | SIGNAL_BIT(21 /* TTIN */) | SIGNAL_BIT(22 /* TTOU */) |       \
 	 SIGNAL_BIT(23 /* URG */) | SIGNAL_BIT(28 /* WINCH */))
-/* Those that dump core: the kernel tells the other threads to end by SIGKILL, and which signal it
- * was. */
+/* Signals that dump core. One thread receives it; the kernel ends the others by SIGKILL. */
 #define SIGNALS_DUMPING                                                                            \
 	(SIGNAL_BIT(3 /* QUIT */) | SIGNAL_BIT(4 /* ILL */) | SIGNAL_BIT(5 /* TRAP */) |           \
 	 SIGNAL_BIT(6 /* ABRT */) | SIGNAL_BIT(7 /* BUS */) | SIGNAL_BIT(8 /* FPE */) |            \

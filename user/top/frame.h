@@ -19,7 +19,7 @@ const struct table_column *top_sort_column(size_t number);
 
 /*
  * Rates per second from one sample to a later one of the same source; new rows count from zero.
- * Those with the most time in I/O come first, then those with the most time on a CPU. Leaves out
+ * Sorted by time in I/O, then by time on a CPU, longest first. Leaves out
  * idle jobs and processes: those that did no I/O, had none in flight, and hardly ran or waited for
  * a CPU. *idle receives their number. Returns 0 or -ENOMEM.
  */

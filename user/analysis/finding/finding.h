@@ -125,7 +125,7 @@ struct finding_rule {
 	 * files but programs if `lines_of_all`. Rules with `files` need none of them. */
 	unsigned int lines;
 	bool lines_of_pattern, lines_of_all;
-	/* Of these, only those for which it returns true, whatever their file. */
+	/* If set, selects among these samples itself, without regard to their files. */
 	bool (*lines_take)(const struct findings *findings, const void *evidence,
 			   const struct line_use *use);
 	/* Or samples of all operations and waits, if they are in such rows of the table "lines". */
