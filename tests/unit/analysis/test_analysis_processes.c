@@ -349,25 +349,45 @@ TEST(test_one_host_twice)
 
 TEST(test_tables)
 {
-	static const char *const names[] = { "trace",	       "caveats",
-					     "totals",	       "methods",
-					     "operations",     "files",
-					     "failed_lookups", "reopens",
-					     "lifetimes",      "advice",
-					     "io_patterns",    "programs",
-					     "starts",	       "processes",
-					     "threads",	       "thread_kinds",
-					     "thread_ranks",   "thread_processes",
-					     "lines",	       "functions",
-					     "devices",	       "device_users",
-					     "device_heat",    "latency_breakdown",
-					     "span_latency",   "slowest",
-					     "readahead",      "writeback",
-					     "spans",	       "overlap",
-					     "ranks",	       "levels",
-					     "epochs",	       "steps",
-					     "findings",       "timeline",
-					     "access",	       "paths" };
+	static const char *const names[] = { "trace",
+					     "caveats",
+					     "totals",
+					     "methods",
+					     "operations",
+					     "files",
+					     "failed_lookups",
+					     "reopens",
+					     "lifetimes",
+					     "advice",
+					     "io_patterns",
+					     "programs",
+					     "starts",
+					     "processes",
+					     "threads",
+					     "thread_kinds",
+					     "thread_ranks",
+					     "thread_processes",
+					     "critical_path",
+					     "lines",
+					     "functions",
+					     "devices",
+					     "device_users",
+					     "device_heat",
+					     "latency_breakdown",
+					     "span_latency",
+					     "slowest",
+					     "readahead",
+					     "writeback",
+					     "spans",
+					     "overlap",
+					     "ranks",
+					     "levels",
+					     "epochs",
+					     "steps",
+					     "findings",
+					     "timeline",
+					     "access",
+					     "paths" };
 	const size_t count = sizeof(names) / sizeof(names[0]);
 	struct trace_error error;
 	size_t absent = 0;
@@ -389,10 +409,10 @@ TEST(test_tables)
 		if (!table->absent && table->shape == TABLE_RECORD)
 			assert_int_equal(table->row_count, 1);
 	}
-	/* threads, thread_kinds, thread_ranks, thread_processes; lines, functions; devices, device_users,
-	 * device_heat, chain, span_latency, slowest, readahead; spans, overlap, levels, epochs,
-	 * steps */
-	assert_int_equal(absent, 18);
+	/* threads, thread_kinds, thread_ranks, thread_processes, critical_path; lines, functions;
+	 * devices, device_users, device_heat, chain, span_latency, slowest, readahead; spans,
+	 * overlap, levels, epochs, steps */
+	assert_int_equal(absent, 19);
 	assert_null(report_table(report, "nothing"));
 	CHECK(report, "trace", 0, "events", 0);
 	CHECK(report, "trace", 0, "exit_code", 0);

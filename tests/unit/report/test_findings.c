@@ -76,7 +76,7 @@ static void test_registry(void **state)
 					 rule->reported_by[j]);
 		}
 		assert_non_null(rule->rule);
-		assert_int_equal(!!rule->lines_whole, rule->lines_take || rule->lines_row);
+		assert_int_equal(!!rule->lines_whole, rule->lines_take || rule->lines_row || rule->lines_path);
 		assert_true(rule->evidence_count > 0);
 		record = table_new(rule->id, NULL, TABLE_RECORD);
 		table_add_columns(record, rule->evidence, rule->evidence_count);

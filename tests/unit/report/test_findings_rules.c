@@ -18,13 +18,14 @@
 #include "analysis/finding/finding.h"
 #include "findings_of_jobs.h"
 #include "findings_of_opens.h"
+#include "findings_of_path.h"
 #include "findings_of_reads.h"
 #include "findings_of_writes.h"
 
 static void make_case(struct made_trace *made, size_t i, bool sound)
 {
 	BEGIN(made, .spans = true, .block = true, .async = cases[i].make != async_not_traced,
-	      .memory_bytes = 1ull << 30);
+	      .memory_bytes = 1ull << 30, .threads = true);
 	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 	cases[i].make(made, sound);
 	made_finish(made, 10, END);

@@ -54,7 +54,8 @@
 #define EVENT_REQUEST (1u << 17)
 #define EVENT_BIO (1u << 18)	/* part of a request, for one file */
 #define EVENT_DEVICE (1u << 19) /* totals of a device up to this time */
-/* A thread's time in each state, from start to end; or a sample of it: see event_is_sample. */
+/* A thread's time in each state, from start to end; one of its waits: see event_is_wait; or a
+ * sample of it: see event_is_sample. */
 #define EVENT_THREAD (1u << 25)
 /* Events that change which spans are open. */
 #define EVENT_TURN (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
@@ -119,6 +120,12 @@ static inline enum trace_kind event_kind(const struct event *event)
 static inline bool event_is_sample(const struct event *event)
 {
 	return event->flags & EVENT_THREAD && event_kind(event) == TRACE_SAMPLE;
+}
+
+/* True for a wait of a thread that no operation is: see trace/format/columns.h. */
+static inline bool event_is_wait(const struct event *event)
+{
+	return event->flags & EVENT_THREAD && event_kind(event) == TRACE_WAIT;
 }
 
 /* Returns the state of that name: enum thread_state or SAMPLE_IO. */

@@ -11,29 +11,23 @@ _Static_assert(EVENT_SAME(THREAD_TIME_DUR, WAIT_DUR) && EVENT_SAME(THREAD_TIME_P
 		       EVENT_SAME(SAMPLE_PID, WAIT_PID) && EVENT_SAME(SAMPLE_TID, WAIT_TID),
 	       "decode reads all alike");
 
-static void decode(const struct event_chunk *chunk, struct event *events, size_t *count,
-		   uint32_t flags)
+void event_decode_threads(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	for (uint32_t i = 0; i < chunk->count; i++) {
 		event_start(chunk, i, &events[i]);
 		events[i].end = clock_add(events[i].start, chunk->columns[WAIT_DUR][i]);
 		events[i].process = event_pid(chunk->columns[WAIT_PID][i]);
 		events[i].thread = chunk->columns[WAIT_TID][i];
-		events[i].flags = flags;
+		events[i].flags = EVENT_THREAD;
 	}
 	*count = chunk->count;
-}
-
-void event_decode_threads(const struct event_chunk *chunk, struct event *events, size_t *count)
-{
-	decode(chunk, events, count, chunk->block->kind == TRACE_THREAD_TIME ? EVENT_THREAD : 0);
 }
 
 void event_decode_samples(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const struct job_trace *trace = event_trace(chunk);
 
-	decode(chunk, events, count, EVENT_THREAD);
+	event_decode_threads(chunk, events, count);
 	for (uint32_t i = 0; i < chunk->count; i++) {
 		events[i].file = event_find_file(chunk, chunk->columns[SAMPLE_FILE][i]);
 		events[i].operation = trace->operations[chunk->columns[SAMPLE_OP][i]];

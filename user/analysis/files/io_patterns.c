@@ -211,7 +211,7 @@ static int names_module(struct io_patterns *io_patterns, const struct event *eve
 		size_t length = path_join(&io_patterns->job->files, asked.trace, asked.dir,
 					  asked.path, path);
 
-		*known = 1 + loaded_is_module((struct table_text) { path, length });
+		*known = 1 + loaded_names_module((struct table_text) { path, length });
 	}
 	return *known - 1;
 }

@@ -9,6 +9,8 @@
 #include "analysis/finding/finding_text.h"
 #include "analysis/phases/levels.h"
 #include "analysis/phases/overlap.h"
+#include "analysis/processes/critical_path.h"
+#include "analysis/totals/totals.h"
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
 #include "base/arena.h"
@@ -61,13 +63,26 @@ struct table_text finding_device_name(struct findings *findings, struct trace_st
 	return text;
 }
 
-uint64_t finding_unhidden(const struct findings *findings, enum io_class class, uint64_t time_ns)
+uint64_t finding_waited(const struct findings *findings, enum io_class class, uint64_t time_ns,
+			uint64_t path_ns)
 {
 	struct overlap_view view;
 
 	if (overlap_of(findings->report, class, &view))
 		time_ns = (unsigned __int128)time_ns * view.unoverlapped_ns / view.time_ns;
+	else
+		time_ns = finding_least(time_ns, path_ns);
 	return time_ns / findings->runs;
+}
+
+uint64_t finding_unhidden(const struct findings *findings, enum io_class class, uint64_t time_ns)
+{
+	const uint64_t path_ns = critical_path_io_ns(findings->results, class);
+	const uint64_t all_ns = totals_class(findings->results, class).time.measure;
+
+	return finding_waited(findings, class, time_ns,
+			      path_ns < all_ns ? (unsigned __int128)time_ns * path_ns / all_ns
+					       : time_ns);
 }
 
 static uint64_t known(uint64_t number)
@@ -151,6 +166,16 @@ static const char *cost_is(const struct findings *findings, const struct finding
 	return "measured";
 }
 
+static void weigh(const struct findings *findings, struct finding *finding)
+{
+	finding->verdict.severity = finding_severity_of(findings, &finding->verdict);
+	finding->weight = finding_weigh(
+		finding->rule, findings->duration_ns,
+		(struct finding_weight) { .severity = finding->verdict.severity,
+					  .cost_ns = known(finding->verdict.cost_ns),
+					  .cost_bytes = known(finding->verdict.cost_bytes) });
+}
+
 int finding_add_as(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		   const struct finding_verdict *verdict)
 {
@@ -185,13 +210,20 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 	if (finding->summed && raised.cost_ns != TABLE_NO_UINT)
 		finding->verdict.cost_ns = finding_least(raised.cost_ns, findings->duration_ns);
 	finding->cost_is = cost_is(findings, finding);
-	finding->verdict.severity = finding_severity_of(findings, &finding->verdict);
-	finding->weight = finding_weigh(
-		rule, findings->duration_ns,
-		(struct finding_weight) { .severity = finding->verdict.severity,
-					  .cost_ns = known(finding->verdict.cost_ns),
-					  .cost_bytes = known(finding->verdict.cost_bytes) });
+	weigh(findings, finding);
 	return write_texts(findings, finding);
+}
+
+void finding_raise_cost(const struct findings *findings, struct finding *finding, uint64_t cost_ns)
+{
+	cost_ns = finding_least(cost_ns, findings->duration_ns);
+	if (finding->verdict.cost_ns == TABLE_NO_UINT || finding->verdict.cost_ns >= cost_ns)
+		return;
+	finding->verdict.cost_ns = cost_ns;
+	finding->verdict.severity = FINDING_BY_COST;
+	if (!strcmp(finding->cost_is, "measured") || finding->rule->drags)
+		finding->cost_is = "estimated";
+	weigh(findings, finding);
 }
 
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,

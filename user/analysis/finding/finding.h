@@ -89,6 +89,8 @@ struct file_group_rule {
 	const struct finding_threshold *least;
 	/* Returns whether the sums are worth reporting; NULL: always. */
 	bool (*speaks)(const struct file_group *file_group);
+	/* The share of the time that the change saves; NULL: all of it. */
+	double (*saved)(const struct findings *findings, const struct file_group *file_group);
 	/* Bytes that it costs. */
 	uint64_t (*cost_bytes)(const struct file_group *file_group);
 	bool reopens;  /* it costs the time in reopens.h if that is more */
@@ -115,6 +117,9 @@ struct finding_rule {
 	/* The I/O causes CPU work (parsing, unpacking, importing), which the change also saves. The
 	 * cost of that work is unknown, so cost_ns is a lower bound. */
 	bool drags;
+	/* Returns whether that work is at the lines that ask for the I/O, so that it can be
+	 * estimated from samples: finding_drag. NULL: it is not. */
+	bool (*drags_lines)(const void *evidence);
 	/* Earlier rules, by id, that make this finding redundant: see finding_add. */
 	const char *reported_by[24];
 	enum io_class class;	      /* of its time; for files, patterns and bounds */
@@ -122,7 +127,8 @@ struct finding_rule {
 	enum io_pattern io_pattern;   /* for finding_write.c */
 	/* Bits 1 << enum use: samples of these say at which lines the time was spent: those of the
 	 * evidence's path, of the files with calls of `io_pattern` if `lines_of_pattern`, or of all
-	 * files but programs if `lines_of_all`. Rules with `files` need none of them. */
+	 * files but programs if `lines_of_all`. Rules with `files` need only those that are not of
+	 * their use. */
 	unsigned int lines;
 	bool lines_of_pattern, lines_of_all;
 	/* If set, selects among these samples itself, without regard to their files. */
@@ -130,6 +136,8 @@ struct finding_rule {
 			   const struct line_use *use);
 	/* Or samples of all operations and waits, if they are in such rows of the table "lines". */
 	bool (*lines_row)(const void *evidence, const struct lines_row *row);
+	/* Or those of a kind of thread (see thread_kind) on the critical path, on a CPU. */
+	bool (*lines_path)(const void *evidence, const char *kind);
 	const char *lines_whole; /* with one of these: what the shares are of, "its I/O" */
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */
@@ -224,10 +232,14 @@ bool finding_is_enough(uint64_t count, const struct finding_threshold *many, dou
 bool finding_is_enough_in(const struct findings *findings, uint64_t count,
 			  const struct finding_threshold *many, uint64_t time_ns);
 
-/* Returns the part of a class's time that no compute overlapped, in the proportion of the whole
- * class: exact for all of the class, otherwise an estimate. Returns all of it if there are no
- * compute spans. For concurrent runs, returns the average of one. */
+/* Returns the part of a class's time that the run waited for, in the proportion of the whole class:
+ * exact for all of the class, otherwise an estimate. That is what no compute span overlapped; if
+ * there are none, what was on the critical path; all of it if that is unknown, too. For concurrent
+ * runs, returns the average of one. */
 uint64_t finding_unhidden(const struct findings *findings, enum io_class class, uint64_t time_ns);
+/* The same if it is known how much of it was on the critical path; UINT64_MAX: unknown. */
+uint64_t finding_waited(const struct findings *findings, enum io_class class, uint64_t time_ns,
+			uint64_t path_ns);
 
 /* Returns bytes per second, capped to the range of the number; 0 for no time. */
 uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns);
@@ -242,6 +254,12 @@ static inline bool finding_is_of_run(const struct findings *findings, uint64_t t
 				     struct finding_threshold share)
 {
 	return time_ns >= threshold(share) * findings->duration_ns;
+}
+
+/* A `drags_lines`. */
+static inline bool finding_always(const void *evidence)
+{
+	return evidence;
 }
 
 static inline uint64_t finding_least(uint64_t a, uint64_t b)

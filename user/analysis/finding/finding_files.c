@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Sums over the files that match a rule. */
+#include "analysis/processes/critical_path.h"
 #include "analysis/finding/finding_files.h"
 
 #include <errno.h>
@@ -107,7 +108,8 @@ struct file_group_sums {
 	uint64_t direct_bytes; /* read past the page cache: also from storage */
 	uint64_t copied_bytes, advised;
 	uint64_t dropped, random;
-	uint64_t undropped; /* files of which more was fetched again than dropped */
+	/* Fetched again; and that of files of which the job dropped less. */
+	uint64_t again_bytes, undropped_bytes;
 	uint64_t accesses, consecutive, jumps, backward;
 	struct file_group_ending endings[ENDINGS];
 };
@@ -138,18 +140,21 @@ static const struct file_group_ending *common_ending(const struct file_group_sum
 	return best;
 }
 
-/* Returns whether the job itself had dropped what was fetched more than once, all of it but for
- * pages that its calls named in part. */
-static bool is_dropped(const struct file_view *file, const struct advice_view *advice)
-{
-	const uint64_t fetched_bytes = file_group_fetched_to_read(file);
-	uint64_t again;
+#define MOST(bytes) ((bytes) - (bytes) / 8)
 
-	if (!advice->dropped || file->size_bytes == TABLE_NO_UINT ||
-	    fetched_bytes <= file->size_bytes)
-		return false;
-	again = fetched_bytes - file->size_bytes;
-	return advice->dropped_bytes >= again - again / 8;
+/* Adds what was fetched more than once, and whether the job itself had dropped it, all of it but
+ * for pages that its calls named in part. */
+static void add_again(struct file_group_sums *sums, const struct file_view *file,
+		      const struct advice_view *advice)
+{
+	const uint64_t again_bytes =
+		file->size_bytes == TABLE_NO_UINT
+			? 0
+			: clock_subtract(file_group_fetched_to_read(file), file->size_bytes);
+
+	sums->again_bytes += again_bytes;
+	if (!advice->dropped || advice->dropped_bytes < MOST(again_bytes))
+		sums->undropped_bytes += again_bytes;
 }
 
 /* Waits for locks have a finding of their own. */
@@ -207,7 +212,7 @@ static void add_file(struct file_group *file_group, struct file_group_sums *sums
 		sums->direct_bytes += file->direct_bytes;
 	sums->advised += file->advised;
 	sums->dropped += advice->dropped;
-	sums->undropped += !is_dropped(file, advice);
+	add_again(sums, file, advice);
 	sums->random += advice->random;
 	if (kind->use == USE_MMAP)
 		sums->copied_bytes += file->copied_bytes;
@@ -228,7 +233,9 @@ static void finish(struct file_group *file_group, const struct file_group_sums *
 		   const struct file_group_rule *kind)
 {
 	const struct file_group_ending *example = common_ending(sums);
-	bool by_faults = kind->use == USE_MMAP;
+	const bool by_faults = kind->use == USE_MMAP;
+	const bool dropped = sums->dropped &&
+			     sums->undropped_bytes <= sums->again_bytes - MOST(sums->again_bytes);
 
 	file_group->path = example->path;
 	file_group->readahead_bytes = example->readahead_bytes;
@@ -245,8 +252,8 @@ static void finish(struct file_group *file_group, const struct file_group_sums *
 	file_group->fetched_share = finding_share(file_group->storage_bytes, file_group->bytes);
 	file_group->direct_bytes = finding_or_none(sums->direct_bytes);
 	file_group->copied_bytes = finding_or_none(sums->copied_bytes);
-	file_group->dropped = sums->undropped ? TABLE_NO_UINT : sums->dropped;
-	file_group->advised = sums->advised && sums->undropped ? sums->advised : TABLE_NO_UINT;
+	file_group->dropped = dropped ? sums->dropped : TABLE_NO_UINT;
+	file_group->advised = sums->advised && !dropped ? sums->advised : TABLE_NO_UINT;
 	file_group->random = finding_or_none(sums->random);
 	file_group->misadvised =
 		by_faults && file_group->consecutive >= threshold(THRESHOLD_MMAP_SCAN)
@@ -337,6 +344,23 @@ static bool is_taken(const struct findings *findings, const struct file_group_ru
 				     findings->aggregated ? 0 : time_of(kind, file)));
 }
 
+/* Returns the time on the critical path in the operations that time_of() counts, or UINT64_MAX. */
+static uint64_t path_of(const struct findings *findings, const struct file_group_rule *kind,
+			uint32_t number)
+{
+	uint64_t time_ns = 0;
+
+	for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++) {
+		const enum use use = files_use_of(class);
+
+		if (use == kind->use || (kind->with_metadata && use == USE_METADATA) ||
+		    (kind->with_faults && use == USE_MMAP))
+			time_ns = clock_add(
+				time_ns, critical_path_file_ns(findings->results, number, class));
+	}
+	return time_ns;
+}
+
 /* Adds a file to each rule that it matches. */
 static void look_at_file(struct findings *findings, const struct advice_index *advised,
 			 uint32_t number, const struct file_view *file)
@@ -354,6 +378,8 @@ static void look_at_file(struct findings *findings, const struct advice_index *a
 			advice = advice_of(advised, number, file->path);
 		asked = true;
 		add_file(&found->file_group, &found->sums, kind, file, &advice);
+		found->file_group.path_ns =
+			clock_add(found->file_group.path_ns, path_of(findings, kind, number));
 	}
 }
 
@@ -425,7 +451,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 {
 	const struct results *results = findings->results;
 	const struct file_group_rule *kind = &rule->files;
-	uint64_t most_ns = totals_class(results, rule->class).time.measure, cost_ns;
+	uint64_t most_ns = totals_class(results, rule->class).time.measure, cost_ns, path_ns;
 	const struct file_group_found *found;
 	struct file_group file_group;
 
@@ -449,7 +475,13 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	file_group.reopen_ns = TABLE_NO_UINT;
 	if (kind->reopens && reopens_time_ns(results) > cost_ns)
 		cost_ns = file_group.reopen_ns = reopens_time_ns(results);
-	cost_ns = finding_unhidden(findings, rule->class, cost_ns);
+	/* The work that I/O drags is on the path as far as the I/O is. */
+	path_ns = file_group.path_ns < file_group.time_ns
+			  ? (unsigned __int128)cost_ns * file_group.path_ns / file_group.time_ns
+			  : cost_ns;
+	cost_ns = finding_waited(findings, rule->class, cost_ns, path_ns);
+	if (kind->saved)
+		cost_ns *= kind->saved(findings, &file_group);
 	file_group.of_run = finding_share(cost_ns, findings->duration_ns);
 	if (kind->speaks && !kind->speaks(&file_group))
 		return 0;

@@ -32,6 +32,7 @@ struct file_group {
 	double consecutive, backward; /* shares of the accesses */
 	double fetched_share;	      /* share of the bytes that came from storage */
 	double of_run;	    /* share of the run, for the time that no compute overlapped */
+	uint64_t path_ns;   /* of time_ns, on the critical path, at most; UINT64_MAX: unknown */
 	uint64_t reopen_ns; /* from opens to the first new read; TABLE_NO_UINT: not used */
 };
 

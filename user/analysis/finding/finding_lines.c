@@ -10,6 +10,7 @@
 
 #include "analysis/events/path.h"
 #include "analysis/finding/finding_files.h"
+#include "analysis/processes/critical_path.h"
 #include "analysis/stacks/lines.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
@@ -23,7 +24,8 @@ static unsigned int uses_of(const struct finding_rule *rule)
 {
 	if (!rule->files.takes)
 		return rule->lines;
-	return 1u << rule->files.use | (rule->files.with_metadata ? 1u << USE_METADATA : 0) |
+	return 1u << rule->files.use | rule->lines |
+	       (rule->files.with_metadata ? 1u << USE_METADATA : 0) |
 	       (rule->files.with_faults ? 1u << USE_MMAP : 0);
 }
 
@@ -106,6 +108,30 @@ static int sum_up_rows(struct findings *findings, const struct finding *finding,
 	return rows ? 0 : -ENOMEM;
 }
 
+/* Adds the time on CPUs on the critical path; of a finding: only that which its rule takes. */
+static void add_path(const struct results *results, const struct finding *finding,
+		     struct located *located)
+{
+	size_t count;
+	const struct path_stack *stacks = critical_path_stacks(results, &count);
+
+	for (; count; count--, stacks++) {
+		const struct thread thread = { .process = stacks->process, .tid = stacks->tid };
+		const struct line_sums sums = {
+			.time_ns = stacks->time_ns,
+			.samples = stacks->samples,
+			.estimated_ns = stacks->time_ns,
+			.estimated_samples = stacks->samples,
+		};
+		const uint32_t site =
+			lines_site(results, stacks->trace, stacks->stack, stacks->cut);
+
+		if (!finding || finding->rule->lines_path(finding->evidence,
+							  thread_kind(results->job, &thread)))
+			add_sums(located, site < located->count ? site : SITE_NONE, &sums);
+	}
+}
+
 /* Sums up the operations on files that a rule takes. */
 static int sum_up_uses(struct findings *findings, const struct finding *finding,
 		       struct located *located)
@@ -141,8 +167,63 @@ static int sum_up(struct findings *findings, const struct finding *finding, stru
 	located->sites = calloc(located->count + 1, sizeof(*located->sites));
 	if (!located->sites)
 		return -ENOMEM;
+	if (finding->rule->lines_path) {
+		add_path(findings->results, finding, located);
+		return 0;
+	}
 	return finding->rule->lines_row ? sum_up_rows(findings, finding, located)
 					: sum_up_uses(findings, finding, located);
+}
+
+/* Returns how much longer computing took because the thread waited for CPUs. */
+static double crowding(const struct results *results)
+{
+	uint64_t whole_ns, roots;
+	size_t count;
+	const struct path_share *shares = critical_path_threads(results, &count, &whole_ns, &roots);
+	double cpu_ns = 0, runnable_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		cpu_ns += shares[i].parts[PATH_CPU];
+		runnable_ns += shares[i].parts[PATH_RUNNABLE];
+	}
+	return cpu_ns > 0 ? 1 + runnable_ns / cpu_ns : 1;
+}
+
+int finding_drag(struct findings *findings, const struct finding *finding, uint64_t *time_ns)
+{
+	const struct results *results = findings->results;
+	struct located own = { .sites = NULL }, all = { .sites = NULL }, cpu = { .sites = NULL };
+	const double io_cpu = threads_cpu_of_io(results);
+	size_t uses;
+	const struct line_use *use = lines_uses(results, &uses, &all.count);
+	double dragged_ns = 0;
+	int status = sum_up(findings, finding, &own);
+
+	*time_ns = 0;
+	all.sites = calloc(all.count + 1, sizeof(*all.sites));
+	cpu.sites = calloc(all.count + 1, sizeof(*cpu.sites));
+	cpu.count = all.count;
+	if (!all.sites || !cpu.sites)
+		status = -ENOMEM;
+	if (!status) {
+		for (; uses; uses--, use++)
+			add_sums(&all, use->site, &use->sums);
+		add_path(results, NULL, &cpu);
+	}
+	for (size_t i = 0; i < all.count && !status; i++)
+		if (own.sites[i].time_ns) {
+			const double io_ns = all.sites[i].time_ns;
+			const double own_ns = fmin(own.sites[i].time_ns, io_ns);
+
+			dragged_ns +=
+				fmax(cpu.sites[i].time_ns - io_cpu * io_ns, 0) * (own_ns / io_ns);
+		}
+	free(own.sites);
+	free(all.sites);
+	free(cpu.sites);
+	*time_ns = fmin(dragged_ns * crowding(results), findings->duration_ns);
+	return status;
 }
 
 /* Returns the site with the most time; the number of sites if none has any. */
@@ -217,7 +298,7 @@ int finding_locate(struct findings *findings, struct finding *finding)
 	double named = 0;
 	int status = 0;
 
-	if (!uses_of(finding->rule) && !finding->rule->lines_row)
+	if (!uses_of(finding->rule) && !finding->rule->lines_row && !finding->rule->lines_path)
 		return 0;
 	status = sum_up(findings, finding, &located);
 	for (int i = 0; i < LINES_NAMED && !status && named < SHARE_MOST; i++) {

@@ -10,86 +10,6 @@
 #include "analysis/totals/access.h"
 #include "analysis/totals/totals.h"
 
-/* --- failed lookups --- */
-
-struct failed {
-	struct table_text directory, example;
-	uint64_t count, there, time_ns;
-};
-
-static const struct table_column failed_evidence[] = {
-	FACT(failed, directory, "directory", NONE, "directory with the most failures"),
-	FACT(failed, example, "example", NONE, "one of the paths"),
-	FACT(failed, count, "count", COUNT, "calls with a path that failed"),
-	FACT(failed, there, "there", COUNT, "failures in that directory"),
-	COLUMN(failed, time_ns, "time", NS, UNION, "thread time in these calls"),
-};
-
-THRESHOLD(FAILED_LOOKUPS, 1000, UNIT_COUNT, "failed lookups, at least",
-	  "a choice: Python's startup makes some hundreds");
-
-static bool fail_often(const struct findings *findings, const struct lookups_view *failed)
-{
-	return finding_is_enough_in(findings, failed->all_count, &THRESHOLD_FAILED_LOOKUPS,
-				    failed->all_thread_time_ns);
-}
-
-/* Uses the job's own lookups if there are many, otherwise all of them, including the search for
- * modules. */
-static int find_failed(struct findings *findings, const struct finding_rule *rule)
-{
-	const struct tally metadata = totals_class(findings->results, IO_METADATA);
-	struct lookups_view worst = failed_lookups_worst(findings->report, LOOKUPS_OF_DATA);
-	struct failed failed;
-
-	if (!fail_often(findings, &worst))
-		worst = failed_lookups_worst(findings->report, LOOKUPS_ALL);
-	if (!fail_often(findings, &worst))
-		return 0;
-	failed = (struct failed) {
-		.directory = worst.directory,
-		.example = worst.example,
-		.count = worst.all_count,
-		.there = worst.count,
-		.time_ns = worst.all_thread_time_ns,
-	};
-	return finding_add(findings, rule, &failed,
-			   finding_unhidden(findings, IO_METADATA,
-					    finding_least(failed.time_ns, metadata.time.measure)),
-			   TABLE_NO_UINT);
-}
-
-/* A call that finds no file has none; one that names a file by its path may have none either. */
-static bool is_of_no_file(const struct findings *findings, const void *evidence,
-			  const struct line_use *use)
-{
-	return use->file == FILE_NONE;
-}
-
-const struct finding_rule finding_failed_lookups = {
-	.id = "failed-lookups",
-	.order = 290,
-	.lines = 1u << USE_METADATA,
-	.lines_take = is_of_no_file,
-	.lines_whole = "the time in calls by path",
-	.needs = JOB_SYSCALL,
-	.find = find_failed,
-	.confidence = FINDING_SURE,
-	.cross_run = true,
-	FINDING_EVIDENCE(struct failed, failed_evidence),
-	.thresholds = { &THRESHOLD_FAILED_LOOKUPS },
-	.title = "Failed path lookups",
-	.says = "{count} lookups failed, {there} of them in {directory}, such as {example}",
-	.advice = "Remember which files do not exist, shorten search paths (PYTHONPATH, "
-		  "LD_LIBRARY_PATH, sys.path), or put local disk first",
-	.more = "faultline report --table failed_lookups TRACE",
-	.pictures = "lookups",
-	.rule = "A search through a list of directories tries each one until it finds the file. On "
-		"a shared file system each failed lookup is a round trip, for every process of "
-		"every node. Lookups of programs and modules count only if the job's own files "
-		"have too few.",
-};
-
 /* --- more metadata than data --- */
 
 struct metadata {
@@ -258,20 +178,26 @@ const struct finding_rule finding_metadata = {
 /* --- imported modules --- */
 
 /* For several runs, sums of times are capped by the time of all calls. */
+static bool are_slow_imports(const struct findings *findings, struct metadata *found,
+			     uint64_t *cost_ns)
+{
+	if (!are_many(findings))
+		return false;
+	*found = metadata_of(findings->results);
+	*cost_ns = finding_unhidden(findings, IO_METADATA,
+				    finding_least(found->modules_ns, found->time_ns));
+	return is_of_modules(found) && *cost_ns >= threshold(THRESHOLD_LOADED_NS) &&
+	       finding_is_of_run(findings, *cost_ns, THRESHOLD_LOADED_OF_RUN);
+}
+
 static int find_imports(struct findings *findings, const struct finding_rule *rule)
 {
 	struct metadata found;
 	uint64_t cost_ns;
 
-	if (!are_many(findings))
-		return 0;
-	found = metadata_of(findings->results);
-	cost_ns = finding_unhidden(findings, IO_METADATA,
-				   finding_least(found.modules_ns, found.time_ns));
-	if (!is_of_modules(&found) || cost_ns < threshold(THRESHOLD_LOADED_NS) ||
-	    !finding_is_of_run(findings, cost_ns, THRESHOLD_LOADED_OF_RUN))
-		return 0;
-	return finding_add(findings, rule, &found, cost_ns, TABLE_NO_UINT);
+	return are_slow_imports(findings, &found, &cost_ns)
+		       ? finding_add(findings, rule, &found, cost_ns, TABLE_NO_UINT)
+		       : 0;
 }
 
 /* Most calls of no file look for a module, or failed lookups would be found instead. */
@@ -287,6 +213,7 @@ static bool is_of_import(const struct findings *findings, const void *evidence,
 const struct finding_rule finding_imports = {
 	.id = "imports",
 	.order = 310,
+	.drags_lines = finding_always,
 	.lines = 1u << USE_METADATA,
 	.lines_take = is_of_import,
 	.lines_whole = "the time in calls on modules or by path",
@@ -315,6 +242,92 @@ const struct finding_rule finding_imports = {
 		"several calls for each of thousands of modules, in each process that starts from "
 		"scratch. Programs and workers that start often pay each time; on a shared file "
 		"system each call contacts a server. Shorter starts are ignored.",
+};
+
+/* --- failed lookups --- */
+
+struct failed {
+	struct table_text directory, example;
+	uint64_t count, there, time_ns;
+};
+
+static const struct table_column failed_evidence[] = {
+	FACT(failed, directory, "directory", NONE, "directory with the most failures"),
+	FACT(failed, example, "example", NONE, "one of the paths"),
+	FACT(failed, count, "count", COUNT, "calls with a path that failed"),
+	FACT(failed, there, "there", COUNT, "failures in that directory"),
+	COLUMN(failed, time_ns, "time", NS, UNION, "thread time in these calls"),
+};
+
+THRESHOLD(FAILED_LOOKUPS, 1000, UNIT_COUNT, "failed lookups, at least",
+	  "a choice: Python's startup makes some hundreds");
+
+static bool fail_often(const struct findings *findings, const struct lookups_view *failed)
+{
+	return finding_is_enough_in(findings, failed->all_count, &THRESHOLD_FAILED_LOOKUPS,
+				    failed->all_thread_time_ns);
+}
+
+/* Uses the job's own lookups if there are many, otherwise all of them, including the search for
+ * modules unless slow imports are found instead. */
+static int find_failed(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct tally metadata = totals_class(findings->results, IO_METADATA);
+	struct lookups_view worst = failed_lookups_worst(findings->report, LOOKUPS_OF_DATA);
+	struct failed failed;
+	struct metadata imports;
+	uint64_t cost_ns;
+
+	if (!fail_often(findings, &worst)) {
+		if (are_slow_imports(findings, &imports, &cost_ns))
+			return 0;
+		worst = failed_lookups_worst(findings->report, LOOKUPS_ALL);
+	}
+	if (!fail_often(findings, &worst))
+		return 0;
+	failed = (struct failed) {
+		.directory = worst.directory,
+		.example = worst.example,
+		.count = worst.all_count,
+		.there = worst.count,
+		.time_ns = worst.all_thread_time_ns,
+	};
+	return finding_add(findings, rule, &failed,
+			   finding_unhidden(findings, IO_METADATA,
+					    finding_least(failed.time_ns, metadata.time.measure)),
+			   TABLE_NO_UINT);
+}
+
+/* A call that finds no file has none; one that names a file by its path may have none either. */
+static bool is_of_no_file(const struct findings *findings, const void *evidence,
+			  const struct line_use *use)
+{
+	return use->file == FILE_NONE;
+}
+
+const struct finding_rule finding_failed_lookups = {
+	.id = "failed-lookups",
+	.drags_lines = finding_always,
+	.order = 290,
+	.lines = 1u << USE_METADATA,
+	.lines_take = is_of_no_file,
+	.lines_whole = "the time in calls by path",
+	.needs = JOB_SYSCALL,
+	.find = find_failed,
+	.confidence = FINDING_SURE,
+	.cross_run = true,
+	FINDING_EVIDENCE(struct failed, failed_evidence),
+	.thresholds = { &THRESHOLD_FAILED_LOOKUPS },
+	.title = "Failed path lookups",
+	.says = "{count} lookups failed, {there} of them in {directory}, such as {example}",
+	.advice = "Remember which files do not exist, shorten search paths (PYTHONPATH, "
+		  "LD_LIBRARY_PATH, sys.path), or put local disk first",
+	.more = "faultline report --table failed_lookups TRACE",
+	.pictures = "lookups",
+	.rule = "A search through a list of directories tries each one until it finds the file. On "
+		"a shared file system each failed lookup is a round trip, for every process of "
+		"every node. Lookups of programs and modules count only if the job's own files "
+		"have too few.",
 };
 
 /* --- cold metadata --- */

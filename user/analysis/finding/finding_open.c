@@ -145,10 +145,22 @@ static uint64_t count_of_opens(const struct file_view *file)
 
 THRESHOLD(OPENS, 500, UNIT_COUNT, "opens of such files, at least", "a choice: one per sample");
 
+THRESHOLD(OPENS_EACH, 100, UNIT_COUNT,
+	  "or opens of each such file on average, at least; then CPU work of the same lines counts",
+	  "a choice: more than the epochs of most training runs");
+
 static bool are_many_opens(const struct file_group *file_group)
 {
 	return file_group->opens >= threshold(THRESHOLD_OPENS) ||
+	       file_group->opens >= threshold(THRESHOLD_OPENS_EACH) * file_group->files ||
 	       file_group->of_run >= threshold(THRESHOLD_TIME_DECIDES);
+}
+
+static bool opens_drag(const void *evidence)
+{
+	const struct file_group *file_group = evidence;
+
+	return file_group->opens >= threshold(THRESHOLD_OPENS_EACH) * file_group->files;
 }
 
 THRESHOLD(OPENS_OF_FILE, 10, UNIT_COUNT, "opens of one file, at least",
@@ -156,6 +168,8 @@ THRESHOLD(OPENS_OF_FILE, 10, UNIT_COUNT, "opens of one file, at least",
 
 const struct finding_rule finding_opened_again = {
 	.id = "opened-again",
+	.lines = 1u << USE_READ,
+	.drags_lines = opens_drag,
 	.order = 270,
 	.drags = true,
 	.needs = JOB_SYSCALL,
@@ -172,8 +186,8 @@ const struct finding_rule finding_opened_again = {
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
-	.thresholds = { &THRESHOLD_OPENS_OF_FILE, &THRESHOLD_OPENS, &THRESHOLD_TIME_DECIDES,
-			&THRESHOLD_FEW },
+	.thresholds = { &THRESHOLD_OPENS_OF_FILE, &THRESHOLD_OPENS, &THRESHOLD_OPENS_EACH,
+			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "{file} is opened and closed repeatedly",
 	.says = "{opens} opens of {files:file|files}, {metadata} metadata calls on them[; "
 		"{reopen_ns} from opens to the first read of new data]",
@@ -199,6 +213,7 @@ THRESHOLD(LISTED_AGAIN, 8, UNIT_COUNT, "opens of a listed directory, at least",
 
 const struct finding_rule finding_listed_again = {
 	.id = "listed-again",
+	.drags_lines = finding_always,
 	.order = 280,
 	.drags = true,
 	.needs = JOB_SYSCALL,

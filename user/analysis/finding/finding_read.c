@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about files read with system calls; finding_mmap.c covers mappings. */
 #include "analysis/finding/finding_files.h"
+#include "analysis/processes/threads.h"
 #include "analysis/totals/totals.h"
 
 static uint64_t cost_again(const struct file_group *file_group)
@@ -155,6 +156,7 @@ static bool takes_small_storage(const struct file_view *file)
 
 const struct finding_rule finding_small_reads_storage = {
 	.id = "small-reads-storage",
+	.drags_lines = finding_always,
 	.order = 160,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
@@ -211,6 +213,7 @@ static bool takes_small_cached(const struct file_view *file)
 
 const struct finding_rule finding_small_reads_cached = {
 	.id = "small-reads-cached",
+	.drags_lines = finding_always,
 	.order = 170,
 	.drags = true,
 	.breadth = FINDING_PATTERN,
@@ -261,6 +264,13 @@ static uint64_t cost_random(const struct file_group *file_group)
 	return file_group->storage_bytes;
 }
 
+/* With many in flight, what is left is the CPU time of the calls. */
+static double is_waiting(const struct findings *findings, const struct file_group *file_group)
+{
+	(void)file_group;
+	return 1 - threads_cpu_of_io(findings->results);
+}
+
 const struct finding_rule finding_random_reads = {
 	.id = "random-reads",
 	.order = 190,
@@ -274,6 +284,7 @@ const struct finding_rule finding_random_reads = {
 		.counts = count_of_reads,
 		.least = &THRESHOLD_RANDOM_READS,
 		.cost_bytes = cost_random,
+		.saved = is_waiting,
 	},
 	/* If the same reads go one at a time, the queue depth is what to change first. */
 	.reported_by = { "held-back", "shallow-queue" },
@@ -295,7 +306,8 @@ const struct finding_rule finding_random_reads = {
 		"use the device better. With O_DIRECT, which has no readahead, only small reads "
 		"count. Holes of a sparse file come from no device: on file systems that read as "
 		"many bytes as they return (ext4, xfs), nothing counts as from storage if device "
-		"requests were recorded and are far fewer.",
+		"requests were recorded and are far fewer. The cost leaves out the CPU time of the "
+		"calls, which stays.",
 };
 
 /* --- repeated reads --- */
@@ -403,6 +415,14 @@ const struct finding_rule finding_read_by_several = {
 		"storage.",
 };
 
+/* Once it must come from storage, and each time it must be copied. */
+static double is_saved(const struct findings *findings, const struct file_group *file_group)
+{
+	return (1 - finding_share(finding_least(file_group->size_bytes, file_group->fetched_bytes),
+				  file_group->fetched_bytes)) *
+	       (1 - threads_cpu_of_io(findings->results));
+}
+
 const struct finding_rule finding_fetched_again = {
 	.id = "fetched-again",
 	.order = 200,
@@ -415,6 +435,7 @@ const struct finding_rule finding_fetched_again = {
 		.takes = takes_fetched_again,
 		.programs = true,
 		.speaks = are_large,
+		.saved = is_saved,
 		.cost_bytes = file_group_fetched,
 	},
 	.cross_run = true,
@@ -436,6 +457,7 @@ const struct finding_rule finding_fetched_again = {
 		"from storage than the file has, parts of it were evicted in between, or it was "
 		"read with O_DIRECT. The job itself evicts data with POSIX_FADV_DONTNEED; it is "
 		"reported as the cause if such calls named as much as was read again, and more was "
-		"read after them. In aggregated or older traces, the kind and time of fadvise "
+		"read after them. The cost is the time in these reads less what one reading from "
+		"storage and the copies from memory take. In aggregated or older traces, the kind and time of fadvise "
 		"calls are unknown.",
 };

@@ -100,8 +100,10 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
 	[FINDING_COST_IS] = COLUMN(
 		finding, cost_is, NULL, NONE, LARGEST,
-		"kind of cost_ns: measured, estimated (by its class's overlap with compute), at "
-		"least (loss, several runs, or CPU work saved too) or at most (thread time)"),
+		"kind of cost_ns: measured, estimated (by its class's overlap with compute, or "
+		"with "
+		"CPU work of the same lines), at least (loss, several runs, or CPU work saved "
+		"too) or at most (thread time)"),
 	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE, KIND_LARGEST,
 				 "confidence that the evidence means what the title says: high, "
 				 "medium or low",
@@ -126,6 +128,35 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 		       "only in all summaries together"),
 };
 
+/* The time until the first new read has CPU work in it already. */
+static uint64_t cost_of_io(const struct finding *finding)
+{
+	const struct file_group *file_group = finding->evidence;
+
+	if (finding->rule->files.reopens && file_group->reopen_ns != TABLE_NO_UINT)
+		return finding_least(file_group->time_ns, finding->verdict.cost_ns);
+	return finding->verdict.cost_ns;
+}
+
+/* Adds the CPU work that the new findings' I/O drags: that of the lines that ask for it. */
+static int ask(struct findings *findings, const struct finding_rule *rule)
+{
+	size_t before = findings->count;
+	int status = rule->find(findings, rule);
+
+	for (; rule->drags_lines && status >= 0 && before < findings->count; before++) {
+		struct finding *finding = &findings->all[before];
+		uint64_t dragged_ns = 0;
+
+		if (rule->drags_lines(finding->evidence))
+			status = finding_drag(findings, finding, &dragged_ns);
+		if (status >= 0 && dragged_ns)
+			finding_raise_cost(findings, finding,
+					   clock_add(cost_of_io(finding), dragged_ns));
+	}
+	return status;
+}
+
 static int ask_all(struct findings *findings)
 {
 	const struct job *job = findings->results->job;
@@ -137,7 +168,7 @@ static int ask_all(struct findings *findings)
 
 		if ((job->layers & rule->needs) == rule->needs &&
 		    (!job->aggregated || rule->sums != FINDING_OF_EVENTS))
-			status = rule->find(findings, rule);
+			status = ask(findings, rule);
 	}
 	return status < 0 ? status : 0;
 }

@@ -85,10 +85,11 @@ struct finding_weight finding_weigh(const struct finding_rule *rule, uint64_t du
 				    struct finding_weight whole)
 {
 	struct finding_weight weight = whole;
+	const bool note = whole.severity == FINDING_NOTE;
 
-	if (!rule || !rule->startup || !whole.cost_ns)
+	if (!rule || !(rule->startup || note) || !whole.cost_ns)
 		return whole;
-	weight.cost_ns /= 2;
+	weight.cost_ns /= note ? 4 : 2;
 	if (duration_ns)
 		weight.severity = severity_of_time(weight.cost_ns, duration_ns);
 	return weight;

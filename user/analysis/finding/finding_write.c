@@ -374,6 +374,7 @@ static int find_small_writes(struct findings *findings, const struct finding_rul
 
 const struct finding_rule finding_small_writes = {
 	.id = "small-writes",
+	.drags_lines = finding_always,
 	.order = 400,
 	.lines = 1u << USE_WRITE,
 	.lines_of_pattern = true,

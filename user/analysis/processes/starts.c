@@ -16,6 +16,7 @@
 #include "analysis/shared/loaded.h"
 #include "analysis/events/path.h"
 #include "analysis/processes/processes.h"
+#include "analysis/processes/threads.h"
 #include "analysis/shared/trace_text.h"
 
 /* A process that loads nothing for this long has started. */
@@ -206,7 +207,9 @@ static void group_starts(struct starts *starts)
 		struct started *group;
 		uint64_t time_ns;
 
-		if (!process->executed || process->guessed || start->last_ns <= process->start_ns)
+		/* Servers of Python's multiprocessing start once, next to the workers. */
+		if (!process->executed || process->guessed || start->last_ns <= process->start_ns ||
+		    !strcmp(process_kind(starts->job, i), "helper"))
 			continue;
 		group = group_of(starts, process, i);
 		if (!group)

@@ -112,7 +112,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 		struct thread *thread;
 		uint64_t inside_ns, end_ns;
 
-		if (!(event->flags & EVENT_THREAD) || event_is_sample(event))
+		if (!(event->flags & EVENT_THREAD) || event_kind(event) != TRACE_THREAD_TIME)
 			continue;
 		inside_ns = inside_of(threads->job, event, &end_ns);
 		if (!inside_ns)
@@ -208,9 +208,7 @@ void thread_times_add_columns(struct table *table, size_t base)
 
 /* --- kinds of threads --- */
 
-/* Returns what the first thread of a process is, by the module of Python's multiprocessing that
- * runs in it, if any. */
-static const char *process_kind(const struct job *job, uint32_t number)
+const char *process_kind(const struct job *job, uint32_t number)
 {
 	static const struct {
 		const char *module, *kind;
@@ -356,6 +354,19 @@ const struct thread *threads_all(const struct results *results, size_t *count)
 
 	*count = threads->count;
 	return threads->all;
+}
+
+double threads_cpu_of_io(const struct results *results)
+{
+	size_t count;
+	const struct thread *threads = results->job ? threads_all(results, &count) : NULL;
+	double io_ns = 0, cpu_ns = 0;
+
+	for (size_t i = 0; threads && i < count; i++) {
+		io_ns += threads[i].times.io_ns;
+		cpu_ns += thread_times_io_cpu(&threads[i].times);
+	}
+	return io_ns > 0 && cpu_ns < io_ns ? cpu_ns / io_ns : 0;
 }
 
 const struct analysis analysis_threads = {

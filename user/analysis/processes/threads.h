@@ -33,6 +33,9 @@ const struct thread *threads_all(const struct results *results, size_t *count);
 
 /* Returns what a thread is to its program, a static text. */
 const char *thread_kind(const struct job *job, const struct thread *thread);
+/* ... and what the first thread of a process is, by the module of Python's multiprocessing that runs
+ * in it, if any. */
+const char *process_kind(const struct job *job, uint32_t number);
 #define THREAD_KIND_MEANING                                                                        \
 	"main: the first thread of a program; worker: the first thread of a process that it "      \
 	"forked without exec, or started by Python's multiprocessing; helper: any other thread, "  \
@@ -41,6 +44,8 @@ const char *thread_kind(const struct job *job, const struct thread *thread);
 
 /* Returns the part of a thread's time on a CPU that was inside I/O operations, in ns. */
 uint64_t thread_times_io_cpu(const struct thread_times *times);
+/* Returns the part of the time of all threads' operations that was on a CPU; 0 if unknown. */
+double threads_cpu_of_io(const struct results *results);
 void thread_times_add(struct thread_times *sum, const struct thread_times *times);
 /* Adds the columns of such times; `base` is the offset of a struct thread_times in the row. */
 void thread_times_add_columns(struct table *table, size_t base);

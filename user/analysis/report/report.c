@@ -37,6 +37,7 @@ static const struct analysis *const registry[] = {
 	&analysis_thread_kinds,
 	&analysis_thread_ranks,
 	&analysis_thread_processes,
+	&analysis_critical_path,
 	&analysis_lines,
 	&analysis_functions,
 	&analysis_devices,

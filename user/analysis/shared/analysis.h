@@ -94,6 +94,7 @@ extern const struct analysis analysis_threads;
 extern const struct analysis analysis_thread_kinds;
 extern const struct analysis analysis_thread_ranks;
 extern const struct analysis analysis_thread_processes;
+extern const struct analysis analysis_critical_path;
 extern const struct analysis analysis_lines;
 extern const struct analysis analysis_functions;
 extern const struct analysis analysis_devices;

@@ -67,6 +67,16 @@ static bool ends_with(struct table_text path, const char *ending)
 	return path.length >= length && !memcmp(path.bytes + path.length - length, ending, length);
 }
 
+/* Python looks for extension modules under such names first: NAME.cpython-311-x86_64-linux-gnu.so,
+ * NAME.abi3.so, NAME.so. Libraries have other names. */
+bool loaded_names_module(struct table_text path)
+{
+	size_t base = path_base(path.bytes, path.length);
+
+	return loaded_is_module(path) || (ends_with(path, ".so") && path.length - base > 3 &&
+					  memcmp(path.bytes + base, "lib", 3) != 0);
+}
+
 bool loaded_is_module(struct table_text path)
 {
 	if (!path.length)

@@ -466,6 +466,14 @@ size_t lines_locate_unfinished(const struct results *results, uint32_t process, 
 	return strlen(text);
 }
 
+uint32_t lines_site(const struct results *results, uint32_t trace, uint64_t stack, bool cut)
+{
+	struct lines *lines = results_state(results, &analysis_lines);
+	const uint32_t site = sites_find(&lines->sites, trace, stack, cut);
+
+	return site == SITE_NONE ? site : lines->sites.all[site].plain;
+}
+
 void lines_locate(const struct results *results, uint32_t site, char text[LOCATION_BYTES])
 {
 	const struct lines *lines = results_state(results, &analysis_lines);

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The critical path: followed through workers, chains of waits, waits in both directions, threads
+ * that begin later, ranks, a chosen range, and I/O that nobody waits for.
+ */
+#include "unit_test.h"
+
+#include "analysis/report/report.h"
+#include "ask_report.h"
+
+#define MS 1000000ull
+#define END (1000 * MS)
+
+static void begin(struct made_trace *made)
+{
+	BEGIN(made, .threads = true);
+	EXEC(made, .time = 10, .pid = 10, .comm = "train", .command = "train", .rank = -1);
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 1 << 30, .path = "/a");
+}
+
+/* A thread that computes unless rows of its own say otherwise. */
+static void lives(struct made_trace *made, uint64_t pid, uint64_t tid, uint64_t start_ns)
+{
+	THREAD_TIME(made, .time = start_ns, .dur = END - start_ns, .pid = pid, .tid = tid,
+		    .states = { [THREAD_CPU] = END - start_ns });
+}
+
+static void reads(struct made_trace *made, uint64_t pid, uint64_t tid, uint64_t start_ns,
+		  uint64_t time_ns)
+{
+	CALL(made, .time = start_ns, .dur = time_ns, .pid = pid, .tid = tid, .op = M_PREAD,
+	     .file = 1, .asked = 4096, .result = 4096, .fetched = 4096);
+}
+
+static void waits(struct made_trace *made, uint64_t tid, uint64_t start_ns, uint64_t end_ns,
+		  uint64_t waker)
+{
+	WAIT(made, .time = start_ns, .dur = end_ns - start_ns, .pid = 10, .tid = tid,
+	     .state = "lock", .call = "futex", .waker_pid = 10, .waker_tid = waker);
+}
+
+static void check_thread(const struct report *report, uint64_t tid, uint64_t cpu_ns, uint64_t io_ns,
+			 uint64_t lock_ns)
+{
+	const struct table *table = report_table(report, "critical_path");
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		if (ask(report, "critical_path", row, "tid")->uint != tid)
+			continue;
+		CHECK(report, "critical_path", row, "cpu_ns", cpu_ns);
+		CHECK(report, "critical_path", row, "io_ns", io_ns);
+		CHECK(report, "critical_path", row, "lock_ns", lock_ns);
+		CHECK(report, "critical_path", row, "time_ns", cpu_ns + io_ns + lock_ns);
+		return;
+	}
+	assert_int_equal(cpu_ns + io_ns + lock_ns, 0);
+}
+
+static struct report *finish(struct made_trace *made)
+{
+	return report_between(made, 10, END);
+}
+
+/* While the main thread waits for thread 11, which waits for 12, the path is what 12 does. */
+TEST(test_chain)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	lives(&made, 10, 10, 10);
+	lives(&made, 10, 11, 20);
+	lives(&made, 10, 12, 30);
+	reads(&made, 10, 12, 50 * MS, 100 * MS); /* half of it before */
+	waits(&made, 11, 90 * MS, 300 * MS, 12);
+	waits(&made, 10, 100 * MS, 400 * MS, 11);
+	reads(&made, 10, 11, 320 * MS, 20 * MS);
+	reads(&made, 10, 12, 500 * MS, 100 * MS); /* for nobody */
+	reads(&made, 10, 10, 700 * MS, 10 * MS);
+	report = finish(&made);
+	check_thread(report, 10, END - 10 - 310 * MS, 10 * MS, 0);
+	check_thread(report, 11, 80 * MS, 20 * MS, 0);
+	check_thread(report, 12, 150 * MS, 50 * MS, 0);
+	done(&made, report);
+}
+
+/* Two threads that wait for each other, and one that is not known: the wait stays a wait. */
+TEST(test_cycle)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	lives(&made, 10, 10, 10);
+	lives(&made, 10, 11, 20);
+	waits(&made, 11, 50 * MS, 300 * MS, 10);
+	waits(&made, 10, 100 * MS, 200 * MS, 11);
+	waits(&made, 10, 400 * MS, 500 * MS, 99);
+	report = finish(&made);
+	check_thread(report, 10, END - 10 - 200 * MS, 0, 100 * MS);
+	check_thread(report, 11, 0, 0, 100 * MS);
+	done(&made, report);
+}
+
+/* The thread that ends the wait begins during it. */
+TEST(test_later_thread)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	lives(&made, 10, 10, 10);
+	waits(&made, 10, 100 * MS, 400 * MS, 12);
+	lives(&made, 10, 12, 200 * MS);
+	report = finish(&made);
+	check_thread(report, 10, END - 10 - 300 * MS, 0, 100 * MS);
+	check_thread(report, 12, 200 * MS, 0, 0);
+	done(&made, report);
+}
+
+/* A wait inside an operation, such as one that locks a file, is a wait. */
+TEST(test_wait_in_call)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	lives(&made, 10, 10, 10);
+	reads(&made, 10, 10, 100 * MS, 50 * MS);
+	waits(&made, 10, 110 * MS, 140 * MS, 0);
+	report = finish(&made);
+	check_thread(report, 10, END - 10 - 50 * MS, 20 * MS, 30 * MS);
+	done(&made, report);
+}
+
+/* Of ranks, each main thread has a path; a launcher above them has none. */
+TEST(test_ranks)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	lives(&made, 10, 10, 10);
+	for (uint64_t pid = 20; pid < 22; pid++) {
+		made_fork(&made, 15, 10, pid);
+		EXEC(&made, .time = 16, .pid = pid, .comm = "rank", .command = "rank",
+		     .rank = pid - 20);
+		lives(&made, pid, pid, 16);
+		reads(&made, pid, pid, 100 * MS, (pid - 19) * 10 * MS);
+	}
+	report = finish(&made);
+	check_thread(report, 10, 0, 0, 0);
+	check_thread(report, 20, END - 16 - 10 * MS, 10 * MS, 0);
+	check_thread(report, 21, END - 16 - 20 * MS, 20 * MS, 0);
+	done(&made, report);
+}
+
+/* In a chosen range, all is cut at its ends. */
+TEST(test_range)
+{
+	struct filter filter = FILTER_ALL;
+	const struct report_options options = { .filter = &filter };
+	const char *name = "a.flt";
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	lives(&made, 10, 10, 10);
+	lives(&made, 10, 11, 20);
+	waits(&made, 10, 100 * MS, 400 * MS, 11);
+	reads(&made, 10, 11, 150 * MS, 100 * MS);
+	filter.from_ns = 200 * MS - 10;
+	filter.until_ns = 300 * MS - 10;
+	made_finish(&made, 10, END);
+	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), 0);
+	check_thread(report, 11, 50 * MS, 50 * MS, 0);
+	done(&made, report);
+}
+
+/* Computing and short waits have no rows: they are divided as in the thread's life. */
+TEST(test_short_waits)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	THREAD_TIME(&made, .time = 10, .dur = END - 10, .pid = 10,
+		    .states = { [THREAD_CPU] = 600 * MS - 10, [THREAD_LOCK] = 400 * MS });
+	waits(&made, 10, 100 * MS, 300 * MS, 0);
+	report = finish(&made);
+	/* Rounded down. */
+	assert_in_range(ask(report, "critical_path", 0, "lock_ns")->uint, 400 * MS - 2, 400 * MS);
+	done(&made, report);
+}
+
+/* What nobody waits for costs less: all of the reads, or those of the main thread only. */
+TEST(test_costs)
+{
+	for (int helper = 0; helper < 2; helper++) {
+		struct made_trace made;
+		struct report *report;
+		int row;
+
+		begin(&made);
+		lives(&made, 10, 10, 10);
+		lives(&made, 10, 11, 20);
+		for (uint64_t i = 0; i < 400; i++)
+			CALL(&made, .time = 100 * MS + i * MS, .dur = MS, .pid = 10,
+			     .tid = i < 100 || !helper ? 10 : 11, .op = M_PREAD, .file = 1,
+			     .offset = (int64_t)(i * 157 % 400) << 20, .asked = 4096, .result = 4096,
+			     .fetched = 4096);
+		report = finish(&made);
+		row = row_of_finding(report, "random-reads");
+		assert_true(row >= 0);
+		CHECK(report, "findings", row, "cost_ns", (helper ? 100 : 400) * MS);
+		report_free(report);
+		made_close(&made);
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Traces of runs that wait for something other than I/O. Each triggers one finding or, if `sound`,
+ * does not.
+ */
+#ifndef FAULTLINE_FINDINGS_OF_PATH_H
+#define FAULTLINE_FINDINGS_OF_PATH_H
+
+#include "finding_cases.h"
+
+#define BEGAN 11 /* of process 10, in ns */
+
+/* A thread that is `state` for `share` per cent of the run, and computes or sleeps otherwise. */
+static void add_states(struct made_trace *made, uint64_t pid, uint64_t tid, enum thread_state state,
+		       uint64_t share, enum thread_state rest)
+{
+	struct made_thread_time row = { .time = BEGAN, .dur = END - BEGAN, .pid = pid, .tid = tid };
+
+	row.states[state] = END / 100 * share;
+	row.states[rest] = row.dur - row.states[state];
+	made_thread_time(made, &row);
+}
+
+/* A wait of 60 % of the run, in a call. */
+static void add_long_wait(struct made_trace *made, const char *state, const char *call,
+			  uint64_t waker_pid, uint64_t waker_tid)
+{
+	WAIT(made, .time = 100 * MS, .dur = 600 * MS, .pid = 10, .state = state, .call = call,
+	     .waker_pid = waker_pid, .waker_tid = waker_tid);
+}
+
+/* Or in compute spans. */
+FINDING_CASE("cpu-bound", cpu_bound)
+{
+	add_states(made, 10, 10, THREAD_CPU, 99, THREAD_SLEEP);
+	if (sound)
+		SPAN(made, .begin = 20, .end = END - 20, .pid = 10, .tid = 10, .id = 1,
+		     .name = "step", .category = "compute");
+}
+
+/* A worker computes while the main thread waits for it, or for nobody known. */
+FINDING_CASE("worker-bound", worker_bound)
+{
+	made_fork(made, 20, 10, 11);
+	add_states(made, 10, 10, THREAD_PIPE, 60, THREAD_SLEEP);
+	add_states(made, 11, 11, THREAD_CPU, 90, THREAD_SLEEP);
+	add_long_wait(made, "pipe", "read", sound ? 99 : 11, 0);
+}
+
+/* Another thread of the process does. */
+FINDING_CASE("helper-bound", helper_bound)
+{
+	add_states(made, 10, 10, THREAD_LOCK, 60, THREAD_SLEEP);
+	add_states(made, 10, 12, THREAD_CPU, 90, THREAD_SLEEP);
+	add_long_wait(made, "lock", "futex", 10, sound ? 99 : 12);
+}
+
+FINDING_CASE("cpu-starved", cpu_starved)
+{
+	add_states(made, 10, 10, sound ? THREAD_STORAGE : THREAD_RUNNABLE, 30, THREAD_CPU);
+}
+
+/* Or it polls for what another thread does. */
+FINDING_CASE("sleeps", sleeps)
+{
+	add_states(made, 10, 10, THREAD_SLEEP, 60, THREAD_CPU);
+	add_states(made, 10, 12, sound ? THREAD_CPU : THREAD_LOCK, 99, THREAD_OTHER);
+	add_long_wait(made, "sleep", "clock_nanosleep", 0, 0);
+}
+
+/* Ended by no thread of the run; or by one of it. */
+FINDING_CASE("peer-waits", peer_waits)
+{
+	made_fork(made, 20, 10, 11);
+	add_states(made, 10, 10, THREAD_PIPE, 60, THREAD_CPU);
+	add_states(made, 11, 11, sound ? THREAD_CPU : THREAD_LOCK, 99, THREAD_OTHER);
+	add_long_wait(made, "pipe", "recvfrom", sound ? 11 : 99, 0);
+}
+
+FINDING_CASE("lock-waits", lock_waits)
+{
+	add_states(made, 10, 10, THREAD_LOCK, 60, THREAD_CPU);
+	add_states(made, 10, 12, THREAD_CPU, sound ? 90 : 1, THREAD_SLEEP);
+	add_long_wait(made, "lock", "futex", 10, sound ? 12 : 99);
+}
+
+FINDING_CASE("memory-waits", memory_waits)
+{
+	add_states(made, 10, 10, sound ? THREAD_CPU : THREAD_MEMORY, 40, THREAD_CPU);
+}
+
+FINDING_CASE("device-waits", device_waits)
+{
+	add_states(made, 10, 10, sound ? THREAD_CPU : THREAD_DEVICE, 40, THREAD_CPU);
+}
+
+FINDING_CASE("stopped", stopped)
+{
+	add_states(made, 10, 10, sound ? THREAD_CPU : THREAD_STOPPED, 40, THREAD_CPU);
+}
+
+#endif

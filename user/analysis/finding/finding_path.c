@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about what the main threads wait for other than I/O: computation, CPUs, locks, other
+ * processes, sleep, memory, devices.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/finding/finding_made.h"
+#include "analysis/phases/levels.h"
+#include "analysis/processes/critical_path.h"
+#include "analysis/shared/trace_text.h"
+#include "analysis/stacks/lines.h"
+
+struct path_evidence {
+	struct table_text program;
+	const char *kind, *state; /* of struct lines_row */
+	uint64_t pid, tid, time_ns, cpus, starved_cpus;
+	double share, busy;
+};
+
+#define KIND(kind) (1u << (kind))
+enum path_kind { KIND_MAIN, KIND_WORKER, KIND_HELPER, KIND_OTHER, KINDS };
+static const char *const kinds[KINDS] = { "main", "worker", "helper", "other" };
+
+static const struct table_column evidence_columns[] = {
+	FACT(path_evidence, program, "program", NONE, "program of the thread with the most of it"),
+	{ "kind", "kind", UNIT_NONE, KIND_FACT, "kind of that thread, as in table threads",
+	  TABLE_LITERAL(struct path_evidence, kind), 0 },
+	FACT(path_evidence, pid, "pid", NONE, "its process"),
+	FACT(path_evidence, tid, "tid", NONE, "its thread ID"),
+	COLUMN(path_evidence, time_ns, "time", NS, UNION,
+	       "this part of the critical path, of one main thread on average"),
+	FACT(path_evidence, share, "share", SHARE, "its share of the critical path"),
+	FACT(path_evidence, busy, "busy", NONE, "CPUs that the run kept busy on average"),
+	FACT(path_evidence, cpus, "cpus", COUNT, "CPUs of the host"),
+	FACT(path_evidence, starved_cpus, "starved", COUNT,
+	     "the same, if the run itself keeps most of them busy; null: it does not"),
+};
+
+/* Returns the number in that column of the table "trace"; 0: unknown. */
+static uint64_t trace_number(const struct findings *findings, const char *name)
+{
+	uint64_t number = 0;
+
+	table_number(report_by(findings->report, &analysis_trace), 0, name, &number);
+	return number;
+}
+
+THRESHOLD(CPUS_BUSY, 0.75, UNIT_SHARE,
+	  "share of the host's CPUs that the run keeps busy to compete with itself, at least",
+	  "a choice: with less, others must have them");
+
+/* Sums up what all threads did, on the path or not: on a CPU, or in I/O. */
+static uint64_t active_ns(const struct findings *findings, uint64_t *cpu_ns)
+{
+	size_t count;
+	const struct thread *threads = threads_all(findings->results, &count);
+	uint64_t time_ns = 0;
+
+	*cpu_ns = 0;
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t *states = threads[i].times.states;
+
+		*cpu_ns = clock_add(*cpu_ns, states[THREAD_CPU]);
+		time_ns = clock_add(time_ns, clock_add(states[THREAD_CPU], states[THREAD_STORAGE]));
+	}
+	return time_ns;
+}
+
+/* A part of the path, of threads of some kinds. */
+struct path_sum {
+	uint64_t time_ns; /* of one main thread on average */
+	uint64_t idle_ns; /* the same, less what other threads did, for which it may have waited */
+	struct path_evidence evidence;
+};
+
+/* Returns false if it is unknown or nothing. */
+static bool sum_up(const struct findings *findings, enum path_part part, unsigned int of_kinds,
+		   struct path_sum *sum)
+{
+	const struct job *job = findings->results->job;
+	uint64_t whole_ns, roots, part_ns = 0, path_ns = 0, most_ns = 0, cpu_ns, other_ns;
+	size_t count;
+	const struct path_share *shares =
+		critical_path_threads(findings->results, &count, &whole_ns, &roots);
+	const struct path_share *worst = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct thread thread = { .process = shares[i].process, .tid = shares[i].tid };
+		const char *kind = thread_kind(job, &thread);
+
+		path_ns += shares[i].parts[PATH_CPU] + shares[i].parts[PATH_IO];
+		for (unsigned int j = 0; j < KINDS; j++)
+			if (of_kinds & KIND(j) && !strcmp(kind, kinds[j]))
+				part_ns += shares[i].parts[part];
+		if (shares[i].parts[part] > most_ns) {
+			most_ns = shares[i].parts[part];
+			worst = &shares[i];
+		}
+	}
+	if (!worst || !part_ns || !roots)
+		return false;
+	other_ns = clock_subtract(active_ns(findings, &cpu_ns), path_ns);
+	*sum = (struct path_sum) {
+		.time_ns = finding_least(part_ns / roots, findings->duration_ns),
+		.idle_ns = clock_subtract(part_ns, other_ns) / roots,
+		.evidence = {
+			.program = trace_text(job_comm(job, worst->process)),
+			.kind = thread_kind(job, &(struct thread) { .process = worst->process,
+								    .tid = worst->tid }),
+			.pid = job->processes.processes[worst->process].pid,
+			.tid = worst->tid,
+			.cpus = trace_number(findings, "cpus"),
+			.starved_cpus = TABLE_NO_UINT,
+			.share = finding_share(part_ns, whole_ns),
+			.busy = finding_share(cpu_ns, findings->duration_ns),
+		},
+	};
+	if (sum->evidence.busy >= threshold(THRESHOLD_CPUS_BUSY) * sum->evidence.cpus)
+		sum->evidence.starved_cpus = sum->evidence.cpus;
+	return true;
+}
+
+/* --- on a CPU --- */
+
+/* Returns the CPU time that other findings promise to save. */
+static uint64_t claimed_ns(const struct findings *findings)
+{
+	uint64_t time_ns = 0;
+
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->all[i].rule->drags &&
+		    findings->all[i].verdict.cost_ns != TABLE_NO_UINT)
+			time_ns = clock_add(time_ns, findings->all[i].verdict.cost_ns);
+	return time_ns;
+}
+
+THRESHOLD(PATH_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least",
+	  "a choice: the threshold of severity high");
+
+/* More workers help as far as CPUs are free. */
+static int add_cpu(struct findings *findings, const struct finding_rule *rule, enum path_kind kind)
+{
+	struct level_view compute = { .time_ns = 0 };
+	struct path_sum sum;
+	uint64_t cost_ns;
+
+	if (!sum_up(findings, PATH_CPU, KIND(kind), &sum) ||
+	    strcmp(sum.evidence.kind, kinds[kind]) != 0)
+		return 0;
+	if (kind == KIND_MAIN)
+		levels_view(findings->results, ACTIVITY_COMPUTE, &compute);
+	sum.evidence.time_ns =
+		clock_subtract(sum.time_ns, clock_add(compute.time_ns, claimed_ns(findings)));
+	if (!finding_is_of_run(findings, sum.evidence.time_ns, THRESHOLD_PATH_SHARE))
+		return 0;
+	sum.evidence.share = finding_share(sum.evidence.time_ns, findings->duration_ns);
+	cost_ns = sum.evidence.time_ns;
+	if (kind == KIND_WORKER && sum.evidence.cpus)
+		cost_ns *= 1 - fmin(sum.evidence.busy / sum.evidence.cpus, 1);
+	return finding_add(findings, rule, &sum.evidence, cost_ns, TABLE_NO_UINT);
+}
+
+static int find_main_cpu(struct findings *findings, const struct finding_rule *rule)
+{
+	return add_cpu(findings, rule, KIND_MAIN);
+}
+
+static int find_worker_cpu(struct findings *findings, const struct finding_rule *rule)
+{
+	return add_cpu(findings, rule, KIND_WORKER);
+}
+
+static int find_helper_cpu(struct findings *findings, const struct finding_rule *rule)
+{
+	return add_cpu(findings, rule, KIND_HELPER);
+}
+
+static bool is_of_kind(const void *evidence, const char *kind)
+{
+	const struct path_evidence *path = evidence;
+
+	return path->kind == kind;
+}
+
+#define PATH_RULE                                                                                  \
+	.needs = JOB_THREAD | JOB_EVENTS, .confidence = FINDING_LIKELY,                            \
+	FINDING_EVIDENCE(struct path_evidence, evidence_columns),                                  \
+	.more = "faultline report --table critical_path TRACE", .pictures = "states"
+#define CPU_SAYS                                                                                   \
+	"{time_ns} ({share} of the run) on a CPU outside I/O, in {program} thread {tid} most of "  \
+	"all; the run kept {busy} of {cpus} CPUs busy"
+#define PATH_MEANING                                                                               \
+	"The critical path is what the main threads do and, while they wait for another thread "   \
+	"of "                                                                                      \
+	"the run, what that one does. "
+
+const struct finding_rule finding_cpu_bound = {
+	.id = "cpu-bound",
+	.order = 670,
+	.breadth = FINDING_REST,
+	.severity = FINDING_NOTE,
+	.find = find_main_cpu,
+	.lines_path = is_of_kind,
+	.lines_whole = "the CPU time",
+	.thresholds = { &THRESHOLD_PATH_SHARE },
+	.title = "Run is bound by the CPU, in {program}'s main thread",
+	.says = CPU_SAYS,
+	.advice = "Speed up or parallelize the code at these lines, or do its work once and store "
+		  "the result: faster I/O does not save this time",
+	PATH_RULE,
+	.rule = PATH_MEANING
+	"Most of that is computation in a main thread. No I/O is wrong about "
+	"it, so this is a note: only you know whether the computation is what the run is "
+	"for. CPU time in spans of category compute is left out, and so is what other "
+	"findings promise to save.",
+};
+
+const struct finding_rule finding_worker_bound = {
+	.id = "worker-bound",
+	.order = 680,
+	.breadth = FINDING_PATTERN,
+	.find = find_worker_cpu,
+	.lines_path = is_of_kind,
+	.lines_whole = "the workers' CPU time",
+	.reported_by = { "loader-preprocessing", "worker-slow" },
+	.thresholds = { &THRESHOLD_PATH_SHARE, &THRESHOLD_CPUS_BUSY },
+	.title = "Main thread waits for {program} workers, which are bound by the CPU",
+	.says = CPU_SAYS,
+	.advice = "[Request more CPUs for more workers: {starved_cpus} are busy; or s||Add "
+		  "workers, or s]peed up the code at these lines, or prepare the data once and "
+		  "store the result",
+	PATH_RULE,
+	.rule = PATH_MEANING
+	"Much of that is computation in worker processes. The cost is the part "
+	"that more workers could save on the CPUs that the run does not keep busy: with a "
+	"half of them free, half of that time.",
+};
+
+const struct finding_rule finding_helper_bound = {
+	.id = "helper-bound",
+	.order = 690,
+	.breadth = FINDING_PATTERN,
+	.find = find_helper_cpu,
+	.lines_path = is_of_kind,
+	.lines_whole = "the helper threads' CPU time",
+	.thresholds = { &THRESHOLD_PATH_SHARE },
+	.title = "Main thread waits for helper threads of {program}: for a lock that they hold, or "
+		 "for their results",
+	.says = CPU_SAYS,
+	.advice = "Do less at these lines while holding a lock (in Python: the GIL), do it in "
+		  "processes, or hand over data earlier",
+	PATH_RULE,
+	.rule = PATH_MEANING
+	"Much of that is computation in other threads of the same process, "
+	"which then woke the main thread: they released a lock (or Python's global "
+	"interpreter lock), or put something in a queue.",
+};
+
+/* --- waiting for something else --- */
+
+THRESHOLD(WAIT_SHARE, 0.05, UNIT_SHARE, "share of the run that it takes, at least",
+	  "a choice: half the threshold of severity high");
+THRESHOLD(WAIT_IDLE, 0.5, UNIT_SHARE,
+	  "part of the wait in which no other thread of the run did anything, at least",
+	  "a choice: most of it; otherwise it may wait for them by polling");
+
+static int add_wait(struct findings *findings, const struct finding_rule *rule, enum path_part part,
+		    enum thread_state state)
+{
+	struct path_sum sum;
+	uint64_t cost_ns;
+
+	if (!sum_up(findings, part, KIND(KINDS) - 1, &sum))
+		return 0;
+	cost_ns = sum.time_ns;
+	/* Threads wait for CPUs while others run. */
+	if (part != PATH_RUNNABLE && sum.idle_ns < threshold(THRESHOLD_WAIT_IDLE) * cost_ns)
+		return 0;
+	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE))
+		return 0;
+	sum.evidence.time_ns = cost_ns;
+	sum.evidence.state = sample_state_names[state];
+	return finding_add(findings, rule, &sum.evidence, cost_ns, TABLE_NO_UINT);
+}
+
+static bool is_wait(const void *evidence, const struct lines_row *row)
+{
+	const struct path_evidence *path = evidence;
+
+	return row->state == path->state && row->kind == path->kind;
+}
+
+#define WAIT_FINDING(name, part)                                                                   \
+	static int find_##name(struct findings *findings, const struct finding_rule *rule)         \
+	{                                                                                          \
+		return add_wait(findings, rule, PATH_##part, THREAD_##part);                       \
+	}
+WAIT_FINDING(starved, RUNNABLE)
+WAIT_FINDING(sleeps, SLEEP)
+WAIT_FINDING(peers, PIPE)
+WAIT_FINDING(locks, LOCK)
+WAIT_FINDING(memory, MEMORY)
+WAIT_FINDING(device, DEVICE)
+WAIT_FINDING(stopped, STOPPED)
+
+#define WAIT_RULE .thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_WAIT_IDLE }, PATH_RULE
+#define WAIT_SAYS "{time_ns} ({share} of the critical path), in {program} thread {tid} most of all"
+#define IDLE_MEANING " While it waited, no other thread of the run did much."
+
+const struct finding_rule finding_cpu_starved = {
+	.id = "cpu-starved",
+	.order = 700,
+	.breadth = FINDING_PATTERN,
+	.find = find_starved,
+	.title = "Run waits for CPUs",
+	.says = WAIT_SAYS "; the run kept {busy} of {cpus} CPUs busy",
+	.advice = "[Use fewer threads (OMP_NUM_THREADS, torch.set_num_threads) or workers, or "
+		  "request more than {starved_cpus} CPUs||Request more CPUs, raise the limit of "
+		  "its cgroup (cpu.max), or find what else runs on them]",
+	.thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_CPUS_BUSY },
+	PATH_RULE,
+	.rule = PATH_MEANING "Part of that is time in which a thread could run, but no CPU was "
+			     "free, or its cgroup's limit was used up.",
+};
+
+const struct finding_rule finding_sleeps = {
+	.id = "sleeps",
+	.order = 710,
+	.breadth = FINDING_CAUSE,
+	.find = find_sleeps,
+	.lines_row = is_wait,
+	.lines_whole = "its sleep",
+	.title = "Run sleeps, in {program}",
+	.says = WAIT_SAYS,
+	.advice = "Wait for the event itself (a condition, select, a queue) rather than for a "
+		  "time, or sleep less",
+	WAIT_RULE,
+	.rule = PATH_MEANING "Part of that is sleep." IDLE_MEANING,
+};
+
+const struct finding_rule finding_peer_waits = {
+	.id = "peer-waits",
+	.order = 720,
+	.breadth = FINDING_PATTERN,
+	.find = find_peers,
+	.lines_row = is_wait,
+	.lines_whole = "its waits on pipes and sockets",
+	.title = "Run waits for the network or for other processes, in {program}",
+	.says = WAIT_SAYS ", blocked on sockets or pipes",
+	.advice = "Request earlier or several at once (threads, prefetch), keep connections open, "
+		  "or keep a local copy",
+	WAIT_RULE,
+	.rule = PATH_MEANING
+	"Part of that is blocked on a socket or pipe, and what ended it was "
+	"no thread of the run: a process that is not traced, or another host." IDLE_MEANING,
+};
+
+const struct finding_rule finding_lock_waits = {
+	.id = "lock-waits",
+	.order = 730,
+	.breadth = FINDING_PATTERN,
+	.find = find_locks,
+	.lines_row = is_wait,
+	.lines_whole = "its waits for locks",
+	.reported_by = { "lock-wait" },
+	.title = "Run waits for locks, in {program}",
+	.says = WAIT_SAYS ", blocked on a lock",
+	.advice = "Find who holds the lock at these lines (--table critical_path), and hold it for "
+		  "less time",
+	WAIT_RULE,
+	.rule = PATH_MEANING
+	"Part of that is blocked on a lock that no thread of the run is known "
+	"to have released: its holder is not traced, or waits itself." IDLE_MEANING,
+};
+
+const struct finding_rule finding_memory_waits = {
+	.id = "memory-waits",
+	.order = 740,
+	.breadth = FINDING_CAUSE,
+	.find = find_memory,
+	.reported_by = { "swapped" },
+	.title = "Run waits for memory, in {program}",
+	.says = WAIT_SAYS ", blocked in reclaim, swap-in or a memory limit",
+	.advice = "Raise the memory limit of its cgroup, or use less: fewer workers, smaller "
+		  "batches, mapped files instead of copies",
+	WAIT_RULE,
+	.rule = PATH_MEANING "Part of that is blocked for memory." IDLE_MEANING,
+};
+
+const struct finding_rule finding_device_waits = {
+	.id = "device-waits",
+	.order = 750,
+	.breadth = FINDING_REST,
+	.severity = FINDING_NOTE,
+	.find = find_device,
+	.lines_row = is_wait,
+	.lines_whole = "its waits",
+	.title = "Run waits for a device such as a GPU, in {program}",
+	.says = WAIT_SAYS ", blocked in a device's driver",
+	.advice = "Profile what the device does: faster I/O does not save this time",
+	WAIT_RULE,
+	.rule = PATH_MEANING "Part of that is blocked in a driver (ioctl), as GPU libraries do "
+			     "until a kernel ends." IDLE_MEANING,
+};
+
+const struct finding_rule finding_stopped = {
+	.id = "stopped",
+	.order = 760,
+	.breadth = FINDING_CAUSE,
+	.find = find_stopped,
+	.title = "Run was stopped, in {program}",
+	.says = WAIT_SAYS,
+	.advice = "Find who sent SIGSTOP or froze its cgroup (a scheduler that suspends jobs, a "
+		  "debugger, a container pause)",
+	WAIT_RULE,
+	.rule = PATH_MEANING
+	"Part of that it was stopped by a signal, a debugger or the freezer." IDLE_MEANING,
+};

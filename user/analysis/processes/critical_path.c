@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Table "critical_path", and the path for findings. */
+#include "analysis/processes/critical_path_state.h"
+
+#include <stdlib.h>
+
+#include "analysis/shared/results.h"
+#include "analysis/shared/trace_text.h"
+#include "base/compare.h"
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* --- shares --- */
+
+/* Part of enum thread_state, by number. */
+static const enum path_part part_of_state[THREAD_STATE_COUNT] = {
+	[THREAD_CPU] = PATH_CPU,       [THREAD_RUNNABLE] = PATH_RUNNABLE,
+	[THREAD_STORAGE] = PATH_IO,    [THREAD_MEMORY] = PATH_MEMORY,
+	[THREAD_LOCK] = PATH_LOCK,     [THREAD_PIPE] = PATH_PIPE,
+	[THREAD_CHILD] = PATH_CHILD,   [THREAD_SLEEP] = PATH_SLEEP,
+	[THREAD_DEVICE] = PATH_DEVICE, [THREAD_STOPPED] = PATH_STOPPED,
+	[THREAD_OTHER] = PATH_OTHER,
+};
+
+/* What has no rows, computing and short waits, is divided as in the thread's whole life. */
+static void divide_rest(struct path_share *share, const struct path_thread *thread,
+			const struct thread_times *times)
+{
+	uint64_t rest_ns = share->time_ns, left_ns, weights[THREAD_STATE_COUNT];
+	double all = 0;
+
+	for (int i = 0; i < PATH_PARTS; i++)
+		rest_ns = clock_subtract(rest_ns, share->parts[i]);
+	for (int i = 0; i < THREAD_STATE_COUNT; i++) {
+		weights[i] = clock_subtract(times->states[i], thread->all_waits_ns[i]);
+		if (i == THREAD_CPU)
+			weights[i] = clock_subtract(weights[i], thread_times_io_cpu(times));
+		if (i == THREAD_STORAGE)
+			weights[i] = clock_subtract(weights[i], times->io_wait_ns);
+		all += weights[i];
+	}
+	left_ns = rest_ns;
+	for (int i = THREAD_STATE_COUNT - 1; i > THREAD_CPU && all > 0; i--) {
+		const uint64_t part_ns = least(rest_ns * (weights[i] / all), left_ns);
+
+		share->parts[part_of_state[i]] += part_ns;
+		left_ns -= part_ns;
+	}
+	share->parts[PATH_CPU] += left_ns;
+}
+
+static void add_share(struct critical_path *path, struct path_thread *thread,
+		      const struct thread_times *times)
+{
+	struct path_share *share = &path->shares[path->share_count];
+
+	/* It was taken to live until the end of the run. */
+	if (thread->is_root) {
+		thread->time_ns = clock_subtract(
+			thread->time_ns, clock_subtract(path->job->end_ns, thread->last_ns));
+		path->whole_ns = clock_add(path->whole_ns, thread->time_ns);
+	}
+	*share = (struct path_share) {
+		.process = thread->process,
+		.tid = thread->tid,
+		.root = thread->is_root,
+		.time_ns = clock_subtract(thread->time_ns, thread->passed_ns),
+	};
+	if (!share->time_ns)
+		return;
+	share->parts[PATH_IO] = thread->io_ns;
+	for (int i = 0; i < THREAD_STATE_COUNT; i++)
+		share->parts[part_of_state[i]] += thread->waits_ns[i];
+	divide_rest(share, thread, times);
+	path->share_count++;
+}
+
+static int compare_shares(const void *left, const void *right)
+{
+	const struct path_share *a = left, *b = right;
+
+	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->process, b->process)
+						       ?: COMPARE(a->tid, b->tid);
+}
+
+static void make_shares(struct critical_path *path, const struct results *results)
+{
+	static const struct thread_times none;
+	size_t count;
+	const struct thread *threads = threads_all(results, &count);
+	struct arena arena = { 0 };
+	struct map numbers;
+
+	path->shares = arena_alloc(path->arena, (path->count + 1) * sizeof(*path->shares));
+	map_init_in(&numbers, &arena, 1, 1);
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t key = (uint64_t)threads[i].process << 32 | threads[i].tid;
+		bool added;
+		uint64_t *number = map_add(&numbers, &key, &added);
+
+		if (number)
+			*number = i;
+	}
+	for (size_t i = 0; i < path->count && path->shares; i++) {
+		struct path_thread *thread = &path->threads[i];
+		const uint64_t key = (uint64_t)thread->process << 32 | thread->tid;
+		const uint64_t *number = map_find(&numbers, &key);
+
+		if (thread->time_ns)
+			add_share(path, thread, number ? &threads[*number].times : &none);
+	}
+	if (path->share_count)
+		qsort(path->shares, path->share_count, sizeof(*path->shares), compare_shares);
+	if (arena_status(&arena))
+		path->arena->failed = true;
+	arena_free(&arena);
+}
+
+static const struct critical_path *path_of(const struct results *results)
+{
+	const struct critical_path *path =
+		results->job ? results_state(results, &analysis_critical_path) : NULL;
+
+	return path && path->whole_ns ? path : NULL;
+}
+
+const struct path_share *critical_path_threads(const struct results *results, size_t *count,
+					       uint64_t *whole_ns, uint64_t *roots)
+{
+	const struct critical_path *path = path_of(results);
+
+	*count = path ? path->share_count : 0;
+	*whole_ns = path ? path->whole_ns : 0;
+	*roots = path ? path->root_count : 0;
+	return path ? path->shares : NULL;
+}
+
+uint64_t critical_path_io_ns(const struct results *results, enum io_class class)
+{
+	const struct critical_path *path = path_of(results);
+
+	return path ? path->io_ns[class] : UINT64_MAX;
+}
+
+uint64_t critical_path_file_ns(const struct results *results, uint32_t file, enum io_class class)
+{
+	const struct critical_path *path = path_of(results);
+
+	if (!path)
+		return UINT64_MAX;
+	return file < path->file_room ? path->files[file][class] : 0;
+}
+
+const struct path_stack *critical_path_stacks(const struct results *results, size_t *count)
+{
+	const struct critical_path *path = path_of(results);
+
+	*count = path ? path->stack_count : 0;
+	return path ? path->stacks : NULL;
+}
+
+/* --- table --- */
+
+struct path_row {
+	uint64_t pid, tid, time_ns, parts[PATH_PARTS];
+	double share;
+	int64_t rank;
+	const char *kind, *host;
+	struct table_text comm;
+};
+
+#define PART(part, name, title, meaning)                                                           \
+	{                                                                                          \
+		name, title, UNIT_NS, KIND_THREAD, meaning,                                        \
+			TABLE_UINT(struct path_row, parts[part]), 0                                \
+	}
+
+static const struct table_column columns[] = {
+	{ "pid", "pid", UNIT_NONE, KIND_KEY, "process ID", TABLE_UINT(struct path_row, pid), 0 },
+	{ "tid", "tid", UNIT_NONE, KIND_KEY, "thread ID", TABLE_UINT(struct path_row, tid), 0 },
+	{ "comm", "program", UNIT_NONE, KIND_FACT, "name of the program",
+	  TABLE_TEXT(struct path_row, comm), 0 },
+	{ "kind", "kind", UNIT_NONE, KIND_FACT, THREAD_KIND_MEANING,
+	  TABLE_LITERAL(struct path_row, kind), 0 },
+	{ "rank", "rank", UNIT_NONE, KIND_FACT, "rank of the process in the job; null: none",
+	  TABLE_INT(struct path_row, rank), 0 },
+	{ "host", NULL, UNIT_NONE, KIND_FACT, "host that the process ran on",
+	  TABLE_LITERAL(struct path_row, host), 0 },
+	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
+	  "time on the critical path: what this thread did or waited for while a main thread of "
+	  "the run waited for it, or that was its own; main threads' lifetimes in all",
+	  TABLE_UINT(struct path_row, time_ns), 0 },
+	PART(PATH_CPU, "cpu_ns", "on CPU",
+	     "part of it on a CPU, outside I/O operations; estimated where waits of less than 1 ms "
+	     "matter, from the thread's states"),
+	PART(PATH_RUNNABLE, "runnable_ns", "CPU wait", "waiting for a CPU"),
+	PART(PATH_IO, "io_ns", "I/O", "in I/O operations, on a CPU or blocked"),
+	PART(PATH_MEMORY, "memory_ns", "memory", "blocked for memory"),
+	PART(PATH_LOCK, "lock_ns", "lock",
+	     "blocked on a lock that no thread of the run is known to have released"),
+	PART(PATH_PIPE, "pipe_ns", "pipe",
+	     "blocked on a pipe, socket or poll that no thread of the run is known to have served"),
+	PART(PATH_CHILD, "child_ns", "child", "blocked until a child ends that is not followed"),
+	PART(PATH_SLEEP, "sleep_ns", "sleep", "asleep"),
+	PART(PATH_DEVICE, "device_ns", "device", "blocked in a device's driver"),
+	PART(PATH_STOPPED, "stopped_ns", "stopped", "stopped"),
+	PART(PATH_OTHER, "other_ns", "other", "blocked elsewhere in the kernel"),
+};
+
+static struct path_row row_of(const struct job *job, const struct path_share *share)
+{
+	const struct process *process = &job->processes.processes[share->process];
+	const struct thread thread = { .process = share->process, .tid = share->tid };
+	struct path_row row = {
+		.pid = process->pid,
+		.tid = share->tid,
+		.comm = trace_text(job_comm(job, share->process)),
+		.kind = thread_kind(job, &thread),
+		.rank = process->rank < 0 ? TABLE_NO_INT : process->rank,
+		.host = job->traces[process->trace].header->host,
+		.time_ns = share->time_ns,
+	};
+
+	for (int i = 0; i < PATH_PARTS; i++)
+		row.parts[i] = share->parts[i];
+	return row;
+}
+
+static void conclude(const struct results *results, struct table *table)
+{
+	struct critical_path *path = results_state(results, &analysis_critical_path);
+	const struct job *job = results->job;
+	size_t most;
+
+	if (threads_absent(table, job))
+		return;
+	make_shares(path, results);
+	table_add_columns(table, TABLE_COLUMNS(columns));
+	most = job_rows_most(job, table->column_count);
+	for (size_t i = 0; i < path->share_count && i < most; i++) {
+		const struct path_row row = row_of(job, &path->shares[i]);
+
+		table_add(table, &row);
+	}
+	if (path->share_count > most)
+		table->cut = path->share_count - most;
+}
+
+const struct analysis analysis_critical_path = {
+	.name = "critical_path",
+	.meaning = "what the main threads did or waited for, followed through the threads that "
+		   "they waited for",
+	.title = "Critical path",
+	.shown = "comm,tid,kind,rank,cpu_ns,runnable_ns,io_ns,sleep_ns,lock_ns,pipe_ns,child_ns,"
+		 "memory_ns,device_ns,stopped_ns,other_ns",
+	.by = "time_ns",
+	.share = "share",
+	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct critical_path),
+	.begin = critical_path_begin,
+	.consumer = { .parallel = true, .events = critical_path_events },
+	.columns = { [TRACE_WAIT] = CRITICAL_PATH_WAIT_COLUMNS,
+		     [TRACE_SAMPLE] = CRITICAL_PATH_SAMPLE_COLUMNS },
+	.conclude = conclude,
+	.merging = { .single = "host", .sorted = "-time_ns", .many = "threads", .label = "comm" },
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The critical path: what the main threads of the run did or waited for, at every moment. While one
+ * of them waits for a thread of the run (a worker that writes to its pipe, the holder of a lock, a
+ * child), the path is what that thread does, and so on; so I/O that no main thread waits for is not
+ * on it.
+ */
+#ifndef FAULTLINE_CRITICAL_PATH_H
+#define FAULTLINE_CRITICAL_PATH_H
+
+#include "analysis/events/io_class.h"
+#include "analysis/processes/threads.h"
+
+struct results;
+
+/* What a thread does at a moment on the path. */
+enum path_part {
+	PATH_CPU,      /* on a CPU, outside I/O operations */
+	PATH_RUNNABLE, /* waiting for a CPU */
+	PATH_IO,       /* in I/O operations, on a CPU or blocked */
+	PATH_MEMORY,   /* blocked, as enum thread_state; not for a thread of the run */
+	PATH_LOCK,
+	PATH_PIPE,
+	PATH_CHILD,
+	PATH_SLEEP,
+	PATH_DEVICE,
+	PATH_STOPPED,
+	PATH_OTHER,
+	PATH_PARTS,
+};
+
+struct path_share {
+	uint32_t process, tid;
+	bool root;	  /* a main thread of the run: see critical_path_threads */
+	uint64_t time_ns; /* the parts add up to it */
+	uint64_t parts[PATH_PARTS];
+};
+
+/* Returns the threads on the path, those with most of it first; `whole_ns`: the lifetimes of the
+ * `roots` main threads, which the threads' times add up to. Main threads are those of processes
+ * with a rank whose parent has none, or another; without ranks, those of processes without a
+ * parent. NULL and 0: the path is unknown. To be called in conclude(), after the table is made. */
+const struct path_share *critical_path_threads(const struct results *results, size_t *count,
+					       uint64_t *whole_ns, uint64_t *roots);
+
+/* Returns the time with operations of a class on the path of any main thread, or that one may have
+ * waited for: asynchronous ones, and those of other threads while what it waits for is unknown.
+ * UINT64_MAX if the path is unknown. */
+uint64_t critical_path_io_ns(const struct results *results, enum io_class class);
+
+/* The same for the operations on a file, by its number, summed. */
+uint64_t critical_path_file_ns(const struct results *results, uint32_t file, enum io_class class);
+
+/* Time on a CPU, on the path, by thread and stack: estimated from samples. */
+struct path_stack {
+	uint32_t trace;
+	uint32_t process, tid;
+	uint64_t stack;
+	bool cut; /* outer frames are missing */
+	uint64_t time_ns, samples;
+};
+/* Returns all of them, in no order; NULL and 0: none. */
+const struct path_stack *critical_path_stacks(const struct results *results, size_t *count);
+
+#endif
