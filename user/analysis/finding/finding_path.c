@@ -187,7 +187,7 @@ static bool is_of_kind(const void *evidence, const char *kind)
 #define PATH_RULE                                                                                  \
 	.needs = JOB_THREAD | JOB_EVENTS, .confidence = FINDING_LIKELY,                            \
 	FINDING_EVIDENCE(struct path_evidence, evidence_columns),                                  \
-	.more = "faultline report --table critical_path TRACE", .pictures = "states"
+	.more = "faultline report --table critical_path TRACE", .pictures = "path"
 #define CPU_SAYS                                                                                   \
 	"{time_ns} ({share} of the run) on a CPU outside I/O, in {program} thread {tid} most of "  \
 	"all; the run kept {busy} of {cpus} CPUs busy"

@@ -383,6 +383,8 @@ const PICTURES = {
 		countText, 'c-metadata', (row) => row.opens > 1),
 	'lookups': ranking('lookups', 'failed lookups by directory', 'failed_lookups', 'directory',
 		'count', countText, 'c-metadata'),
+	'path': ranking('path', 'critical path by thread', 'critical_path',
+		(row) => `${row.comm} ${row.kind} ${row.tid}`, 'time_ns', timeText, 'c-alone'),
 	'starts': ranking('starts', 'program startup time by name', 'starts', 'program', 'time_ns',
 		timeText, 'c-metadata'),
 	'writers': ranking('writers', 'throttled thread time by file', 'writeback',
