@@ -254,7 +254,8 @@ $(BUILD)/libfaultline.so: $(BUILD)/libfaultline.so.0
 # The Python package as the backend builds it for pip, for Debian's own Python, and the hook that
 # `faultline run --python-spans` puts on PYTHONPATH.
 PYTHON3 ?= $(firstword $(wildcard /usr/bin/python3) python3)
-PYTHON_FILES := user/python/backend.py $(wildcard user/python/faultline/*.* user/python/src/*.*) \
+PYTHON_FILES := user/python/backend.py $(wildcard user/python/faultline/*.* \
+	user/python/faultline/mcp/*.py user/python/src/*.*) \
 	$(shell find user/python/hook -name '*.py')
 
 all: $(BUILD)/python/built

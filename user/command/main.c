@@ -28,6 +28,7 @@ static const struct command commands[] = {
 	{ "summarize", command_summarize, false, "Reduce traces to a small file for reports" },
 	{ "print", command_print, false, "Print the events of a trace" },
 	{ "export", command_export, false, "Convert traces to timelines, tables or databases" },
+	{ "mcp", command_mcp, false, "Serve traces to an assistant (Model Context Protocol)" },
 	{ "top", command_top, true, "Show live I/O by job, process or file" },
 	{ "check", command_check, true, "Check kernel support and privileges" },
 };

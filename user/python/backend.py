@@ -52,7 +52,8 @@ def metadata():
 
 def package_files():
     """Returns the package's own files, as paths below HERE."""
-    return sorted(os.path.join(NAME, name) for name in os.listdir(os.path.join(HERE, NAME))
+    return sorted(os.path.relpath(os.path.join(place, name), HERE)
+                  for place, _, names in os.walk(os.path.join(HERE, NAME)) for name in names
                   if name.endswith((".py", ".pyi", ".typed")))
 
 
@@ -101,8 +102,8 @@ def compile_extension(output):
 def build(directory):
     """Builds the package in `directory`. Replaces an existing extension atomically, because a
     program may be using it. Returns None, or why there is no extension."""
-    os.makedirs(os.path.join(directory, NAME), exist_ok=True)
     for name in package_files():
+        os.makedirs(os.path.dirname(os.path.join(directory, name)), exist_ok=True)
         shutil.copyfile(os.path.join(HERE, name), os.path.join(directory, name))
     output = os.path.join(directory, NAME, EXTENSION)
     reason = compile_extension(output + ".new")
@@ -142,10 +143,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         if reason is not None:
             warn(reason)
         files = {}
-        for name in sorted(os.listdir(os.path.join(place, NAME))):
-            if name.endswith((".py", ".pyi", ".typed", EXTENSION)):
-                with open(os.path.join(place, NAME, name), "rb") as file:
-                    files[f"{NAME}/{name}"] = file.read()
+        for name in package_files() + [os.path.join(NAME, EXTENSION)] * (reason is None):
+            with open(os.path.join(place, name), "rb") as file:
+                files[name] = file.read()
     tag = _tag(reason is None)
     info = f"{NAME}-{VERSION}.dist-info"
     pure = "true" if reason else "false"

@@ -29,6 +29,7 @@ int command_print(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_top(int argc, char **argv);
 int command_summarize(int argc, char **argv);
+int command_mcp(int argc, char **argv);
 int command_check(int argc, char **argv);
 
 #endif

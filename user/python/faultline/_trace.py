@@ -7,7 +7,6 @@ import functools
 import html
 import json
 import os
-import shutil
 import subprocess
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 from . import _frames
 from ._blocks import Frame, TraceFile, TraceWarning, open_file
 from ._frames import Choice, pd
+from ._program import find_program
 
 Paths = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
 
@@ -299,11 +299,7 @@ class Trace:
 
 def told(*arguments: str) -> Dict[str, Any]:
     """Returns the output of `faultline report --format json`."""
-    program = os.environ.get("FAULTLINE") or shutil.which("faultline")
-    if not program:
-        raise FileNotFoundError("faultline is not in PATH; set the environment variable FAULTLINE "
-                                "to its path")
-    done = subprocess.run([program, "report", "--format", "json", *arguments],
+    done = subprocess.run([find_program(), "report", "--format", "json", *arguments],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.decode(errors="replace").strip())

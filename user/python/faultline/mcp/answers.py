@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Answers of tools: JSON of a bounded size, without characters that could act on who reads it."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Dict
+
+TEXT_MAX = 1000  # characters of one text; paths have at most 4096 bytes
+READ_MAX = 1000  # rows of a table that are read at all
+Answer = Dict[str, Any]
+
+
+class ToolError(Exception):
+    """A tool cannot answer; its text says why and what to do."""
+
+
+def escape(text: str) -> str:
+    """Replaces what a terminal or reader might interpret by \\x1b or \\u202e: control characters,
+    line ends, those that reorder or hide text, and bytes that are not UTF-8."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else f"\\x{ord(c) & 255:02x}" if ord(c) < 256 or
+                   0xdc80 <= ord(c) <= 0xdcff else f"\\u{ord(c):04x}" for c in text)
+
+
+def clean(value: Any) -> Any:
+    """Escapes and shortens all texts of a JSON value."""
+    if isinstance(value, str):
+        rest = len(value) - TEXT_MAX
+        text = escape(value[:TEXT_MAX])
+        return text if rest <= 0 else f"{text}... ({rest} more characters)"
+    if isinstance(value, dict):
+        return {clean(key): clean(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [clean(item) for item in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def load(output: bytes, said: str) -> Answer:
+    """Reads JSON that a program wrote; `said` are its messages."""
+    try:
+        answer: Answer = json.loads(output)
+        return answer
+    except ValueError:
+        raise ToolError(said or "the answer is cut short") from None
+
+
+def dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def size(value: Any) -> int:
+    return len(dump(value).encode())
+
+
+def bound(answer: Answer, limit: int, rows_max: int) -> Answer:
+    """Keeps at most `rows_max` rows (objects, lists) of each table of an answer, and drops more from the ends of the
+    longest ones until it has at most `limit` bytes. "truncated" says so. Raises ToolError if that is
+    impossible."""
+    lists = {name: rows for name, rows in answer.items()
+             if isinstance(rows, list) and rows and not isinstance(rows[0], str)}
+    answer.update((name, rows[:rows_max]) for name, rows in lists.items())
+    while True:
+        said = [f"{name}: {len(answer[name])} of {'at least ' * (len(rows) >= READ_MAX)}{len(rows)} "
+                "rows; narrow with columns, sort or a filter, or with SQL"
+                for name, rows in lists.items() if len(answer[name]) < len(rows)]
+        whole: Answer = {"truncated": said, **answer} if said else answer
+        excess = size(whole) - limit
+        if excess <= 0:
+            return whole
+        longest = max(lists, key=lambda name: size(answer[name]), default="")
+        if not longest or not answer[longest]:
+            raise ToolError(f"the answer has more than {limit} bytes; ask for less, or start "
+                            "the server with a larger --answer")
+        while answer[longest] and excess > 0:
+            excess -= size(answer[longest].pop()) + 1
