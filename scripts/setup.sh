@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Installs the missing Debian packages of the given profiles.
+# Installs the missing Debian packages of the given profiles; of profile npm also, with npm and into
+# $BUILD/npm, the client that tests `faultline mcp`.
 #
-# usage: setup.sh PROFILE...   (build, test, demo, bench, deb, clang-19, vm, vm-arm64)
+# usage: [BUILD=DIR] setup.sh PROFILE...   (build, test, npm, demo, bench, deb, clang-19, vm, vm-arm64)
 # If nothing is missing, it requires neither root nor the network.
 set -euo pipefail
 
@@ -20,6 +21,7 @@ packages() {
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
 		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy systemd prometheus curl \
 		python3-yaml ;;
+	npm) command -v npm >/dev/null || echo nodejs npm ;;
 	demo) echo python3 python3-numpy "$(command -v fincore >/dev/null || echo util-linux-extra)" ;;
 	bench) echo python3 strace linux-perf bpftrace ;;
 	deb) echo "$(packages build)" build-essential dpkg-dev debhelper dh-python lintian mmdebstrap ;;
@@ -41,13 +43,27 @@ installed() {
 	dpkg-query -W -f '${db:Status-Abbrev}\n' "$1" 2>/dev/null | grep -q '^.i'
 }
 
-[ $# -gt 0 ] || fail "usage: setup.sh PROFILE... (build, test, demo, bench, deb, clang-19, vm, vm-arm64)"
+[ $# -gt 0 ] || fail "usage: setup.sh PROFILE... (build, test, npm, demo, bench, deb, clang-19, vm, vm-arm64)"
 needed=()
 for profile; do
-	list=$(packages "$profile") || fail "unknown profile '$profile'; profiles are build, test, demo, bench, deb, clang-19, vm, vm-arm64"
+	list=$(packages "$profile") || fail "unknown profile '$profile'; profiles are build, test, npm, demo, bench, deb, clang-19, vm, vm-arm64"
 	read -ra more <<<"$list"
 	needed+=("${more[@]}")
+	[ "$profile" != npm ] || npm_wanted=1
 done
+
+# Ends the script: installs the npm package, if its profile was given and this version is missing.
+finish() {
+	local place=${BUILD:-build}/npm name=@modelcontextprotocol/sdk version=1.32.2
+	[ -n "${npm_wanted:-}" ] || exit 0
+	grep -qs "\"version\": \"$version\"" "$place/node_modules/$name/package.json" && exit 0
+	echo "    installing $name $version with npm"
+	mkdir -p "$place"
+	npm install --prefix "$place" --cache "$place/.cache" --loglevel=error --no-save --no-package-lock \
+		--no-audit --no-fund --ignore-scripts "$name@$version" </dev/null >"$place/log" 2>&1 ||
+		fail "npm could not install $name: $(grep -m 1 . "$place/log")"
+	exit 0
+}
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 	fail "not a Debian system; install the equivalents of these packages and run make: ${needed[*]}"
@@ -57,7 +73,7 @@ missing=()
 for package in "${needed[@]}"; do
 	installed "$package" || [[ " ${missing[*]} " == *" $package "* ]] || missing+=("$package")
 done
-[ ${#missing[@]} -gt 0 ] || exit 0
+[ ${#missing[@]} -gt 0 ] || finish
 
 as_root=()
 if [ "$(id -u)" != 0 ]; then
@@ -96,8 +112,9 @@ install=(install --no-install-recommends "${missing[@]}")
 if ! apt-cache show "${missing[@]}" >/dev/null 2>&1; then
 	update
 elif apt_get "${install[@]}"; then
-	exit 0
+	finish
 else
 	update # the package lists exist, but are too old to install from
 fi
 apt_get "${install[@]}" || failed "install ${missing[*]}"
+finish

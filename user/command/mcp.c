@@ -46,7 +46,8 @@ static const struct option_table table = {
 /* Relative to the program's directory: in the build tree, and as installed. */
 static const char *const places[] = { "python", "../lib/faultline/python" };
 
-/* Isolated (-I), so that no module in the current directory or in PYTHONPATH is imported. */
+/* Run isolated (-I), so that no module in the current directory or in PYTHONPATH is imported, and
+ * without writing bytecode next to the package (-B). */
 static const char start[] =
 	"import sys\n"
 	"if sys.version_info < (3, 9):\n"
@@ -89,7 +90,7 @@ static int become_server(const char *place, const struct mcp_request *request, c
 	char time[40], memory[40], answer[40];
 	const char *const options[] = {
 		"python3",
-		"-I",
+		"-IB",
 		"-c",
 		start,
 		place,

@@ -33,8 +33,8 @@ class Sql(InPlace):
             for query in ("DELETE FROM calls", "INSERT INTO meta VALUES (1, 2)", "DROP VIEW by_file",
                           "UPDATE calls SET pid = 1", "CREATE TABLE t (a)", "CREATE TEMP TABLE t (a)",
                           "ATTACH '/tmp/other' AS other", "ATTACH ':memory:' AS other",
-                          "VACUUM INTO '/tmp/other'", "PRAGMA journal_mode = WAL", "PRAGMA user_version",
-                          "SELECT * FROM pragma_database_list", "REINDEX", "ANALYZE", "BEGIN",
+                          "VACUUM INTO '/tmp/other'", "PRAGMA journal_mode = WAL",
+                          "PRAGMA user_version", "SELECT * FROM pragma_database_list", "REINDEX", "ANALYZE", "BEGIN",
                           "SELECT load_extension('/tmp/x.so')",
                           "WITH a AS (SELECT 1) INSERT INTO meta SELECT 1, 2 FROM a"):
                 self.assertIn("only SELECT", session.refused("sql", query=query), query)

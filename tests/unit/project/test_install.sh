@@ -28,7 +28,8 @@ try() {
 
 wanted="bin/faultline share/man/man1/faultline.1 share/man/man5/faultline-trace.5 share/man/man7/faultline-recipes.7 share/bash-completion/completions/faultline share/zsh/site-functions/_faultline share/fish/vendor_completions.d/faultline.fish
 	include/faultline.h lib/libfaultline.a lib/libfaultline.so lib/libfaultline.so.0
-	lib/pkgconfig/faultline.pc lib/faultline/python/faultline/__init__.py lib/faultline/python/hook
+	lib/pkgconfig/faultline.pc lib/faultline/python/faultline/__init__.py lib/faultline/python/faultline/mcp/__main__.py
+	lib/faultline/python/hook
 	lib/systemd/system/faultline-monitor.service share/faultline/monitor/alerts.yml
 	share/faultline/monitor/grafana.json share/faultline/monitor/kubernetes.yaml
 	share/faultline/monitor/prometheus.yml share/faultline/monitor/slurm-epilog.sh

@@ -30,6 +30,13 @@ BODY
 tool id <<'BODY'
 cat "$place/uid"
 BODY
+tool npm <<'BODY'
+echo npm >>"$place/calls"
+! grep -qx npm "$place/broken" || { echo "npm is broken" >&2 && exit 1; }
+for word; do :; done
+mkdir -p "$place/build/npm/node_modules/${word%@*}"
+echo "  \"version\": \"${word##*@}\"," >"$place/build/npm/node_modules/${word%@*}/package.json"
+BODY
 tool sudo <<'BODY'
 [ -e "$place/trusted" ] || exit 1
 [ "$1" != -n ] || shift
@@ -42,7 +49,7 @@ expect() {
 	shift 2
 	: >"$place/calls"
 	rm -f "$place/fresh"
-	PATH=$place/bin:$PATH TMPDIR=$place scripts/setup.sh "$@" >"$place/out" 2>"$place/err" \
+	PATH=$place/bin:$PATH TMPDIR=$place BUILD=$place/build scripts/setup.sh "$@" >"$place/out" 2>"$place/err" \
 		</dev/null || status=$?
 	set -- "$(tr '\n' ' ' <"$place/calls")" "$(wc -l <"$place/err")"
 	if [ "$status" != "$expected" ] || [ "$1" != "$calls" ] || [ "$2" != "$((status > 0))" ]; then
@@ -85,3 +92,15 @@ echo update >"$place/broken"
 rm "$place/known"
 expect 1 "update " build
 says "The update is broken"
+
+: >"$place/missing"
+echo npm >"$place/broken"
+expect 1 "npm " npm
+says "npm is broken"
+: >"$place/broken"
+echo clang >"$place/missing"
+touch "$place/known"
+rm "$place/stale"
+expect 0 "install npm " build npm
+: >"$place/missing"
+expect 0 "" npm # it is there

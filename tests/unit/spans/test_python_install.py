@@ -44,7 +44,7 @@ class Install(InPlace):
     def check(self, extension):
         done = call(sys.executable, "-c", CHECK, PYTHONPATH=self.target)
         self.assertEqual(done.stdout, f"{extension} {self.target}/faultline/__init__.py\n")
-        for name in ("py.typed", "_core.pyi", "_decorate.py"):
+        for name in ("py.typed", "_core.pyi", "_decorate.py", "mcp/__main__.py"):
             self.assertTrue(os.path.exists(os.path.join(self.target, "faultline", name)), name)
 
     @unittest.skipUnless(importlib.util.find_spec("pip"), "no pip here")
@@ -105,7 +105,8 @@ class Install(InPlace):
             members = archive.getmembers()
         names = {member.name.partition("/")[2] for member in members}
         self.assertLessEqual({"LICENSE", "README.md", "PKG-INFO", "pyproject.toml", "backend.py",
-                              "span/span.c", "faultline/__init__.py", "src/core.c"}, names)
+                              "span/span.c", "faultline/__init__.py", "faultline/mcp/__main__.py",
+                              "src/core.c"}, names)
         for member in members:
             self.assertEqual((member.uid, member.gid, member.uname), (0, 0, ""), member.name)
 

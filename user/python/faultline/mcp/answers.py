@@ -56,9 +56,9 @@ def size(value: Any) -> int:
 
 
 def bound(answer: Answer, limit: int, rows_max: int) -> Answer:
-    """Keeps at most `rows_max` rows (objects, lists) of each table of an answer, and drops more from the ends of the
-    longest ones until it has at most `limit` bytes. "truncated" says so. Raises ToolError if that is
-    impossible."""
+    """Keeps at most `rows_max` rows (objects, lists) of each table of an answer, and drops more
+    from the ends of the longest ones until it has at most `limit` bytes. "truncated" says so.
+    Raises ToolError if that is impossible."""
     lists = {name: rows for name, rows in answer.items()
              if isinstance(rows, list) and rows and not isinstance(rows[0], str)}
     answer.update((name, rows[:rows_max]) for name, rows in lists.items())

@@ -151,7 +151,7 @@ class TraceTools(Tools):
         return report
 
     def steady(self, names: Sequence[str], read: Callable[[List[Trace]], Answer]) -> Answer:
-        """Calls read() with the traces of these names, again if one changed meanwhile. "changed"
+        """Calls read() with the traces of these names, again if one changes while it runs. "changed"
         lists those that changed since the last answer about them, or still change."""
         changed: Dict[str, str] = {}
         for _ in range(2):
