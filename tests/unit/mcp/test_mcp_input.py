@@ -244,6 +244,9 @@ class Command(InPlace):
         self.expect(2, "/nonexistent: no such file", FAULTLINE, "mcp", "/nonexistent")
         self.expect(2, "is not a regular file", FAULTLINE, "mcp", "/dev/null")
         self.expect(2, "unknown option", FAULTLINE, "mcp", "--nothing", SAMPLE)
+        self.expect(2, "must be positive", *module, "--time", "0", SAMPLE, **python)
+        for closed in ("<&-", ">&-"):
+            self.expect(2, "is closed", "sh", "-c", f'"$0" mcp "$1" {closed}', FAULTLINE, SAMPLE)
         self.expect(2, "--time", FAULTLINE, "mcp", "--time", "0", SAMPLE)
         self.expect(2, "faultline is not in PATH", *module, SAMPLE,
                     **{**python, "FAULTLINE": "", "PATH": ""})

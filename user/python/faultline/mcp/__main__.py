@@ -43,7 +43,10 @@ def parse(arguments: Optional[Sequence[str]]) -> argparse.Namespace:
                         help="maximum size of an answer (default: 32 KiB)")
     parser.add_argument("--log", choices=LEVELS, default="info", help="messages on standard error")
     parser.add_argument("traces", nargs="+", metavar="TRACE|DIRECTORY")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if min(options.time, options.memory, options.answer) <= 0:
+        parser.error("limits must be positive")
+    return options
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
@@ -54,18 +57,20 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
             for line in text.splitlines():
                 print(f"faultline: mcp: {escape(line)}", file=sys.stderr, flush=True)
 
+    if sys.stdin is None or sys.stdout is None:
+        fail("mcp: standard input or output is closed; a client of the Model Context Protocol "
+             "starts this command")
     try:
         traces = Traces(options.traces)
-        program = find_program()
+        children = Children(options.time)
+        tools = TraceTools(find_program(), __version__, traces, children, options.memory,
+                           options.answer, lambda text: log("debug", text))
     except FileNotFoundError as error:
         fail(f"{error.filename}: no such file or directory" if error.filename else str(error))
     except OSError as error:
         fail(f"{error.filename or 'mcp'}: {error.strerror}")
     # Only messages of the protocol may be on standard output.
     outgoing, sys.stdout = sys.stdout.buffer, sys.stderr
-    children = Children(options.time)
-    tools = TraceTools(program, __version__, traces, children, options.memory, options.answer,
-                       lambda text: log("debug", text))
 
     def stop() -> None:
         children.close()
