@@ -21,7 +21,7 @@ class Session:
 
     def __init__(self, *arguments, version="2025-06-18", command=(FAULTLINE, "mcp"), **environment):
         self.number, self.buffer, self.version = 0, b"", version
-        memory = ["--memory", "64T"] if SANITIZED and command[0] == FAULTLINE else []
+        memory = ["--memory", str(1 << 46)] if SANITIZED else []
         self.process = subprocess.Popen([*command, *memory, *arguments], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=dict(os.environ, **environment))
