@@ -103,13 +103,18 @@ static uint64_t cost_of_runs(const struct findings *findings, const char *id)
 	return most_ns;
 }
 
+static uint64_t explained_ns(const struct finding_verdict *verdict)
+{
+	return finding_most(known(verdict->cost_ns), verdict->covers_ns);
+}
+
 uint64_t finding_cost_of(const struct findings *findings, const char *id)
 {
 	uint64_t most_ns = cost_of_runs(findings, id);
 
 	for (size_t i = 0; i < findings->count; i++)
 		if (!strcmp(findings->all[i].rule->id, id))
-			most_ns = finding_most(most_ns, known(findings->all[i].verdict.cost_ns));
+			most_ns = finding_most(most_ns, explained_ns(&findings->all[i].verdict));
 	return most_ns;
 }
 
@@ -229,8 +234,10 @@ void finding_raise_cost(const struct findings *findings, struct finding *finding
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		uint64_t cost_ns, uint64_t cost_bytes)
 {
-	const struct finding_verdict verdict = { cost_ns, cost_bytes, rule->confidence,
-						 rule->severity };
+	const struct finding_verdict verdict = { .cost_ns = cost_ns,
+						 .cost_bytes = cost_bytes,
+						 .confidence = rule->confidence,
+						 .severity = rule->severity };
 
 	return finding_add_as(findings, rule, evidence, &verdict);
 }

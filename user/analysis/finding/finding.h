@@ -55,6 +55,7 @@ struct finding_verdict {
 	uint64_t cost_bytes; /* moved or fetched in vain, or the slow way; or TABLE_NO_UINT */
 	enum finding_confidence confidence;
 	enum finding_severity severity;
+	uint64_t covers_ns; /* time that it explains, if more than its change saves; or 0 */
 };
 
 struct file_group;
@@ -217,8 +218,8 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 int finding_add_as(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		   const struct finding_verdict *verdict);
 
-/* Returns the cost of what a rule has found so far, in this run or in any of several; 0: nothing.
- */
+/* Returns the time that what a rule has found so far explains, in this run or in any of several; 0:
+ * nothing. */
 uint64_t finding_cost_of(const struct findings *findings, const char *id);
 /* Returns whether one of the rules, NULL-terminated, has already found a cost that high: waits at
  * the same time are reported once, by the rule that comes first. */

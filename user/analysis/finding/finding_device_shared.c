@@ -116,7 +116,10 @@ static bool find_others(struct findings *findings, const struct device_view *vie
 static int find_shared(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct job *job = findings->results->job;
-	struct finding_verdict others = { TABLE_NO_UINT, 0, FINDING_GUESS, FINDING_BY_COST };
+	struct finding_verdict others = { .cost_ns = TABLE_NO_UINT,
+					  .cost_bytes = 0,
+					  .confidence = FINDING_GUESS,
+					  .severity = FINDING_BY_COST };
 	struct device_users_view users;
 	struct device_view view;
 	struct shared shared;

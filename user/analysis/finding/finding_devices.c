@@ -131,8 +131,10 @@ static int add_wait(struct findings *findings, const struct finding_rule *rule,
 		"small-reads-storage", "random-reads", "load-waits",	"many-small-files",
 		"mmap-random",	       "mmap-single",  "mmap-in-order", NULL,
 	};
-	struct finding_verdict verdict = { finding_unhidden(findings, class, time_ns),
-					   TABLE_NO_UINT, rule->confidence, FINDING_BY_COST };
+	struct finding_verdict verdict = { .cost_ns = finding_unhidden(findings, class, time_ns),
+					   .cost_bytes = TABLE_NO_UINT,
+					   .confidence = rule->confidence,
+					   .severity = FINDING_BY_COST };
 
 	if (class == IO_READ && finding_is_reported(findings, readers, verdict.cost_ns)) {
 		verdict.cost_ns = TABLE_NO_UINT;

@@ -23,6 +23,9 @@ const struct table_column file_group_columns[ALIKE_COLUMNS] = {
 		  "extension"),
 	FILE_FACT(file, NONE, "its name"),
 	FILE_FACT(files, COUNT, "files that match"),
+	FILE_FACT(limit_bytes, BYTES,
+		  "memory limit of the cgroup, if these files fill more than half of it; null: "
+		  "they do not, or there is none"),
 	FILE_FACT(others, COUNT, "matching files other than the named one; null: none"),
 	FILE_FACT(processes, COUNT, "processes that used the file shared by the most"),
 	FILE_FACT(opens, COUNT, "opens of these files"),
@@ -447,6 +450,16 @@ static const struct file_group_found *found_by(const struct findings *findings,
 	return &findings->file_group[number];
 }
 
+/* The memory limit that may have evicted files of that size. */
+static uint64_t limit_of(const struct findings *findings, uint64_t size_bytes)
+{
+	uint64_t limit_bytes;
+
+	table_number(report_by(findings->report, &analysis_trace), 0, "cgroup_memory_bytes",
+		     &limit_bytes);
+	return limit_bytes && size_bytes > limit_bytes / 2 ? limit_bytes : TABLE_NO_UINT;
+}
+
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct results *results = findings->results;
@@ -471,6 +484,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 		most_ns = finding_least(most_ns, totals_all(results)->time.measure);
 	file_group.time_ns = finding_least(file_group.time_ns, most_ns);
 	finish(&file_group, &found->sums, kind);
+	file_group.limit_bytes = limit_of(findings, file_group.size_bytes);
 	cost_ns = file_group.time_ns;
 	file_group.reopen_ns = TABLE_NO_UINT;
 	if (kind->reopens && reopens_time_ns(results) > cost_ns)
@@ -480,13 +494,20 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 			  ? (unsigned __int128)cost_ns * file_group.path_ns / file_group.time_ns
 			  : cost_ns;
 	cost_ns = finding_waited(findings, rule->class, cost_ns, path_ns);
-	if (kind->saved)
-		cost_ns *= kind->saved(findings, &file_group);
 	file_group.of_run = finding_share(cost_ns, findings->duration_ns);
 	if (kind->speaks && !kind->speaks(&file_group))
 		return 0;
 	if (findings->aggregated)
 		forget_events(&file_group);
-	return finding_add(findings, rule, &file_group, cost_ns,
-			   kind->cost_bytes ? kind->cost_bytes(&file_group) : TABLE_NO_UINT);
+	return finding_add_as(
+		findings, rule, &file_group,
+		&(struct finding_verdict) {
+			.cost_ns = kind->saved ? cost_ns * kind->saved(findings, &file_group)
+					       : cost_ns,
+			.covers_ns = cost_ns,
+			.cost_bytes =
+				kind->cost_bytes ? kind->cost_bytes(&file_group) : TABLE_NO_UINT,
+			.confidence = rule->confidence,
+			.severity = rule->severity,
+		});
 }

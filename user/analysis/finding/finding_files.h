@@ -13,6 +13,7 @@
 struct file_group {
 	struct table_text path, file; /* of the example */
 	uint64_t files, others;	      /* others: without the example; TABLE_NO_UINT: none */
+	uint64_t limit_bytes;	      /* memory limit that they may exceed; TABLE_NO_UINT: none */
 	uint64_t processes;	      /* of the file with the most */
 	uint64_t opens, metadata;     /* metadata: calls of that class */
 	uint64_t count, bytes, fetched_bytes, created_bytes;
@@ -36,7 +37,7 @@ struct file_group {
 	uint64_t reopen_ns; /* from opens to the first new read; TABLE_NO_UINT: not used */
 };
 
-#define ALIKE_COLUMNS 32
+#define ALIKE_COLUMNS 33
 
 extern const struct table_column file_group_columns[ALIKE_COLUMNS];
 

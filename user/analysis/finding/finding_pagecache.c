@@ -266,8 +266,10 @@ static enum finding_confidence is_amplified(const struct writeback_view *view, b
 static int find_amplified(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct results *results = findings->results;
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
-					   FINDING_BY_COST };
+	struct finding_verdict verdict = { .cost_ns = TABLE_NO_UINT,
+					   .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_LIKELY,
+					   .severity = FINDING_BY_COST };
 	struct amplified sum = { 0 };
 	uint64_t worst_bytes = 0, excess_bytes, unseen_bytes = 0, large = 0, inside = 0;
 

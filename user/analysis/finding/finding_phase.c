@@ -465,8 +465,10 @@ THRESHOLD(WORKERS_SLOW, 0.25, UNIT_SHARE, "share of workers that are as slow (or
 static int find_worker_slow(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct job *job = findings->results->job;
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
-					   FINDING_NOTE };
+	struct finding_verdict verdict = { .cost_ns = TABLE_NO_UINT,
+					   .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_GUESS,
+					   .severity = FINDING_NOTE };
 	struct workers workers = { 0 };
 	struct data_waits waits;
 	uint64_t *times, beyond_ns;

@@ -445,7 +445,8 @@ const struct finding_rule finding_fetched_again = {
 	.title = "{file}[ and {others:more file|more files}] came from storage more than once",
 	.says = "{fetched_bytes} from storage for {size_bytes} of data: [the job dropped it with "
 		"{dropped:POSIX_FADV_DONTNEED call|POSIX_FADV_DONTNEED calls}||memory did not hold "
-		"it][, or the job dropped it with {advised:fadvise call|fadvise calls}]",
+		"it][, or the job dropped it with {advised:fadvise call|fadvise calls}][; the "
+		"cgroup's memory limit is {limit_bytes}]",
 	.advice = "[Remove the {dropped:POSIX_FADV_DONTNEED call|POSIX_FADV_DONTNEED calls} while "
 		  "the data is still to be read||Give the job more memory (cgroup limit), read "
 		  "less at random, or evict data that is done with (POSIX_FADV_DONTNEED on other "

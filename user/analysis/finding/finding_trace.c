@@ -39,8 +39,10 @@ static int find_loss(struct findings *findings, const struct finding_rule *rule)
 		.events = events->type == CELL_UINT ? events->uint : 0,
 		.remedy = "record with a larger --buffer, or with fewer --layers",
 	};
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
-					   FINDING_NOTE };
+	struct finding_verdict verdict = { .cost_ns = TABLE_NO_UINT,
+					   .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_SURE,
+					   .severity = FINDING_NOTE };
 
 	if (!loss.lost)
 		return 0;
