@@ -90,7 +90,7 @@ PROBE_READ_SKELETON := $(BUILD)/bpf/probe_read.skel.h
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all programs test check bench soak fuzz vmtest dist install uninstall deb deb-check clean help format \
+.PHONY: all programs test check bench exam soak fuzz vmtest dist install uninstall deb deb-check clean help format \
 	FORCE
 
 all: $(BUILD)/faultline
@@ -101,6 +101,7 @@ help:
 	@echo 'check    format, the kernel side for x86 and arm64, unit tests under ASan and UBSan'
 	@echo 'format   lay the C files out by .clang-format'
 	@echo 'bench    what tracing costs, as ratios paired in one run (BENCH=--full: all of it)'
+	@echo 'exam     whether the first findings of jobs with a known cause are right (as root; EXAM=--help)'
 	@echo 'soak     spans under four tracers at once, 500 times (SOAK="--rounds N --tracers N")'
 	@echo 'fuzz     a bounded run of the reader under libFuzzer'
 	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm; VMARCH=arm64)'
@@ -391,6 +392,10 @@ vmtest: $(BUILD)/faultline $(VM_PROGRAMS)
 
 soak: programs
 	$(Q)BUILD=$(BUILD) /usr/bin/python3 tests/bench/soak_spans.py $(SOAK)
+
+# EXAM has options for tests/exam/exam.py: make exam EXAM='--only sleeps,lock'
+exam: $(BUILD)/faultline
+	$(Q)BUILD=$(BUILD) /usr/bin/python3 tests/exam/exam.py $(EXAM)
 
 # BENCH has options for tests/bench/run.py: make bench BENCH=--full
 bench: all $(BENCH_PROGRAMS)
