@@ -11,6 +11,7 @@ import unittest
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join("user", "python")]
 from _session import FAULTLINE, SAMPLE, SPANS, Session  # noqa: E402
 from faultline.mcp.answers import clean  # noqa: E402
+from faultline.mcp.tools import OVERVIEW  # noqa: E402
 
 
 def program(*arguments):
@@ -98,6 +99,9 @@ class ToolAnswers(unittest.TestCase):
                          [row["path"].replace("\x1b", "\\x1b") for row in theirs["paths"]])
         self.assertEqual(answer["tables_without_data"].split(", "),
                          sorted(name for name, rows in theirs.items() if rows is None))
+        # The overview names no table that the program does not know.
+        self.assertLessEqual(set(OVERVIEW), {row["table"] for row in
+                                             self.call("list_tables")["report_tables"]})
         both = self.call("report", traces=[SAMPLE, SPANS])
         self.assertEqual(both["trace"]["files"], [SAMPLE, SPANS])
 
