@@ -238,17 +238,19 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 	struct path_thread *thread = &path->threads[number];
 	const unsigned int state = event_state_named(
 		trace_reader_string(trace->reader, event_value(event, WAIT_STATE)));
+	/* Sleep ends by itself: who runs when the timer's interrupt comes has no part in it. And
+	 * nobody works for a thread that is stopped. */
+	const bool is_awaited = tid && state != THREAD_SLEEP && state != THREAD_STOPPED;
 	bool added;
 
 	thread->wait_end_ns = end_ns;
 	thread->wait_state = state < THREAD_STATE_COUNT ? state : THREAD_OTHER;
-	/* Sleep ends by itself: who runs when the timer's interrupt comes has no part in it. */
-	thread->waker = found && tid && state != THREAD_SLEEP ? *found : NO_THREAD;
+	thread->waker = found && is_awaited ? *found : NO_THREAD;
 	thread->all_waits_ns[thread->wait_state] += end_ns - start_ns;
 	if (!is_on_path(thread, start_ns))
 		return;
 	add_wait(path, number, start_ns, least(end_ns, thread->until_ns), 0);
-	if (found || !tid || state == THREAD_SLEEP || path->expected.count >= THREADS_MAX)
+	if (found || !is_awaited || path->expected.count >= THREADS_MAX)
 		return;
 	found = map_add(&path->expected, &waker, &added);
 	if (found)

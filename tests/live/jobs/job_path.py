@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Spends most of its time in one way other than I/O, or in another.
+
+usage: job_path.py NAME [ARGUMENT]
+"""
+import ctypes
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+
+
+def compute(seconds):
+    """For that much time of a CPU."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def computes():
+    compute(0.6)
+
+
+def computes_in_span():
+    import faultline
+    with faultline.span("step", category="compute"):
+        compute(0.6)
+
+
+def work(_):
+    compute(0.1)
+
+
+def has_worker():
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        for _ in pool.imap(work, range(6)):
+            pass
+
+
+def has_helper():
+    """The main thread needs a lock that another one holds while it computes, without the GIL."""
+    lock, done = threading.Lock(), threading.Event()
+    sort, compare = ctypes.CDLL(None).qsort, ctypes.cast(ctypes.CDLL(None).strcmp, ctypes.c_void_p)
+    data = os.urandom(1 << 20).hex().encode()
+
+    def hold():
+        while not done.is_set():
+            text = ctypes.create_string_buffer(data)
+            with lock:
+                sort(text, len(data) // 16, 16, compare)
+            time.sleep(0.002)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    for _ in range(20):
+        time.sleep(0.001)
+        with lock:
+            pass
+    done.set()
+    holder.join()
+
+
+def shares_cpu():
+    """Three processes on one CPU, of which the first is the run's main thread."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    others = [multiprocessing.get_context("fork").Process(target=compute, args=(0.6,))
+              for _ in range(2)]
+    for other in others:
+        other.start()
+    compute(0.6)
+    for other in others:
+        other.kill()
+        other.join()
+
+
+def sleeps():
+    for _ in range(12):
+        time.sleep(0.05)
+    compute(0.1)
+
+
+def polls():
+    """Sleeps only to see whether its child is done."""
+    pid = os.fork()
+    if not pid:
+        compute(0.8)
+        os._exit(0)
+    while os.waitpid(pid, os.WNOHANG) == (0, 0):
+        time.sleep(0.01)
+
+
+def asks(path):
+    """Asks a server, which takes 50 ms to answer."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+        for _ in range(12):
+            connection.sendall(b"x")
+            connection.recv(1)
+
+
+def asks_itself():
+    """The same of a child that computes."""
+    here, there = socket.socketpair()
+    pid = os.fork()
+    if not pid:
+        here.close()
+        while there.recv(1):
+            compute(0.05)
+            there.sendall(b"y")
+        os._exit(0)
+    there.close()
+    for _ in range(12):
+        here.sendall(b"x")
+        here.recv(1)
+    here.close()
+    os.waitpid(pid, 0)
+
+
+def stops():
+    """A child stops it for a while."""
+    pid = os.fork()
+    if not pid:
+        os.kill(os.getppid(), signal.SIGSTOP)
+        time.sleep(0.5)
+        os.kill(os.getppid(), signal.SIGCONT)
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def needs_futex(path):
+    """Waits for a futex in shared memory that no thread of the run wakes."""
+    import mmap
+    with open(path, "r+b") as file:
+        word, ready = (ctypes.c_int * 2).from_buffer(mmap.mmap(file.fileno(), 4096)), 1
+    word[ready] = 1
+    wait = ctypes.CDLL(None, use_errno=True).syscall
+    while not word[0]:
+        wait(202, word, 0, 0, None, None, 0)  # FUTEX_WAIT
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Findings about runs that wait for something other than I/O, each with a sibling that does not; and
+the critical path against the lives of the main threads."""
+import ctypes
+import mmap
+import os
+import socket
+import threading
+import time
+import unittest
+
+import harness
+from harness import Recording, python_path
+
+JOB = os.path.join(harness.TOP, "tests/live/jobs/job_path.py")
+
+
+def record(*arguments):
+    return Recording([harness.PYTHON, JOB, *arguments], env=python_path())
+
+
+class PathFindings(unittest.TestCase):
+    def check_path(self, report):
+        """Without ranks, the times on the path add up to the life of the command's main thread."""
+        rows = report["critical_path"]
+        life, = (row["time_ns"] for row in report["threads"]
+                 if row["pid"] == row["tid"] == rows_root(report))
+        self.assertAlmostEqual(sum(row["time_ns"] for row in rows) / life, 1, delta=0.01)
+        for row in rows:
+            parts = [value for name, value in row.items() if name.endswith("_ns")]
+            self.assertEqual(sum(parts), 2 * row["time_ns"], row)
+
+    def findings(self, *arguments):
+        report = record(*arguments).report
+        self.check_path(report)
+        return {row["id"]: row for row in report["findings"]}
+
+    def check(self, name, job, sibling, where=None):
+        found = harness.undisturbed(lambda: self.findings(*job), lambda rows: name in rows)
+        self.assertIn(name, found)
+        if where:
+            self.assertIn(where, found[name]["where"] or "")
+        found = harness.undisturbed(lambda: self.findings(*sibling), lambda rows: name not in rows)
+        self.assertNotIn(name, found)
+
+    def test_cpu_bound(self):
+        self.check("cpu-bound", ["computes"], ["computes_in_span"], "job_path.py")
+
+    def test_worker_bound(self):
+        self.check("worker-bound", ["has_worker"], ["computes"], "in compute")
+
+    def test_helper_bound(self):
+        self.check("helper-bound", ["has_helper"], ["computes"], "hold")
+
+    def test_cpu_starved(self):
+        found = harness.undisturbed(lambda: self.findings("shares_cpu"),
+                                    lambda rows: "cpu-starved" in rows)
+        self.assertIn("cpu-starved", found)
+
+    def test_sleeps(self):
+        self.check("sleeps", ["sleeps"], ["polls"], "in sleeps")
+
+    def test_peer_waits(self):
+        place = f"{harness.machine().new_dir()}/server"
+        server = socket.socket(socket.AF_UNIX)
+        self.addCleanup(server.close)
+        server.bind(place)
+        server.listen()
+
+        def serve():
+            while True:
+                try:
+                    connection = server.accept()[0]
+                except OSError:
+                    return
+                with connection:
+                    while connection.recv(1):
+                        time.sleep(0.05)
+                        connection.sendall(b"y")
+
+        threading.Thread(target=serve, daemon=True).start()
+        self.check("peer-waits", ["asks", place], ["asks_itself"], "in asks")
+
+    def test_stopped(self):
+        self.check("stopped", ["stops"], ["sleeps"])
+
+    def test_lock_waits(self):
+        """The lock's holder is not traced."""
+        place = f"{harness.machine().new_dir()}/word"
+        with open(place, "wb") as file:
+            file.write(bytes(4096))
+        with open(place, "r+b") as file:
+            word = (ctypes.c_int * 2).from_buffer(mmap.mmap(file.fileno(), 4096))
+        syscall = ctypes.CDLL(None).syscall
+
+        def release():
+            if harness.wait_until(lambda: word[1]):
+                time.sleep(0.6)
+            word[0] = 1
+            for _ in range(200):  # it may just be about to wait
+                syscall(202, word, 1, 1, None, None, 0)  # FUTEX_WAKE
+                time.sleep(0.01)
+
+        def found():
+            word[0] = word[1] = 0
+            thread = threading.Thread(target=release)
+            thread.start()
+            rows = self.findings("needs_futex", place)
+            thread.join()
+            return rows
+
+        self.assertIn("lock-waits", harness.undisturbed(found, lambda rows: "lock-waits" in rows))
+
+
+def rows_root(report):
+    """The process of the command: the first that the table of threads has."""
+    return min(report["threads"], key=lambda row: row["start_ns"])["pid"]
+
+
+if __name__ == "__main__":
+    unittest.main()
