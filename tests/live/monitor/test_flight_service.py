@@ -29,6 +29,10 @@ while os.read(mine, 1):
     os.write(theirs, b".")
 """
 
+# A read of a cached file stalls only while it has a CPU: its share of the time falls with every
+# other program that wants one.
+STALL = "stall=1%"
+
 
 class Monitor(unittest.TestCase):
     """The same for the whole machine, where others are active, too."""
@@ -129,7 +133,7 @@ class Monitor(unittest.TestCase):
         chosen = harness.new_cgroup(self)
         data = harness.random_file(f"{self.directory}/data", 8 * MIB)
         recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(chosen)}*", "--interval",
-                                 "500ms", "--flight-when", "stall=5%:1s")
+                                 "500ms", "--flight-when", f"{STALL}:1s")
         job = machine().start(harness.in_cgroup(
             chosen, "sh", "-c", 'while :; do dd if="$0" of=/dev/null bs=64k status=none; done', data))
         self.assertTrue(harness.wait_until(recorder.whole))
@@ -142,7 +146,7 @@ class Monitor(unittest.TestCase):
         group = harness.new_cgroup(self)
         data = harness.random_file(f"{self.directory}/data", 8 * MIB)
         recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(group)}", "--interval",
-                                 "500ms", "--flight-when", "stall=5%:1s", "--flight-every", "0",
+                                 "500ms", "--flight-when", f"{STALL}:1s", "--flight-every", "0",
                                  "--flight-keep", "4")
         job = machine().start(harness.in_cgroup(
             group, "sh", "-c", 'while :; do dd if="$0" of=/dev/null bs=64k status=none; done', data))
@@ -157,7 +161,7 @@ class Monitor(unittest.TestCase):
         """By the processes' current cgroups. None reads continuously for long."""
         group = harness.new_cgroup(self)
         data = harness.random_file(f"{self.directory}/data", 8 * MIB)
-        recorder = self.recorder("--interval", "200ms", "--flight-when", "stall=20%:2s",
+        recorder = self.recorder("--interval", "200ms", "--flight-when", f"{STALL}:2s",
                                  "--flight-every", "0", "--flight-keep", "4")
         job = machine().start(python(BY_TURNS, data), stdout=subprocess.PIPE)
         pids = job.stdout.readline().split()
