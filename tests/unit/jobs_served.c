@@ -6,6 +6,7 @@
  *   exec PID UID RANK CGROUP PROGRAM COMMAND     exit PID
  *   file ID DEV INO PATH                         read        (a reading: books all additions)
  *   thread PID STATE NS                          line PID STATE NS FILE LINE FUNCTION
+ *   name JOB NAMESPACE POD CONTAINER IMAGE SLURM_NAME SLURM_USER
  *   add PID FILE OP METHOD COUNT ERRORS BYTES FETCHED CREATED TIME_NS MAJOR CLASS
  *
  * usage: jobs_served LISTEN [--interval MS] [--token-file FILE] [--flight STATUS]
@@ -82,6 +83,16 @@ static void do_file(char *line)
 	ledger_name_file(ledger, &name);
 }
 
+static void do_name(char *line)
+{
+	struct job_names names;
+	uint64_t job = take_number(&line);
+
+	for (int i = 0; i < JOB_NAMES; i++)
+		take_hex(&line, names.text[i], JOB_NAME_BYTES);
+	ledger_name_job(ledger, job, &names);
+}
+
 static void do_add(char *line)
 {
 	uint32_t latencies[LEDGER_LATENCIES] = { 0 };
@@ -141,6 +152,8 @@ static void do_line(char *line)
 		ledger_exit(ledger, take_number(&line), now_ns());
 	else if (!strcmp(what, "file"))
 		do_file(line);
+	else if (!strcmp(what, "name"))
+		do_name(line);
 	else if (!strcmp(what, "add"))
 		do_add(line);
 	else if (!strcmp(what, "thread"))

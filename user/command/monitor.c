@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* faultline monitor: a service that watches the whole node and reports I/O by job. */
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@
 #define LISTEN_NOWHERE "none"
 
 struct monitor_options {
-	const char *listen, *token_file, *textfile, *layers, *file_types, *variants;
+	const char *listen, *token_file, *textfile, *layers, *file_types, *variants, *host_root;
 	uint64_t interval_ns, retire_ns, max_series, profile_slots, buffer_bytes, ready_fd;
 	const char *output; /* of the flight recorder's traces */
 	struct flight_given flight;
@@ -61,6 +62,9 @@ static const struct option_row monitor_rows[] = {
 	{ 0, "retire", "TIME", OPTION_TIME, offsetof(struct monitor_options, retire_ns),
 	  "How long a job's series are kept after its last process has ended. Default: 5m.",
 	  RETIRE_LEAST_NS, RETIRE_MOST_NS },
+	{ 0, "host-root", "DIR", OPTION_STRING, offsetof(struct monitor_options, host_root),
+	  "Where the node's file system is mounted, in a container. Names of pods, containers and "
+	  "images come from there. Default: /." },
 	{ 0, "layers", "LIST", OPTION_STRING, offsetof(struct monitor_options, layers),
 	  "Layers to watch, separated by commas, or all: task, syscall, fault, pagecache, span, "
 	  "block, async, vfs. Default: all but span (requires CAP_SYS_ADMIN) and vfs." },
@@ -119,12 +123,25 @@ struct monitor {
 
 /* --- options --- */
 
+static int check_directory(const char *option, const char *path)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), err = fd < 0 ? -errno : 0;
+
+	if (err)
+		log_error("%s %s: %s", option, path, strerror(-err));
+	else
+		close(fd);
+	return err;
+}
+
 static int choose(struct monitor *monitor)
 {
 	const struct monitor_options *options = &monitor->options;
 	struct service_options *service = &monitor->service_options;
 	int err = selection_layers(options->layers, &service->session.layers);
 
+	if (!err && options->host_root)
+		err = check_directory("--host-root", options->host_root);
 	if (!err)
 		err = selection_file_types(options->file_types, &service->session.file_classes);
 	if (!err)
@@ -150,6 +167,7 @@ static int choose(struct monitor *monitor)
 	service->session.buffer_bytes = options->buffer_bytes;
 	service->session.profile_slots = options->profile_slots;
 	service->interval_ns = options->interval_ns;
+	service->host_root = options->host_root;
 	service->ledger = (struct ledger_options) {
 		.max_series = options->max_series - METRIC_SERIES_FIXED,
 		.costs = metric_costs,

@@ -127,18 +127,23 @@ static const struct table_column name_columns[TOP_SUBJECTS][NAME_COLUMNS] = {
 };
 
 #define LABEL(name, title, meaning, label)                                                         \
-	{                                                                                          \
-		name, title, UNIT_NONE, KIND_FACT, meaning, TABLE_TEXT(struct row, labels[label]), \
-			0                                                                          \
-	}
+	[label] = { name,      title,	UNIT_NONE,                                                 \
+		    KIND_FACT, meaning, TABLE_TEXT(struct row, labels[label]),                     \
+		    0 }
 
 /* Labels of the job, in each row. */
 static const struct table_column label_columns[TOP_LABELS] = {
-	[TOP_CGROUP] = LABEL("cgroup", "cgroup", "cgroup of the job", TOP_CGROUP),
-	[TOP_CONTAINER] = LABEL("container", "container", "container ID", TOP_CONTAINER),
-	[TOP_POD] = LABEL("pod", "pod", "UID of the Kubernetes pod", TOP_POD),
-	[TOP_SLURM_JOB] = LABEL("slurm_job", "slurm job", "Slurm job ID", TOP_SLURM_JOB),
-	[TOP_SLURM_STEP] = LABEL("slurm_step", "step", "Slurm step", TOP_SLURM_STEP),
+	LABEL("cgroup", "cgroup", "cgroup of the job", TOP_CGROUP),
+	LABEL("namespace", "namespace", "Kubernetes namespace", TOP_NAMESPACE),
+	LABEL("pod", "pod", "name of the Kubernetes pod", TOP_POD),
+	LABEL("pod_uid", "pod uid", "UID of the Kubernetes pod", TOP_POD_UID),
+	LABEL("container", "container", "name of the container", TOP_CONTAINER),
+	LABEL("container_id", "container id", "container ID", TOP_CONTAINER_ID),
+	LABEL("image", "image", "image of the container", TOP_IMAGE),
+	LABEL("slurm_job", "slurm job", "Slurm job ID", TOP_SLURM_JOB),
+	LABEL("slurm_step", "step", "Slurm step", TOP_SLURM_STEP),
+	LABEL("slurm_name", "job name", "name of the Slurm job", TOP_SLURM_NAME),
+	LABEL("slurm_user", "job user", "user of the Slurm job", TOP_SLURM_USER),
 };
 
 /* Columns shown, the most important first: names, then the sort column, then these. */

@@ -8,6 +8,19 @@
 #include "base/compare.h"
 
 const char *const top_subject_names[TOP_SUBJECTS] = { "jobs", "processes", "files" };
+const char *const top_label_names[TOP_LABELS] = {
+	[TOP_CGROUP] = "cgroup",
+	[TOP_NAMESPACE] = "namespace",
+	[TOP_POD] = "pod",
+	[TOP_POD_UID] = "pod_uid",
+	[TOP_CONTAINER] = "container",
+	[TOP_CONTAINER_ID] = "container_id",
+	[TOP_IMAGE] = "image",
+	[TOP_SLURM_JOB] = "slurm_job",
+	[TOP_SLURM_STEP] = "slurm_step",
+	[TOP_SLURM_NAME] = "slurm_name",
+	[TOP_SLURM_USER] = "slurm_user",
+};
 
 int top_compare_keys(const void *left, const void *right)
 {

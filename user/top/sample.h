@@ -15,7 +15,23 @@
 struct json_object;
 
 /* Labels of the job, as in the metrics; each may be NULL. */
-enum top_label { TOP_CGROUP, TOP_CONTAINER, TOP_POD, TOP_SLURM_JOB, TOP_SLURM_STEP, TOP_LABELS };
+enum top_label {
+	TOP_CGROUP,
+	TOP_NAMESPACE,
+	TOP_POD,
+	TOP_POD_UID,
+	TOP_CONTAINER,
+	TOP_CONTAINER_ID,
+	TOP_IMAGE,
+	TOP_SLURM_JOB,
+	TOP_SLURM_STEP,
+	TOP_SLURM_NAME,
+	TOP_SLURM_USER,
+	TOP_LABELS
+};
+
+/* As in the metrics and in the JSON of jobs. */
+extern const char *const top_label_names[TOP_LABELS];
 
 enum top_subject { TOP_JOBS, TOP_PROCESSES, TOP_FILES, TOP_SUBJECTS };
 

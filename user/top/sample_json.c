@@ -132,11 +132,8 @@ static int add_thing(struct top_sample *sample, enum top_subject subject,
 
 static void take_labels(struct top_thing *thing, const struct json_object *job)
 {
-	static const char *const names[TOP_LABELS] = { "cgroup", "container", "pod", "slurm_job",
-						       "slurm_step" };
-
 	for (int i = 0; i < TOP_LABELS; i++)
-		thing->labels[i] = text(job, names[i]);
+		thing->labels[i] = text(job, top_label_names[i]);
 }
 
 /* Finds the task number of a Slurm step and returns its length; 0: the cgroup is not a task's. */
@@ -152,18 +149,26 @@ static int slurm_task(const char *cgroup, const char **task)
 static const char *name_job(struct json_object *job)
 {
 	const char *slurm_job = text(job, "slurm_job"), *step = text(job, "slurm_step");
-	const char *pod = text(job, "pod"), *container = text(job, "container");
+	const char *slurm_name = text(job, "slurm_name"), *namespace = text(job, "namespace");
+	const char *pod = text(job, "pod"), *pod_uid = text(job, "pod_uid");
+	const char *container = text(job, "container"), *id = text(job, "container_id");
 	const char *task;
 	int task_length = slurm_task(text(job, "cgroup"), &task);
 	char name[NAME_BYTES];
 	struct json_object *own;
 
 	if (slurm_job)
-		snprintf(name, sizeof(name), "slurm %s%s%s%s%.*s", slurm_job, step ? "." : "",
-			 step ? step : "", task_length ? " task " : "", task_length, task);
-	else if (container)
-		snprintf(name, sizeof(name), "%s%s%scontainer %.12s", pod ? "pod " : "",
-			 pod ? pod : "", pod ? " " : "", container);
+		snprintf(name, sizeof(name), "slurm %s%s%s%s%.*s%s%s", slurm_job, step ? "." : "",
+			 step ? step : "", task_length ? " task " : "", task_length, task,
+			 slurm_name ? " " : "", slurm_name ? slurm_name : "");
+	else if (pod)
+		snprintf(name, sizeof(name), "pod %s%s%s%s%s", namespace ? namespace : "",
+			 namespace ? "/" : "", pod, container ? " " : "",
+			 container ? container : "");
+	else if (container || id)
+		snprintf(name, sizeof(name), "%s%s%scontainer %.*s", pod_uid ? "pod " : "",
+			 pod_uid ? pod_uid : "", pod_uid ? " " : "",
+			 container ? (int)sizeof(name) : 12, container ? container : id);
 	else
 		return text(job, "cgroup");
 	own = json_object_new_string(name);

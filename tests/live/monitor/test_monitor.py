@@ -185,9 +185,9 @@ class Monitor(Watching):
         watched, number = self.watch(), "0123456789abcdef" * 4
         uid = "6f1e1d2c-0a1b-4c2d-8e3f-0123456789ab"
         groups = {
-            harness.new_cgroup(self, "", f"/docker-{number}.scope"): {"container": number},
+            harness.new_cgroup(self, "", f"/docker-{number}.scope"): {"container_id": number},
             harness.new_cgroup(self, "", f"/kubepods/pod{uid}/{number}"):
-                {"container": number, "pod": uid},
+                {"container_id": number, "pod_uid": uid},
             harness.new_cgroup(self, "", "/slurmstepd.scope/job_42/step_batch"):
                 {"slurm_job": "42", "slurm_step": "batch"},
             harness.new_cgroup(self, ""): {},

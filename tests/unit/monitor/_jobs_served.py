@@ -52,6 +52,9 @@ class Served(Program):
     def exec(self, pid, cgroup, program="python3", command="python3 train.py", uid=0, rank=-1):
         self.say("exec", pid, uid, rank, hexed(cgroup), hexed(program), hexed(command))
 
+    def name(self, job, *, namespace="", pod="", container="", image="", slurm_name="", slurm_user=""):
+        self.say("name", job, *map(hexed, (namespace, pod, container, image, slurm_name, slurm_user)))
+
     def line(self, pid, state, time_ns, file, line, function):
         self.say("line", pid, [*STATES, "io"].index(state), time_ns, hexed(file), line, hexed(function))
 

@@ -23,7 +23,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.ab
 FILES = os.path.join(TOP, "scripts/monitor")
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
 # Labels set by the service, and those that Prometheus adds when scraping.
-LABELS = {"cgroup", "container", "pod", "slurm_job", "slurm_step", "user", "command", "op", "method", "kind",
+LABELS = {"cgroup", "namespace", "pod", "pod_uid", "container", "container_id", "image", "slurm_job", "slurm_step",
+          "slurm_name", "slurm_user", "user", "command", "op", "method", "kind",
           "layer", "device", "filesystem", "version", "le", "name", "category", "cause", "state", "instance", "job"}
 CAPABILITIES = {"BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH"}
 

@@ -30,6 +30,23 @@ class Jobs(unittest.TestCase):
             self.assertEqual(jobs["host"], os.uname().nodename)
             self.assertLess(abs(jobs["time_unix_ns"] / 1e9 - time.time()), 60)
 
+    def test_names(self):
+        """They are added once they are known, and none is replaced."""
+        with Served() as served:
+            served.exec(7, "/kubepods/pod" + "0" * 32 + "/" + "ab" * 32)
+            served.read()
+
+            def names():
+                [job] = served.jobs()["jobs"]
+                return [job[name] for name in ("pod_uid", "container_id", "namespace", "pod", "container", "image")]
+
+            ids = ["0" * 32, "ab" * 32]
+            self.assertEqual(names(), [*ids, None, None, None, None])
+            served.name(1, namespace="ml", pod="train-0")
+            served.name(2, pod="nobody's")
+            served.name(1, pod="other", container="main", image="torch")
+            self.assertEqual(names(), [*ids, "ml", "train-0", "main", "torch"])
+
     def test_numbers(self):
         with Served() as served:
             served.exec(7, "/system.slice/slurmstepd.scope/job_42/step_0", rank=3)

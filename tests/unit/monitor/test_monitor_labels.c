@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "capture/names/cgroup_names.h"
 #include "monitor/ledger/job_labels.h"
 
 #define NUMBER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -16,7 +17,7 @@
 #define STATIC_POD "0123456789abcdef0123456789abcdef"
 
 static const struct {
-	const char *path, *container, *pod, *job, *step;
+	const char *path, *container, *pod, *job, *step; /* container: its id, or its name */
 } rows[] = {
 	{ "/", "", "", "", "" },
 	{ "", "", "", "", "" },
@@ -57,9 +58,13 @@ TEST(test_names)
 
 		job_labels_of(rows[i].path, &labels);
 		assert_string_equal(labels.cgroup, rows[i].path);
-		assert_string_equal(labels.container, rows[i].container);
-		assert_string_equal(labels.pod, rows[i].pod);
-		assert_string_equal(labels.slurm_job, rows[i].job);
+		assert_string_equal(labels.ids.container[0] ? labels.ids.container
+							    : labels.container,
+				    rows[i].container);
+		assert_int_equal(strlen(labels.ids.container) % CONTAINER_DIGITS, 0);
+		assert_false(labels.ids.container[0] && labels.container[0]);
+		assert_string_equal(labels.ids.pod, rows[i].pod);
+		assert_string_equal(labels.ids.slurm_job, rows[i].job);
 		assert_string_equal(labels.slurm_step, rows[i].step);
 	}
 }

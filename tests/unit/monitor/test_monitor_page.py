@@ -85,6 +85,11 @@ class Page(unittest.TestCase):
         self.assertEqual([text.split(" \u00b7 ")[-1] for text in self.texts(".open-job small")],
                          ["Slurm job 42.0", "pod 0f1e2d3c-0000-4444-8888-123456789abc, abababababab",
                           "user.slice"])
+        self.served.name(1, slurm_name="tune <b>")
+        self.served.name(2, namespace="ml", pod="train-0", container="main")
+        self.open()
+        self.assertEqual([text.split(" \u00b7 ")[-1] for text in self.texts(".open-job small")][:2],
+                         ["Slurm job 42.0, tune <b>", "pod ml/train-0, main"])
         # current rates are unknown: no zeros
         self.assertEqual(self.row(TRAINS)["by mmap"], "\u2013")
         self.assertEqual(self.texts(".tile dd")[0], "\u2013")

@@ -96,8 +96,10 @@ class Batch(unittest.TestCase):
                          {"/jobs/number1": 2048000, "/jobs/number2": 4096000})
 
     def test_json_says_what_a_job_is(self):
-        labels = {"cgroup": "/slurm/uid_1/job_7/step_0/task_1", "container": "c0ffee123456",
-                  "pod": "5f0e", "slurm_job": "7", "slurm_step": "0"}
+        labels = {"cgroup": "/slurm/uid_1/job_7/step_0/task_1", "namespace": "ml", "pod": "train-0",
+                  "pod_uid": "5f0e", "container": "main", "container_id": "c0ffee123456",
+                  "image": "torch:2", "slurm_job": "7", "slurm_step": "0", "slurm_name": "tune",
+                  "slurm_user": "alice"}
 
         def labelled(asked):
             told = jobs(asked)
@@ -114,10 +116,10 @@ class Batch(unittest.TestCase):
                 row = rows[labels["cgroup"]]
                 self.assertEqual({name: row[name] for name in labels}, labels)
                 self.assertEqual({row["job"] for row in rows.values()},
-                                 {"slurm 7.0 task 1", "slurm 7.0 task 2"})
+                                 {"slurm 7.0 task 1 tune", "slurm 7.0 task 2 tune"})
         with Monitor() as monitor:
             row, *_ = json.loads(self.batch(monitor, "-n", "1", "--format", "json"))["jobs"]
-        self.assertEqual([row[name] for name in labels], [row["job"]] + [None] * 4)
+        self.assertEqual([row[name] for name in labels], [row["job"]] + [None] * (len(labels) - 1))
 
     def test_subjects(self):
         with Monitor() as monitor:

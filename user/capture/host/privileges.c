@@ -109,6 +109,11 @@ int privileges_keep_unwinding(void)
 									 : CAP_SYS_ADMIN));
 }
 
+int privileges_keep_naming(void)
+{
+	return keep_only(1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH);
+}
+
 int privileges_keep_looking(void)
 {
 	return keep_only(1ull << CAP_DAC_READ_SEARCH);

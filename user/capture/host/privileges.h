@@ -43,6 +43,9 @@ int privileges_keep_reading(void);
 /* Keeps what is needed to read files that processes map, as the kernel names them: CAP_SYS_PTRACE,
  * CAP_DAC_READ_SEARCH, and CAP_CHECKPOINT_RESTORE, or CAP_SYS_ADMIN if that is missing. */
 int privileges_keep_unwinding(void);
+/* Keeps what is needed to read root's files and the environments of processes: CAP_SYS_PTRACE and
+ * CAP_DAC_READ_SEARCH. */
+int privileges_keep_naming(void);
 /* Keeps CAP_DAC_READ_SEARCH, to open files by handle. */
 int privileges_keep_looking(void);
 /* Keeps no capability. */

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NUMBER_DIGITS 64 /* of a full container id */
 #define NAME_BYTES_MAX 255
 #define POD_DIGITS_MIN 32 /* of a pod's uid; static pods' have no hyphens */
 
@@ -71,9 +70,9 @@ static bool is_named(const struct pattern *pattern, const char *name, size_t len
 
 	if (pattern->named)
 		return length == wanted && !memcmp(name, id, length);
-	return length == NUMBER_DIGITS && digits(name) >= NUMBER_DIGITS &&
-	       wanted >= CONTAINER_DIGITS_MIN && wanted <= NUMBER_DIGITS && digits(id) == wanted &&
-	       !memcmp(name, id, wanted);
+	return length == CONTAINER_DIGITS && digits(name) >= CONTAINER_DIGITS &&
+	       wanted >= CONTAINER_DIGITS_MIN && wanted <= CONTAINER_DIGITS &&
+	       digits(id) == wanted && !memcmp(name, id, wanted);
 }
 
 /* Returns the part between a pattern's texts in the last component of a path, and its length; NULL:
@@ -133,7 +132,7 @@ static bool container_of(const char *path, char *id, size_t size)
 		const char *name = name_in(&patterns[i], path, last, &length);
 
 		if (!name || !length || length >= size ||
-		    (!patterns[i].named && (length != NUMBER_DIGITS || digits(name) < length)))
+		    (!patterns[i].named && (length != CONTAINER_DIGITS || digits(name) < length)))
 			continue;
 		snprintf(id, size, "%.*s", (int)length, name);
 		return true;

@@ -86,8 +86,7 @@ size_t names_path(const struct event_file *file, char *out)
 #define RANK_DIGITS_MAX 9
 _Static_assert(RANK_DIGITS_MAX < EVENT_RANK_BYTES, "a character after the digits must fit");
 
-static const char *find_variable(const char *environment, size_t bytes, const char *name,
-				 size_t *length)
+const char *names_variable(const char *environment, size_t bytes, const char *name, size_t *length)
 {
 	size_t n = strlen(name);
 
@@ -134,7 +133,7 @@ void names_find_ranks(const char *environment, size_t bytes, struct event_ranks 
 	memset(ranks, 0, sizeof(*ranks));
 	for (size_t i = 0; i < EVENT_RANK_COUNT; i++) {
 		size_t length;
-		const char *value = find_variable(environment, bytes, variables[i], &length);
+		const char *value = names_variable(environment, bytes, variables[i], &length);
 
 		if (value && length < EVENT_RANK_BYTES)
 			memcpy(ranks->value[i], value, length);

@@ -16,6 +16,9 @@
  * NAMES_PATH_BYTES bytes, without a NUL. Returns the length. */
 size_t names_path(const struct event_file *file, char *out);
 
+/* Returns the value of a variable in an environment of entries that end with NULs, and its *length;
+ * NULL if there is none. */
+const char *names_variable(const char *environment, size_t bytes, const char *name, size_t *length);
 /* Returns the rank in environment values: the first that is a number, or -1. */
 int64_t names_rank(const struct event_ranks *ranks);
 /* Extracts those values from an environment of `bytes` bytes, entries separated by NULs. */

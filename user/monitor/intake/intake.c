@@ -65,6 +65,7 @@ void intake_close(struct intake *intake)
 		return;
 	cgroups_close(intake->cgroups);
 	user_names_close(intake->users);
+	job_naming_close(intake->naming);
 	classes_close(intake->classes);
 	span_times_close(intake->spans);
 	thread_times_close(intake->threads);
@@ -102,6 +103,11 @@ uint64_t intake_lost_lines(const struct intake *intake)
 uint64_t intake_unnamed_lines(const struct intake *intake)
 {
 	return intake->lines ? line_times_unnamed(intake->lines) : 0;
+}
+
+int intake_name_jobs(struct intake *intake, const char *root, bool privileged)
+{
+	return job_naming_open(&intake->naming, root, privileged);
 }
 
 int intake_keep_lines(struct intake *intake, volatile uint32_t *generation_out)
@@ -162,7 +168,7 @@ static bool ask_proc(const struct event_exec *event, bool names_job, char path[P
 	    !intake_has_begun(event->header.pid, event->started_ns))
 		return false;
 	job_labels_of(path, &labels);
-	return !names_job || labels.container[0] || labels.pod[0] || labels.slurm_job[0];
+	return !names_job || job_labels_any(&labels);
 }
 
 /*
@@ -396,5 +402,7 @@ void intake_settle(struct intake *intake, uint64_t until_ns)
 		return;
 	if (intake_catch_up(intake, false))
 		span_times_settle(intake->spans, intake->ledger, until_ns, false);
+	if (intake->naming)
+		job_naming_settle(intake->naming, intake->ledger, until_ns);
 	ledger_unlock(intake->ledger);
 }

@@ -25,6 +25,9 @@ int intake_open(struct intake **intake, struct ledger *ledger, unsigned int ring
 int intake_keep_cgroups(struct intake *intake, int fd);
 void intake_close(struct intake *intake); /* NULL is fine */
 
+/* Looks up names of jobs below the node's root directory; see job_naming_open. */
+int intake_name_jobs(struct intake *intake, const char *root, bool privileged);
+
 /* Sets a callback for code that processes map. Without it, spans are not looked for. */
 void intake_on_code(struct intake *intake, decoder_code_fn emit, void *context);
 

@@ -8,6 +8,7 @@
 #include "capture/names/cgroups.h"
 #include "monitor/ledger/classes.h"
 #include "monitor/intake/intake.h"
+#include "monitor/intake/job_naming.h"
 #include "monitor/intake/line_times.h"
 #include "monitor/intake/span_times.h"
 #include "monitor/intake/thread_times.h"
@@ -26,6 +27,7 @@ struct intake {
 	bool one_hierarchy; /* cgroup v2 only */
 	struct cgroups *cgroups;
 	struct user_names *users;
+	struct job_naming *naming;  /* NULL: jobs are not named */
 	struct profile_slot *slots; /* to be booked */
 	size_t slot_count, slot_room;
 	uint64_t lost;

@@ -16,9 +16,19 @@ void job_labels_of(const char *cgroup, struct job_labels *labels)
 	if (length >= sizeof(labels->cgroup))
 		cgroup += length - (sizeof(labels->cgroup) - 1);
 	memcpy(labels->cgroup, cgroup, strlen(cgroup));
-	cgroup_container(cgroup, labels->container, sizeof(labels->container));
-	cgroup_pod(cgroup, labels->pod, sizeof(labels->pod));
-	cgroup_slurm(cgroup, labels->slurm_job, labels->slurm_step, sizeof(labels->slurm_job));
+	if (cgroup_container(cgroup, labels->container, sizeof(labels->container)) &&
+	    strspn(labels->container, "0123456789abcdef") == CONTAINER_DIGITS) {
+		strcpy(labels->ids.container, labels->container);
+		labels->container[0] = 0;
+	}
+	cgroup_pod(cgroup, labels->ids.pod, sizeof(labels->ids.pod));
+	cgroup_slurm(cgroup, labels->ids.slurm_job, labels->slurm_step, sizeof(labels->slurm_step));
+}
+
+bool job_labels_any(const struct job_labels *labels)
+{
+	return labels->container[0] || labels->ids.container[0] || labels->ids.pod[0] ||
+	       labels->ids.slurm_job[0];
 }
 
 /* Rates a line of the form ID:CONTROLLERS:PATH from 1 to 5; more identifies a job better. */
@@ -27,7 +37,7 @@ static int rate(const char *controllers, size_t length, const char *path)
 	struct job_labels labels;
 
 	job_labels_of(path, &labels);
-	if (labels.container[0] || labels.pod[0] || labels.slurm_job[0])
+	if (job_labels_any(&labels))
 		return 5;
 	if (!strcmp(path, "/"))
 		return 1;

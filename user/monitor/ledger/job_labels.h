@@ -6,18 +6,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "capture/names/job_names.h"
+
 #define JOB_CGROUP_BYTES 512 /* of a path, NUL included; a longer one keeps its end */
-#define JOB_NAME_BYTES 72
 
 /* Each is "" if absent. Only `cgroup` may contain arbitrary bytes. */
 struct job_labels {
 	char cgroup[JOB_CGROUP_BYTES];
-	char container[JOB_NAME_BYTES]; /* id or name */
-	char pod[JOB_NAME_BYTES];	/* uid */
-	char slurm_job[16], slurm_step[16];
+	struct job_ids ids;
+	char container[JOB_ID_BYTES]; /* its name, if the path has no id */
+	char slurm_step[16];
 };
 
 void job_labels_of(const char *cgroup, struct job_labels *labels);
+
+/* Returns whether they identify a job better than its cgroup does. */
+bool job_labels_any(const struct job_labels *labels);
 
 /*
  * Chooses the most specific cgroup in the text of /proc/PID/cgroup: that of a container, pod or

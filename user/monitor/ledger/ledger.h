@@ -110,6 +110,9 @@ struct ledger_job {
 	struct ledger_job *chain; /* with the same hash of cgroup and user */
 	uint64_t id;		  /* counts up from 1 in order of appearance */
 	struct job_labels labels;
+	struct job_names names;
+	uint64_t names_due_ns;		 /* when to look for missing names again */
+	unsigned int names_asked;	 /* how often they were looked for */
 	char user[LEDGER_COMMAND_BYTES]; /* name or number */
 	uint32_t uid;
 	uint64_t start_ns;			/* of its first process, as far as known */
@@ -251,11 +254,18 @@ struct ledger_who {
 	int64_t rank;
 };
 
-/* Called when a process changes its job, begins (`before` is NULL) or has ended; in the writing
- * thread, with the ledger locked. */
+/* Called when a process changes its job, begins (`before` is NULL) or has ended, and when its job
+ * has got names; in the writing thread, with the ledger locked. */
 typedef void ledger_joined_fn(void *context, const struct ledger_process *process,
 			      const struct ledger_job *before);
 void ledger_on_join(struct ledger *ledger, ledger_joined_fn *emit, void *context);
+
+/* Locked. Calls `ask` for each job whose names are to be looked for now, with a process of it (0:
+ * none lives), until it returns false. Names may be found late, so this repeats, a few times. */
+typedef bool ledger_ask_fn(void *context, const struct ledger_job *job, uint32_t pid);
+void ledger_ask_names(struct ledger *ledger, uint64_t now_ns, ledger_ask_fn *ask, void *context);
+/* Locked. Adds names that a job lacks, unless it is gone. */
+void ledger_name_job(struct ledger *ledger, uint64_t job, const struct job_names *names);
 
 /* All locked. A process forks; the child inherits its parent's identity. The child of an unknown
  * parent stays unknown until it is reported. */

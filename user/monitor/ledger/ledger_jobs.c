@@ -11,21 +11,42 @@
 
 /* --- labels --- */
 
+static const char *get_container(const struct ledger_job *job)
+{
+	return job->labels.container[0] ? job->labels.container : job->names.text[JOB_CONTAINER];
+}
+
 #define LABEL(name, of)                                                                            \
 	static const char *get_##name(const struct ledger_job *job)                                \
 	{                                                                                          \
 		return job->of;                                                                    \
 	}
 LABEL(cgroup, labels.cgroup)
-LABEL(container, labels.container)
-LABEL(pod, labels.pod)
-LABEL(slurm_job, labels.slurm_job)
+LABEL(namespace, names.text[JOB_NAMESPACE])
+LABEL(pod, names.text[JOB_POD])
+LABEL(pod_uid, labels.ids.pod)
+LABEL(container_id, labels.ids.container)
+LABEL(image, names.text[JOB_IMAGE])
+LABEL(slurm_job, labels.ids.slurm_job)
 LABEL(slurm_step, labels.slurm_step)
+LABEL(slurm_name, names.text[JOB_SLURM_NAME])
+LABEL(slurm_user, names.text[JOB_SLURM_USER])
 LABEL(user, user)
 
+/* namespace, pod, container and image are those of kube_pod_info and kube_pod_container_info. */
 const struct ledger_label ledger_labels[] = {
-	{ "cgroup", get_cgroup },	{ "container", get_container },	  { "pod", get_pod },
-	{ "slurm_job", get_slurm_job }, { "slurm_step", get_slurm_step }, { "user", get_user },
+	{ "cgroup", get_cgroup },
+	{ "namespace", get_namespace },
+	{ "pod", get_pod },
+	{ "pod_uid", get_pod_uid },
+	{ "container", get_container },
+	{ "container_id", get_container_id },
+	{ "image", get_image },
+	{ "slurm_job", get_slurm_job },
+	{ "slurm_step", get_slurm_step },
+	{ "slurm_name", get_slurm_name },
+	{ "slurm_user", get_slurm_user },
+	{ "user", get_user },
 };
 const size_t ledger_label_count = sizeof(ledger_labels) / sizeof(ledger_labels[0]);
 
@@ -128,6 +149,50 @@ struct ledger_command *ledger_command_of(struct ledger_job *job, const char *nam
 	free_one->used = true;
 	free_one->last_ns = time_ns;
 	return free_one;
+}
+
+/* --- naming --- */
+
+#define NAMES_ASKED_MAX 6
+#define NAMES_AGAIN_NS 1000000000ull /* after the first time; then twice as long each time */
+
+static struct ledger_process *living(const struct ledger_job *job)
+{
+	struct ledger_process *process = job->processes;
+
+	while (process && process->end_ns)
+		process = process->next;
+	return process;
+}
+
+void ledger_ask_names(struct ledger *ledger, uint64_t now_ns, ledger_ask_fn *ask, void *context)
+{
+	for (struct ledger_job *job = ledger->jobs; job; job = job->next) {
+		const struct ledger_process *process = living(job);
+
+		if (job->names_asked >= NAMES_ASKED_MAX || now_ns < job->names_due_ns ||
+		    !job_names_lack(&job->labels.ids, &job->names))
+			continue;
+		if (!ask(context, job, process ? process->pid : 0))
+			break;
+		job->names_due_ns = now_ns + (NAMES_AGAIN_NS << job->names_asked++);
+	}
+}
+
+void ledger_name_job(struct ledger *ledger, uint64_t id, const struct job_names *names)
+{
+	struct ledger_job *job = ledger->jobs;
+
+	while (job && job->id != id)
+		job = job->next;
+	if (!job)
+		return;
+	for (int i = 0; i < JOB_NAMES; i++)
+		if (!job->names.text[i][0])
+			memcpy(job->names.text[i], names->text[i], JOB_NAME_BYTES);
+	for (struct ledger_process *process = job->processes; process; process = process->next)
+		if (ledger->joined && !process->end_ns)
+			ledger->joined(ledger->joined_context, process, job);
 }
 
 /* --- retiring --- */

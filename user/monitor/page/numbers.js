@@ -71,17 +71,21 @@ function mainProgram(job) {
 
 function jobName(job) {
 	if (job.slurm_job)
-		return `Slurm job ${job.slurm_job}` + (job.slurm_step ? `.${job.slurm_step}` : '');
-	if (job.pod)
-		return `pod ${job.pod}` + (job.container ? `, ${shortId(job.container)}` : '');
-	if (job.container)
-		return `container ${shortId(job.container)}`;
+		return `Slurm job ${job.slurm_job}` + (job.slurm_step ? `.${job.slurm_step}` : '') +
+			(job.slurm_name ? `, ${job.slurm_name}` : '');
+	const container = job.container || (job.container_id && shortId(job.container_id));
+	if (job.pod || job.pod_uid)
+		return 'pod ' + (job.pod ? [job.namespace, job.pod].filter(Boolean).join('/') : job.pod_uid) +
+			(container ? `, ${container}` : '');
+	if (container)
+		return `container ${container}`;
 	return job.cgroup === null ? '(no cgroup)' : lastPart(job.cgroup) || job.cgroup;
 }
 
 /* All texts that a filter matches. */
 function jobWords(job) {
-	return [jobName(job), job.cgroup, job.container, job.pod, job.user,
+	return [jobName(job), job.cgroup, job.container, job.container_id, job.image, job.pod_uid,
+		job.slurm_user, job.user,
 		...job.programs.map((program) => program.name),
 		...job.processes.map((process) => process.command)].join('\n').toLowerCase();
 }

@@ -410,7 +410,7 @@ static void put_node(struct json *out, const struct ledger_node *node, const str
 static bool is_asked(const struct ledger_job *job, const struct jobs_asked *asked)
 {
 	return (!asked->job || job->id == asked->job) &&
-	       (!asked->slurm_job || !strcmp(job->labels.slurm_job, asked->slurm_job));
+	       (!asked->slurm_job || !strcmp(job->labels.ids.slurm_job, asked->slurm_job));
 }
 
 static void put_jobs(struct json *out, const struct ledger *ledger, const struct rates *rates,

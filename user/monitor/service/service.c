@@ -405,6 +405,9 @@ int service_open(struct service **out, const struct service_options *options, bo
 				  session_lane_count(service->session), sysconf(_SC_PAGESIZE));
 	set_nice(0);
 	if (!err)
+		err = intake_name_jobs(service->intake, options->host_root ?: "/",
+				       session->attach.uid == ATTACH_ANYBODY);
+	if (!err)
 		err = intake_keep_cgroups(service->intake, session_cgroup_places(service->session));
 	if (!err && service->options.ledger.lines)
 		err = intake_keep_lines(service->intake,

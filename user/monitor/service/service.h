@@ -20,6 +20,7 @@ struct service_options {
 	struct session_options session; /* `attach` (except `uid`) and `mode` are set here */
 	struct ledger_options ledger;	/* `lines` is set here */
 	uint64_t interval_ns;		/* how often sums are read */
+	const char *host_root;		/* where the node's file system is; NULL: "/" */
 	/* Jobs whose events a flight recorder keeps, and which can trigger it; none: all. */
 	struct job_choice flight_of;
 };
