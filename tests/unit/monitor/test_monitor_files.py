@@ -21,6 +21,7 @@ from _place import InPlace
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 FILES = os.path.join(TOP, "scripts/monitor")
+CHART = os.path.join(TOP, "scripts/helm/faultline-monitor")
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
 # Labels set by the service, and those that Prometheus adds when scraping.
 LABELS = {"cgroup", "namespace", "pod", "pod_uid", "container", "container_id", "image", "slurm_job", "slurm_step",
@@ -57,6 +58,24 @@ def options():
 
 def alert_rules():
     return [rule for group in yaml.safe_load(read("alerts.yml"))["groups"] for rule in group["rules"]]
+
+
+def rendered():
+    """The chart's objects. Its templates only insert values, so that this needs no Helm."""
+    with open(os.path.join(CHART, "values.yaml")) as file:
+        known = {"Values": yaml.safe_load(file), "Release": {"Namespace": "faultline"}}
+
+    def insert(place):
+        value = known
+        for name in place.group(2).split(".")[1:]:
+            value = value[name]
+        return json.dumps(value) if place.group(1) else str(value)
+
+    objects = []
+    for name in sorted(os.listdir(os.path.join(CHART, "templates"))):
+        with open(os.path.join(CHART, "templates", name)) as file:
+            objects += yaml.safe_load_all(re.sub(r"\{\{ (toJson )?([.\w]+) \}\}", insert, file.read()))
+    return objects
 
 
 def panels():
@@ -191,6 +210,8 @@ class Kubernetes(unittest.TestCase):
         self.assertEqual((rights["drop"], set(rights["add"])), (["ALL"], CAPABILITIES))
         # its arguments, and its probes
         self.assertEqual(container["args"][0], "monitor")
+        for mount in container["volumeMounts"]:
+            self.assertTrue(mount["readOnly"])
         self.assertEqual({word for word in container["args"] if word.startswith("--")} - options(), set())
         [port] = container["ports"]
         self.assertTrue(container["args"][-1].endswith(f":{port['containerPort']}"))
@@ -207,6 +228,38 @@ class Kubernetes(unittest.TestCase):
         self.assertEqual(mounts, {volume["name"] for volume in pod["volumes"]})
         version = subprocess.check_output([FAULTLINE, "--version"], text=True).split()[1]
         self.assertEqual(container["image"], f"faultline:{version}")
+
+
+    def test_chart(self):
+        """With its own values it is the manifest, except for what only a chart says."""
+        def plain(item):
+            if item["kind"] == "DaemonSet":
+                pod = item["spec"]["template"]["spec"]
+                pod.pop("nodeSelector", None)
+                [container] = pod["containers"]
+                container.pop("imagePullPolicy", None)
+                container["args"] = sorted(container.pop("command")[1:] + container["args"])
+            return item
+        wanted = [plain(item) for item in yaml.safe_load_all(read("kubernetes.yaml"))][1:]
+        self.assertEqual([plain(item) for item in rendered()], wanted)
+        with open(os.path.join(CHART, "Chart.yaml")) as file:
+            chart = yaml.safe_load(file)
+        version = subprocess.check_output([FAULTLINE, "--version"], text=True).split()[1]
+        self.assertEqual((chart["appVersion"], chart["version"]), (version, version))
+
+    @unittest.skipUnless(shutil.which("helm"), "helm is not installed")
+    def test_chart_with_helm(self):
+        status, said = run("helm", "template", "--namespace", "faultline", "x", CHART)
+        self.assertEqual(status, 0, said)
+        self.assertEqual([item for item in yaml.safe_load_all(said) if item], rendered())
+
+    def test_image(self):
+        """Every file that the image is built from exists."""
+        with open(os.path.join(TOP, "scripts/container/Dockerfile")) as file:
+            copied = re.findall(r"^COPY (?!--from)(.*) \S+$", file.read(), re.M)
+        self.assertGreater(len(copied), 3)
+        for name in " ".join(copied).split():
+            self.assertTrue(os.path.exists(os.path.join(TOP, name)), name)
 
 
 @unittest.skipUnless(shutil.which("curl"), "curl is not installed")
