@@ -90,7 +90,7 @@ PROBE_READ_SKELETON := $(BUILD)/bpf/probe_read.skel.h
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all programs test check bench exam soak fuzz vmtest dist install uninstall deb deb-check clean help format \
+.PHONY: all programs test check bench exam soak fuzz vmtest dist install uninstall deb deb-check rpm clean help format \
 	FORCE
 
 all: $(BUILD)/faultline
@@ -107,6 +107,7 @@ help:
 	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm; VMARCH=arm64)'
 	@echo 'install  into DESTDIR and PREFIX ($(PREFIX)); uninstall removes it'
 	@echo 'deb      Debian packages (scripts/setup.sh deb); deb-check uses them in a fresh Debian'
+	@echo 'rpm      RPM packages (RPMFLAGS, such as --nodeps where rpmbuild does not know what is installed)'
 	@echo 'dist     a source archive and a program that needs only the C library'
 	@echo 'clean    remove $(BUILD)'
 
@@ -527,6 +528,14 @@ deb:
 
 deb-check: deb
 	$(Q)scripts/deb.sh check $(BUILD)/deb
+
+# RPM packages of the last commit, in $(BUILD)/rpm/RPMS.
+rpm:
+	$(Q)rm -rf $(BUILD)/rpm && mkdir -p $(BUILD)/rpm/SOURCES
+	$(Q)git archive --prefix=$(RELEASE)/ HEAD | gzip -9n >$(BUILD)/rpm/SOURCES/$(RELEASE).tar.gz
+	$(Q)env -u MAKEFLAGS -u MAKELEVEL rpmbuild -bb --quiet $(RPMFLAGS) \
+		--define '_topdir $(abspath $(BUILD)/rpm)' scripts/rpm/faultline.spec
+	$(Q)ls $(BUILD)/rpm/RPMS/*/*.rpm
 
 clean:
 	$(Q)rm -rf $(BUILD)

@@ -20,7 +20,7 @@ packages() {
 		python3-prometheus-client prometheus \
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
 		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy systemd prometheus curl \
-		python3-yaml ;;
+		python3-yaml rpm ;;
 	npm) command -v npm >/dev/null || echo nodejs npm ;;
 	demo) echo python3 python3-numpy "$(command -v fincore >/dev/null || echo util-linux-extra)" ;;
 	bench) echo python3 strace linux-perf bpftrace ;;
