@@ -18,6 +18,7 @@
 #include "span/span.bpf.c"
 #include "stack/stack.bpf.c"
 #include "block/block.bpf.c"
+#include "fuse/fuse.bpf.c"
 #include "async/uring.bpf.c"
 #include "async/aio.bpf.c"
 

@@ -7,10 +7,6 @@
 
 #include "types.h"
 
-struct list_head {
-	struct list_head *next;
-} CORE_STRUCT;
-
 struct kernfs_node {
 	__u64 id; /* inode number of its directory */
 } CORE_STRUCT;

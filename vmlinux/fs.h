@@ -24,6 +24,8 @@ struct super_block {
 	unsigned long s_magic;
 	struct backing_dev_info *s_bdi;
 	void *s_fs_info;
+	const char *s_subtype;
+	struct mount *s_mounts; /* before 6.18 a list, which begins with a pointer, too */
 } CORE_STRUCT;
 
 /* The private part of a tmpfs superblock. */
@@ -100,6 +102,13 @@ struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	const char *mnt_devname;
+	struct mount *mnt_next_for_sb; /* since 6.18 */
+} CORE_STRUCT;
+
+/* Before 6.18: in the list of s_mounts. */
+struct mount___list {
+	struct list_head mnt_instance;
 } CORE_STRUCT;
 
 struct path {

@@ -52,4 +52,8 @@ enum {
 /* The loader matches structs below this line to the running kernel's by name. */
 #define CORE_STRUCT __attribute__((preserve_access_index))
 
+struct list_head {
+	struct list_head *next;
+} CORE_STRUCT;
+
 #endif

@@ -64,8 +64,7 @@ static __always_inline bool block_copy_is_first(__u64 request, __u32 copy)
  */
 __noinline int device_count_metadata(struct address *disk, __u32 bytes)
 {
-	struct device_total *total =
-		disk ? device_total((struct gendisk *)disk->at, disk_dev((void *)disk->at)) : NULL;
+	struct device_total *total = disk ? disk_total((struct gendisk *)disk->at) : NULL;
 
 	if (total)
 		__sync_fetch_and_add(&total->kernel_metadata_bytes, bytes);

@@ -31,11 +31,29 @@ static __always_inline __u32 device_home(__u32 dev)
 	return dev * 0x9e3779b1 >> (32 - DEVICES_MAX_LOG); /* 2^32 / golden ratio */
 }
 
+/* Where the kernel keeps the names of a device: addresses of strings. */
+struct device_source {
+	__u64 name; /* of the disk; source of the mount; 0: it has no slot yet, and gets none */
+	__u64 type, subtype; /* of the file system, for a mount; 0: none */
+};
+
 struct device_search {
-	__u64 disk;
+	struct device_source source;
 	__u64 taken; /* value in its slot */
 	__u32 home, found;
 };
+
+/* The user side knows by the name that all is there. */
+static __always_inline void device_name(struct device_place *slot,
+					const struct device_source *source)
+{
+	if (source->type)
+		bpf_probe_read_kernel_str(slot->type, sizeof(slot->type), (void *)source->type);
+	if (source->subtype)
+		bpf_probe_read_kernel_str(slot->subtype, sizeof(slot->subtype),
+					  (void *)source->subtype);
+	bpf_probe_read_kernel_str(slot->name.text, sizeof(slot->name.text), (void *)source->name);
+}
 
 static long device_step(__u32 i, struct device_search *search)
 {
@@ -46,11 +64,12 @@ static long device_step(__u32 i, struct device_search *search)
 	if (!slot)
 		return 1;
 	taken = slot->taken;
+	if (!taken && !search->source.name)
+		return 1;
 	if (!taken)
 		taken = __sync_val_compare_and_swap(&slot->taken, 0, search->taken);
 	if (!taken) /* keeps the name it had when first seen */
-		bpf_probe_read_kernel_str(slot->name.text, sizeof(slot->name.text),
-					  KFIELD(gendisk, search->disk, disk_name));
+		device_name(slot, &search->source);
 	else if (taken != search->taken)
 		return 0;
 	search->found = number;
@@ -60,17 +79,17 @@ static long device_step(__u32 i, struct device_search *search)
 /* Returns the number of a device that is new, or not at the index selected by its dev_t. If there
  * are too many devices, returns DEVICES_MAX and counts a lost record. Global, so it is verified
  * once instead of on every path. */
-__noinline __u32 device_find(struct address *disk, __u32 dev)
+__noinline __u32 device_find(const struct device_source *source, __u32 dev)
 {
 	struct device_search search = { .taken = DEVICE_TAKEN(dev),
 					.home = device_home(dev),
 					.found = DEVICES_MAX };
 
-	if (!disk)
+	if (!source)
 		return DEVICES_MAX;
-	search.disk = disk->at;
+	search.source = *source;
 	bpf_loop(DEVICES_MAX, device_step, &search, 0);
-	if (search.found == DEVICES_MAX)
+	if (search.found == DEVICES_MAX && source->name)
 		ring_lose(RECORD_DEVICE);
 	return search.found;
 }
@@ -83,15 +102,23 @@ static __always_inline __u32 disk_dev(struct gendisk *disk)
 }
 
 /* Returns NULL, and counts a lost record, if there are too many devices. */
-static __always_inline struct device_total *device_total(struct gendisk *disk, __u32 dev)
+static __always_inline struct device_total *device_total(const struct device_source *source,
+							 __u32 dev)
 {
 	__u32 number = device_home(dev);
 	struct device_place *slot = bpf_map_lookup_elem(&device_places, &number);
-	struct address address = { (__u64)disk };
 
 	if (!slot || slot->taken != DEVICE_TAKEN(dev))
-		number = device_find(&address, dev);
+		number = device_find(source, dev);
 	return bpf_map_lookup_elem(&devices, &number);
+}
+
+/* Returns the counts of a class below DEVICE_CLASSES. */
+static __always_inline struct device_counts *device_class_counts(struct device_total *total,
+								 __u32 class)
+{
+	BARRIER_VAR(class); /* 6.1 loses track of the range of class, but follows this mask */
+	return &total->of[class & (DEVICE_CLASSES - 1)];
 }
 
 /*
@@ -114,17 +141,21 @@ static __always_inline __u32 device_class(__u32 opf)
 	return device_ops[opf & (DEVICE_OPS - 1)] ^ (opf & 1);
 }
 
+static __always_inline struct device_total *disk_total(struct gendisk *disk)
+{
+	struct device_source source = { .name = (__u64)KFIELD(gendisk, disk, disk_name) };
+
+	return device_total(&source, disk_dev(disk));
+}
+
 static __always_inline struct device_counts *device_counts(struct gendisk *disk, __u32 class)
 {
 	struct device_total *total;
 
 	if (!disk || class >= DEVICE_CLASSES)
 		return NULL;
-	total = device_total(disk, disk_dev(disk));
-	if (!total)
-		return NULL;
-	BARRIER_VAR(class); /* 6.1 loses track of the range of class, but follows this mask */
-	return &total->of[class & (DEVICE_CLASSES - 1)];
+	total = disk_total(disk);
+	return total ? device_class_counts(total, class) : NULL;
 }
 
 _Static_assert((DEVICE_CLASSES & (DEVICE_CLASSES - 1)) == 0, "a mask of classes");

@@ -235,7 +235,7 @@ __noinline __u32 profile_take_slot(struct profile_words *key, __u64 now_ns)
 	}
 	if (index == PROFILE_NO_SLOT)
 		index = profile_slot_count + PROFILE_OTHERS +
-			(key->file2_op_cpu >> PROFILE_OP_SHIFT & (OP_TABLE_SIZE - 1)) *
+			(key->file2_op_cpu >> PROFILE_OP_SHIFT & (OP_PROFILED_SIZE - 1)) *
 				PROFILE_VARIANTS +
 			profile_variant(key->flags);
 	if (index & PROFILE_TAKEN) {

@@ -7,6 +7,7 @@
 #ifndef FAULTLINE_EVENT_H
 #define FAULTLINE_EVENT_H
 
+#include "bpf/fuse/fuse_operations.h"
 #include "bpf/records/event_base.h"
 #include "bpf/records/event_call.h"
 #include "bpf/records/event_in_flight.h"
@@ -51,6 +52,7 @@ enum record_kind {
 	RECORD_FRAME,
 	RECORD_STACK,
 	RECORD_SAMPLE,
+	RECORD_REMOTE,
 	RECORD_KIND_COUNT,
 };
 
@@ -98,8 +100,8 @@ struct file_entry {
 /* Flag in an id: the file's record was lost, so the id must not be remembered. */
 #define FILE_UNANNOUNCED (1u << 31)
 
-/* All activity of a device, from any process, counted per CPU and device. Classes as in
- * /proc/diskstats. */
+/* All activity of a device or FUSE mount, from any process, counted per CPU and device. Classes as
+ * in /proc/diskstats; other requests to FUSE daemons are not counted here. */
 enum device_class {
 	DEVICE_READ,
 	DEVICE_WRITE,
@@ -127,13 +129,16 @@ struct device_total {
 #define DEVICES_MAX (1 << DEVICES_MAX_LOG)
 
 struct device_name {
-	char text[32];
+	char text[128]; /* of a mount: its source and type; longer ones are cut */
 };
 
 /* Slot of a device, whose index is the device's number, with the name it had when first seen. */
 struct device_place {
 	__u64 taken;		 /* DEVICE_TAKEN(dev_t) of the device; 0: free */
 	struct device_name name; /* empty until known */
+	/* Of the file system of a mount; empty for a disk. */
+	char type[16];
+	char subtype[16];
 };
 
 #define DEVICE_TAKEN(dev) ((dev) + 1ull)
@@ -176,12 +181,13 @@ EVENT_RECORD(event_span, struct event_header header, SPAN_BEGIN, 40); /* and ins
 EVENT_RECORD(event_span_end, struct event_header header, SPAN_END, 32);
 EVENT_RECORD(event_request, struct event_header header, REQUEST, 96);
 EVENT_RECORD(event_bio, struct event_header header, BIO, 88);
-EVENT_RECORD(event_device, struct event_header header, DEVICE, 296);
+EVENT_RECORD(event_device, struct event_header header, DEVICE, 392);
 EVENT_RECORD(event_thread_time, struct event_header header, THREAD_TIME, 152);
 EVENT_RECORD(event_wait, struct event_header header, WAIT, 64);
 EVENT_RECORD(event_frame, struct event_header header, FRAME, 824);
 EVENT_RECORD(event_stack, struct event_header header, STACK, 56);
 EVENT_RECORD(event_sample, struct event_header header, SAMPLE, 88);
+EVENT_RECORD(event_remote, struct event_header header, REMOTE, 88);
 
 /* A request followed by its only recorded bio, in one record. */
 struct event_request_single {
@@ -283,7 +289,10 @@ enum {
 	OP_VFS_APART = OP_VFS + VFS_FUNCTIONS,
 	OP_FIRST_CALL = OP_VFS_APART + VFS_FUNCTIONS,
 };
-#define OP_TABLE_SIZE 256
+/* Requests to servers of file systems follow. Mode profile does not aggregate them. */
+#define OP_PROFILED_SIZE 256
+#define OP_FUSE OP_PROFILED_SIZE /* and then in the order of the opcodes */
+#define OP_TABLE_SIZE 512
 
 /* A process has mapped code from a file; address and length as passed to mmap(). */
 struct event_code {

@@ -88,7 +88,7 @@ struct profile_slot {
  */
 #define PROFILE_OTHERS 4096 /* for TRACE_FILE_OTHER, a power of two */
 #define PROFILE_VARIANTS 4
-#define PROFILE_RESTS (OP_TABLE_SIZE * PROFILE_VARIANTS)
+#define PROFILE_RESTS (OP_PROFILED_SIZE * PROFILE_VARIANTS)
 #define PROFILE_PROBES 8 /* consecutive slots that may hold a key */
 
 /* Operation rates of processes for PROFILE_AUTO, indexed by the low bits of the PID. */

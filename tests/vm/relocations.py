@@ -26,6 +26,8 @@ ALTERNATIVES = [
       for there in ("io_ring_ctx.file_table.data.nr", "io_ring_ctx.file_table.data.nodes")
       for before in ("io_ring_ctx.file_table.files", "io_ring_ctx.nr_user_files")),
     {"io_rsrc_node.file_ptr", "io_fixed_file.file_ptr"},
+    {"fuse_req.fm", "fuse_req.chan"},  # before and since 7.2
+    {"fuse_args_pages.folios", "fuse_args_pages.pages"},  # since and before 6.13
     # File names of io_uring requests, since and before 7.0.
     *({f"{name}.__incomplete_filename", name}
       for name in ("io_open.filename", "io_statx.filename", "io_unlink.filename",
@@ -38,6 +40,7 @@ OPTIONAL = {
     "io_fixed_file": "a node since 6.13",
     "mm_struct.mm_lock_seq.sequence": "a plain number at first, in 6.4",
     "vm_area_struct.vm_refcnt.refs.counter": "since 6.15",
+    "mount.mnt_instance": "before 6.18",
     "rw_semaphore.owner": "not on PREEMPT_RT",
     "inode.i_rwsem.owner": "not on PREEMPT_RT",
     "iomap_dio_simple": "since 7.3",
@@ -48,7 +51,8 @@ OPTIONAL = {
     "btrfs_bio": "a module's",
     "btrfs_inode": "a module's",
     "btrfs_root": "a module's",
-    "fuse_inode": "a module's",
+    **{f"fuse_{name}": "a module's"  # whose programs are then not loaded
+       for name in ("args", "args_pages", "chan", "conn", "inode", "mount", "req", "req_flag")},
     "iomap_dio": "a module's",
     "ovl_entry": "a module's",
     "ovl_inode": "a module's",

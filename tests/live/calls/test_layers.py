@@ -207,6 +207,9 @@ class Missing(unittest.TestCase):
         "block_rq_requeue": ("", "block: merges and requeues", "merges"),
         "io_uring_submit_req,io_uring_submit_sqe": ("async", "", ""),
         "io_uring_complete": ("async", "", ""),
+        "fuse_request_send": ("fuse", "", ""),
+        "fuse_request_end": ("fuse", "", ""),
+        "fuse_request_sent": ("", "fuse: time in the queue and in the daemon", ""),
         "sched_switch": ("thread", "", ""),
         "sched_waking": ("", "thread: long waits", ""),
     }

@@ -215,5 +215,6 @@ TEST(test_calls_by_number)
 	assert_false(rows[SYS_openat].traits & CALL_PLAIN);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = i + 1; j < count; j++)
-			assert_string_not_equal(operations[i].name, operations[j].name);
+			if (strcmp(operations[i].name, "none")) /* unused numbers */
+				assert_string_not_equal(operations[i].name, operations[j].name);
 }

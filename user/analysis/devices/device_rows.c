@@ -3,6 +3,7 @@
  * Columns that the table "devices" needs for findings on merged reports, and reading them back.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/devices/devices.h"
 #include "analysis/shared/results.h"
@@ -59,9 +60,10 @@ static struct trace_string text_at(const struct table *table, size_t row, const 
 }
 
 static void read_waits(const struct table *table, size_t row, const char *use,
-		       struct device_waits *waits, bool *open)
+		       struct device_view *view, struct device_waits *waits)
 {
 	char group[32];
+	bool *open = &view->waits_open;
 
 	snprintf(group, sizeof(group), "%s.waited", use);
 #define READ(name) number_at(table, row, group, name, open)
@@ -69,7 +71,8 @@ static void read_waits(const struct table *table, size_t row, const char *use,
 		.requests = READ("requests"),
 		.bytes = READ("bytes"),
 		.parts = READ("parts"),
-		.part_queue_ns = READ("queue_ns"),
+		.part_queue_ns = number_at(table, row, group, "queue_ns",
+					   view->mount ? &view->queue_unknown : open),
 		.part_service_ns = READ("service_ns"),
 		.time.measure = READ("time_ns"),
 		.threads_time_ns = READ("thread_time_ns"),
@@ -90,7 +93,7 @@ static void read_use(const struct table *table, size_t row, enum device_use use,
 	view->own_bytes += number_at(table, row, name, "bytes", &view->own_open);
 	view->own_requests += number_at(table, row, name, "requests", &view->own_open);
 	view->failed[use] = number_at(table, row, name, "errors", &view->own_open);
-	read_waits(table, row, name, &view->waits[use], &view->waits_open);
+	read_waits(table, row, name, view, &view->waits[use]);
 }
 
 bool device_rows_view(const struct report *report, size_t number, struct device_view *view)
@@ -98,10 +101,13 @@ bool device_rows_view(const struct report *report, size_t number, struct device_
 	const struct table *table = report_by(report, &analysis_devices);
 	const char *flush = "all.flush";
 	int all = table_find_column(table, "all.flush.requests");
+	struct trace_string dev;
 
 	if (number >= table->row_count)
 		return false;
 	*view = (struct device_view) { .name = text_at(table, number, "name") };
+	dev = text_at(table, number, "dev");
+	view->mount = dev.length > 2 && !memcmp(dev.bytes, "0:", 2);
 	if (!view->name.bytes)
 		view->name = text_at(table, number, "dev");
 	for (int use = DEVICE_READS; use <= DEVICE_WRITES; use++)

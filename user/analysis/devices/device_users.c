@@ -205,9 +205,9 @@ static void fill(void *state, struct table *table)
 {
 	struct device_users *users = state;
 
-	if (job_lacks_requests(users->job)) {
+	if (device_list_lacks(&users->list)) {
 		table->absent = true;
-		table_set_note(table, job_lacks_requests(users->job));
+		table_set_note(table, device_list_lacks(&users->list));
 		return;
 	}
 	table_add_columns(table, TABLE_COLUMNS(columns));
@@ -295,6 +295,7 @@ const struct analysis analysis_device_users = {
 	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
+		[TRACE_REMOTE] = 1ull << REMOTE_DEV | 1ull << REMOTE_BYTES,
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,
 	},
 	.fill = fill,

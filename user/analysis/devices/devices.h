@@ -22,6 +22,8 @@ struct device_waits {
 struct device_view {
 	uint32_t host, dev;
 	struct trace_string name;
+	bool mount;	    /* of FUSE, not a block device */
+	bool queue_unknown; /* all time counts as service */
 	struct device_waits waits[DEVICE_USES];
 	/* All activity of the device, including other processes; false: unknown. */
 	bool all_known;

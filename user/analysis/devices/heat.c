@@ -210,9 +210,9 @@ static void fill(void *state, struct table *table)
 {
 	struct heat *heat = state;
 
-	if (job_lacks_requests(heat->job)) {
+	if (device_list_lacks(&heat->list)) {
 		table->absent = true;
-		table_set_note(table, job_lacks_requests(heat->job));
+		table_set_note(table, device_list_lacks(&heat->list));
 		return;
 	}
 	table_add_columns(table, columns, HEAT_COLUMNS);
@@ -251,6 +251,7 @@ const struct analysis analysis_device_heat = {
 	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
+		[TRACE_REMOTE] = 1ull << REMOTE_DEV | 1ull << REMOTE_BYTES,
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,
 	},
 	.fill = fill,

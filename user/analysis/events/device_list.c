@@ -38,6 +38,12 @@ void device_list_name(struct device_list *list, const struct event *event)
 					    event_value(event, DEVICE_NAME));
 }
 
+const char *device_list_lacks(const struct device_list *list)
+{
+	return list->count && !(list->job->filtered & JOB_BLOCK) ? NULL
+								 : job_lacks_requests(list->job);
+}
+
 const char *device_list_host(const struct device_list *list, const struct listed_device *device)
 {
 	return list->job->traces[device->host].header->host;

@@ -13,14 +13,24 @@ struct device_list {
 	const struct job *job;
 	struct listed_device {
 		uint32_t host, dev;
-		struct trace_string name; /* as in /sys/block; empty: not recorded */
+		struct trace_string
+			name; /* as in /sys/block, or SOURCE (TYPE); empty: not recorded */
 	} devices[DEVICES_MAX];
 	size_t count;
 };
 
+/* True for the st_dev of a mount without a block device. */
+static inline bool device_is_mount(uint32_t dev)
+{
+	return !(dev >> 20);
+}
+
 /* Returns the number of the device in a column of an event, adding it if new; DEVICES_MAX when the
  * list is full. */
 size_t device_list_add(struct device_list *list, const struct event *event, unsigned int column);
+/* Returns why a table of the devices is absent: requests to block devices are unknown, and there is
+ * no mount. NULL: it is not. */
+const char *device_list_lacks(const struct device_list *list);
 /* Returns the host name of a device. */
 const char *device_list_host(const struct device_list *list, const struct listed_device *device);
 /* Stores the device name in an EVENT_DEVICE, if that device is listed. */

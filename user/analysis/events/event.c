@@ -42,6 +42,7 @@ const struct family_rule event_rules[TRACE_FAMILY_COUNT] = {
 	[TRACE_SPLICE_WRITE] = { IO_WRITE, METHOD_SPLICE, EVENT_COUNTED | EVENT_TIMED, true,
 				 false },
 	[TRACE_APART] = { IO_NONE, METHOD_NONE, 0, true, false },
+	[TRACE_SERVED] = { IO_NONE, METHOD_NONE, 0, true, false },
 };
 
 #define CALL_COLUMNS                                                                               \
@@ -104,6 +105,10 @@ static const struct {
 	[TRACE_SAMPLE] = { event_decode_samples, 1ull << SAMPLE_DUR | 1ull << SAMPLE_PID |
 							 1ull << SAMPLE_TID | 1ull << SAMPLE_OP |
 							 1ull << SAMPLE_FILE },
+	[TRACE_REMOTE] = { event_decode_remote,
+			   1ull << REMOTE_DUR | 1ull << REMOTE_PID | 1ull << REMOTE_TID |
+				   1ull << REMOTE_OP | 1ull << REMOTE_FILE | 1ull << REMOTE_OFFSET |
+				   1ull << REMOTE_BYTES | 1ull << REMOTE_ERROR },
 };
 
 uint64_t event_columns(enum trace_kind kind)

@@ -50,10 +50,10 @@
 	(1u << 15)		   /* a call; its result is a number of operations it submitted,   \
 				    * which have no rows */
 #define EVENT_THROTTLED (1u << 16) /* the kernel makes the thread sleep that long */
-/* Not calls or faults but the block I/O that they caused; bytes of recorded bios only: */
-#define EVENT_REQUEST (1u << 17)
-#define EVENT_BIO (1u << 18)	/* part of a request, for one file */
-#define EVENT_DEVICE (1u << 19) /* totals of a device up to this time */
+/* Not calls or faults but the requests that they caused; bytes of recorded bios only: */
+#define EVENT_REQUEST (1u << 17) /* see event_is_remote */
+#define EVENT_BIO (1u << 18)	 /* part of a request, for one file */
+#define EVENT_DEVICE (1u << 19)	 /* totals of a device up to this time */
 /* A thread's time in each state, from start to end; one of its waits: see event_is_wait; or a
  * sample of it: see event_is_sample. */
 #define EVENT_THREAD (1u << 25)
@@ -127,6 +127,15 @@ static inline bool event_is_wait(const struct event *event)
 {
 	return event->flags & EVENT_THREAD && event_kind(event) == TRACE_WAIT;
 }
+
+/* True for a request to the server of a file system, not to a block device. */
+static inline bool event_is_remote(const struct event *event)
+{
+	return event->flags & EVENT_REQUEST && event_kind(event) == TRACE_REMOTE;
+}
+
+_Static_assert((int)REMOTE_DEV == (int)REQUEST_DEV && (int)REMOTE_BYTES == (int)REQUEST_BYTES,
+	       "analyses of devices read both alike");
 
 /* Returns the state of that name: enum thread_state or SAMPLE_IO. */
 unsigned int event_state_named(struct trace_string name);

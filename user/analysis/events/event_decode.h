@@ -142,6 +142,7 @@ void event_decode_pagecache(const struct event_chunk *chunk, struct event *event
 void event_decode_throttles(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_requests(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_bios(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_remote(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_devices(const struct event_chunk *chunk, struct event *events, size_t *count);
 
 /* event_summed.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Decodes rows of what happened below operations: page-cache fills, throttled writers, requests,
- * bios and devices.
+ * Decodes rows of what happened below operations: page-cache fills, throttled writers, requests to
+ * devices and servers, bios and devices.
  */
 #include "analysis/events/event_decode.h"
 
@@ -50,7 +50,7 @@ void event_decode_throttles(const struct event_chunk *chunk, struct event *event
 	*count = chunk->count;
 }
 
-/* Sets what requests and bios have in common. */
+/* Sets what requests, bios and requests to servers have in common. */
 static void start_storage(const struct event_chunk *chunk, uint32_t i, struct event *event)
 {
 	const struct job_trace *trace = event_trace(chunk);
@@ -66,8 +66,10 @@ static void start_storage(const struct event_chunk *chunk, uint32_t i, struct ev
 
 _Static_assert(EVENT_SAME(BIO_DUR, REQUEST_DUR) && EVENT_SAME(BIO_PID, REQUEST_PID) &&
 		       EVENT_SAME(BIO_TID, REQUEST_TID) && EVENT_SAME(BIO_OP, REQUEST_OP) &&
-		       EVENT_SAME(BIO_FILE, REQUEST_FILE),
-	       "start_storage reads both alike");
+		       EVENT_SAME(BIO_FILE, REQUEST_FILE) && EVENT_SAME(REMOTE_DUR, REQUEST_DUR) &&
+		       EVENT_SAME(REMOTE_PID, REQUEST_PID) && EVENT_SAME(REMOTE_TID, REQUEST_TID) &&
+		       EVENT_SAME(REMOTE_OP, REQUEST_OP) && EVENT_SAME(REMOTE_FILE, REQUEST_FILE),
+	       "start_storage reads all alike");
 
 void event_decode_requests(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
@@ -82,6 +84,25 @@ void event_decode_requests(const struct event_chunk *chunk, struct event *events
 		events[i].flags =
 			EVENT_REQUEST | (failed ? EVENT_FAILED : 0) | (part ? EVENT_SECOND : 0);
 		seen->count += !part;
+		seen->errors += failed;
+		seen->bytes += events[i].bytes;
+		seen->thread_time_ns += events[i].end - events[i].start;
+	}
+	*count = chunk->count;
+}
+
+void event_decode_remote(const struct event_chunk *chunk, struct event *events, size_t *count)
+{
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		struct trace_operation_total *seen =
+			&event_trace(chunk)->seen[chunk->columns[REMOTE_OP][i]];
+		bool failed = chunk->columns[REMOTE_ERROR][i];
+
+		start_storage(chunk, i, &events[i]);
+		events[i].offset = (int64_t)chunk->columns[REMOTE_OFFSET][i];
+		events[i].bytes = chunk->columns[REMOTE_BYTES][i];
+		events[i].flags = EVENT_REQUEST | (failed ? EVENT_FAILED : 0);
+		seen->count++;
 		seen->errors += failed;
 		seen->bytes += events[i].bytes;
 		seen->thread_time_ns += events[i].end - events[i].start;

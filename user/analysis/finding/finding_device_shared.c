@@ -2,6 +2,7 @@
 /* The finding about block devices that several programs use. */
 #include "analysis/devices/device_users.h"
 #include "analysis/devices/devices.h"
+#include "analysis/events/device_list.h"
 #include "analysis/finding/finding.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/trace_text.h"
@@ -128,11 +129,11 @@ static int find_shared(struct findings *findings, const struct finding_rule *rul
 	if (job->chosen) /* processes that the filter excludes are not others */
 		return 0;
 	for (size_t i = 0; !status && device_users_of(findings->results, i, &users); i++)
-		if (find_programs(findings, &users, &shared))
+		if (!device_is_mount(users.dev) && find_programs(findings, &users, &shared))
 			status = finding_add(findings, rule, &shared, shared.shared_ns,
 					     TABLE_NO_UINT);
 	for (size_t i = 0; !status && devices_view(findings->results, i, &view); i++) {
-		if (!find_others(findings, &view, &shared))
+		if (view.mount || !find_others(findings, &view, &shared))
 			continue;
 		others.cost_bytes = shared.second_bytes;
 		status = finding_add_as(findings, rule, &shared, &others);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about block devices: failed requests, slow and overloaded devices, small requests,
- * flushes.
+ * Findings about block devices and FUSE mounts: failed requests, slow and overloaded devices, small
+ * requests, flushes.
  */
+#include <math.h>
+
 #include "analysis/devices/chain.h"
 #include "analysis/devices/devices.h"
 #include "analysis/totals/methods.h"
@@ -19,7 +21,7 @@ struct device_errors {
 };
 
 static const struct table_column errors_evidence[] = {
-	FACT(device_errors, device, "device", NONE, "name in /sys/block"),
+	FACT(device_errors, device, "device", NONE, "name in /sys/block, or source of a mount"),
 	FACT(device_errors, reads, "reads", COUNT, "failed read requests of the run"),
 	FACT(device_errors, writes, "writes", COUNT, "failed write requests of the run"),
 	FACT(device_errors, requests, "requests", COUNT, "all requests of the run to this device"),
@@ -58,7 +60,8 @@ const struct finding_rule finding_device_errors = {
 	FINDING_EVIDENCE(struct device_errors, errors_evidence),
 	.title = "{device} fails requests of the run",
 	.says = "{reads} reads and {writes} writes failed, of {requests} requests",
-	.advice = "Check the kernel log (dmesg) and the device, and verify what was written before "
+	.advice = "Check the kernel log (dmesg) and the device, or the log of the FUSE daemon, and "
+		  "verify what was written before "
 		  "trusting its data",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "device failed",
@@ -82,7 +85,7 @@ struct queue_waits {
 };
 
 static const struct table_column waits_evidence[] = {
-	FACT(queue_waits, device, "device", NONE, "name in /sys/block"),
+	FACT(queue_waits, device, "device", NONE, "name in /sys/block, or source of a mount"),
 	FACT(queue_waits, op, "op", NONE, "read or write"),
 	FACT(queue_waits, requests, "requests", COUNT,
 	     "requests of the run that read, or that a writer waits for"),
@@ -90,9 +93,9 @@ static const struct table_column waits_evidence[] = {
 	COLUMN(queue_waits, time_ns, "time", NS, UNION, "time with at least one of them in flight"),
 	COLUMN(queue_waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 	FACT(queue_waits, queue_each_ns, "queue", NS,
-	     "average time of a request part until the driver received it"),
+	     "average time of a request part until the driver, or the FUSE daemon, received it"),
 	FACT(queue_waits, service_each_ns, "service", NS,
-	     "average time from then to its completion"),
+	     "average time from then to its completion; the queue included if that is null"),
 	FACT(queue_waits, service_p50_ns, NULL, NS, "median service time of a request"),
 	FACT(queue_waits, share, "queue's share", SHARE,
 	     "share of the time of request parts spent in the queue"),
@@ -166,9 +169,13 @@ static struct queue_waits waits_of(struct findings *findings, const struct devic
 		.service_p50_ns = of->service_p50_ns,
 		.bytes_each = of->bytes / of->requests,
 		.bandwidth = finding_bandwidth(of->bytes, of->time.measure),
-		.queue_each_ns = of->part_queue_ns / of->parts,
+		.queue_each_ns =
+			view->queue_unknown ? TABLE_NO_UINT : of->part_queue_ns / of->parts,
 		.service_each_ns = of->part_service_ns / of->parts,
-		.share = finding_share(of->part_queue_ns, of->part_queue_ns + of->part_service_ns),
+		.share = view->queue_unknown
+				 ? NAN
+				 : finding_share(of->part_queue_ns,
+						 of->part_queue_ns + of->part_service_ns),
 		.at_once = at_once(findings->results, of, uses[use].side),
 	};
 }
@@ -220,6 +227,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 		for (int use = DEVICE_READS; use <= DEVICE_WRITES && !status; use++) {
 			const struct device_waits *of = &view.waits[use];
 			struct queue_waits waits;
+			double share;
 
 			if (!finding_is_enough_in(findings, of->requests,
 						  &THRESHOLD_DEVICE_REQUESTS, of->time.measure) ||
@@ -229,10 +237,11 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 				return 1;
 			waits = waits_of(findings, &view, use);
 			waits.only = devices == 1;
-			if (is_one(&waits))
-				status = add_wait(findings, rule, &waits, uses[use].class,
-						  waits.time_ns *
-							  (queued ? waits.share : 1 - waits.share));
+			if (!is_one(&waits))
+				continue;
+			share = view.queue_unknown ? 0 : waits.share;
+			status = add_wait(findings, rule, &waits, uses[use].class,
+					  waits.time_ns * (queued ? share : 1 - share));
 		}
 	return status;
 }
@@ -463,7 +472,8 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 		if (view.all_open || view.own_open)
 			return 1;
 		/* On devices that the run does not use, others wait for the flushes. */
-		if (!view.all_known || !view.own_requests || view.flush_ns <= flushes.flush_ns)
+		if (!view.all_known || view.mount || !view.own_requests ||
+		    view.flush_ns <= flushes.flush_ns)
 			continue;
 		flushes.device = finding_device_name(findings, view.name, view.dev);
 		flushes.flushes = view.flushes;

@@ -37,9 +37,20 @@ const char *const device_use_names[DEVICE_USES] = { "read", "write", "discard", 
 
 static enum device_use use_of(const char *name)
 {
+	static const struct {
+		const char *name;
+		enum device_use use;
+	} served[] = {
+		{ "fuse_read", DEVICE_READS },	   { "fuse_write", DEVICE_WRITES },
+		{ "fuse_fsync", DEVICE_FLUSHES },  { "fuse_fsyncdir", DEVICE_FLUSHES },
+		{ "fuse_syncfs", DEVICE_FLUSHES },
+	};
 	static const char request[] = "request_";
 	int use = 0;
 
+	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
+		if (!strcmp(name, served[i].name))
+			return served[i].use;
 	if (strncmp(name, request, strlen(request)))
 		return DEVICE_USES;
 	while (use < DEVICE_USES && strcmp(name + strlen(request), device_use_names[use]))

@@ -52,7 +52,8 @@ struct operation {
 	bool closes;	    /* closes a descriptor, not necessarily the last of its open file */
 	bool polls;	    /* on success, creates a ring that needs no submit calls */
 	bool uring, libaio; /* is itself an operation of one of these */
-	/* For requests and their parts; otherwise DEVICE_USES. */
+	/* For requests that read, write, discard or flush, and their parts; otherwise
+	 * DEVICE_USES. */
 	enum device_use use;
 	/*
 	 * Totals of the rows, and what the kernel counted beyond them: lost events, and operations

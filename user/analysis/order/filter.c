@@ -150,7 +150,7 @@ int filter_open(struct filter_state **state, const struct filter *filter, const 
 		status = check_names(made, error);
 	if (!status)
 		made->requests = !filter->method && !filter_is_of_lines(filter) &&
-				 asks_for(made, TRACE_STORAGE);
+				 (asks_for(made, TRACE_STORAGE) || asks_for(made, TRACE_SERVED));
 	if (status) {
 		filter_close(made);
 		*state = NULL;

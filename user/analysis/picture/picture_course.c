@@ -95,6 +95,8 @@ void picture_course_add(struct picture_course *course, const struct picture_even
 	struct picture_stretch *all = course->stretches;
 	const struct event *event = at->event;
 
+	if (event_is_remote(event))
+		return; /* what a daemon reads from a device of this machine counts there */
 	if (event->flags & EVENT_REQUEST) {
 		if (at->use == DEVICE_READS)
 			picture_spread_fine(&all->device_read_bytes, step, axis, over,

@@ -172,7 +172,7 @@ void picture_grids_add(struct picture_grids *grids, const struct picture_event *
 {
 	const struct event *event = at->event;
 
-	if (event->class == IO_NONE && !(event->flags & EVENT_REQUEST))
+	if (event_is_remote(event) || (event->class == IO_NONE && !(event->flags & EVENT_REQUEST)))
 		return;
 	count(grids, at);
 	if (event->class != IO_NONE && event->file < grids->file_count &&

@@ -44,7 +44,7 @@ static const unsigned int has[TRACE_FAMILY_COUNT] = {
 	[TRACE_SUBMITS] = OF_CALL,	[TRACE_OTHER] = 0,
 	[TRACE_KERNEL_READ] = OF_VFS,	[TRACE_KERNEL_WRITE] = OF_VFS,
 	[TRACE_SPLICE_READ] = OF_VFS,	[TRACE_SPLICE_WRITE] = OF_VFS,
-	[TRACE_APART] = OF_VFS,
+	[TRACE_APART] = OF_VFS,		[TRACE_SERVED] = HAS_ERRORS,
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)

@@ -226,10 +226,12 @@ static const struct call call_table[] = {
 #define CALL_COUNT (sizeof(call_table) / sizeof(call_table[0]))
 
 #define OP_FIRST_ASYNC (OP_FIRST_CALL + CALL_COUNT)
+#define OP_COUNT (OP_FUSE + FUSE_OPCODES)
 
-static_assert(OP_FIRST_ASYNC + ASYNC_OPERATIONS_MAX <= OP_TABLE_SIZE, "raise OP_TABLE_SIZE");
+static_assert(OP_FIRST_ASYNC + ASYNC_OPERATIONS_MAX <= OP_PROFILED_SIZE, "raise OP_PROFILED_SIZE");
+static_assert(OP_COUNT <= OP_TABLE_SIZE, "raise OP_TABLE_SIZE");
 
-static struct trace_operation operations[OP_FIRST_ASYNC + ASYNC_OPERATIONS_MAX] = {
+static struct trace_operation operations[OP_COUNT] = {
 	[OP_NONE] = { "none", "none", TRACE_UNDECODED },
 	[OP_UNDECODED] = { "syscall", "compat", TRACE_UNDECODED },
 	[OP_FAULT] = { "fault", "fault", TRACE_FILEFAULT },
@@ -249,8 +251,10 @@ static struct trace_operation operations[OP_FIRST_ASYNC + ASYNC_OPERATIONS_MAX] 
 		  [OP_VFS_APART + VFS_##id] = { "vfs", name "_apart", TRACE_APART },
 	VFS_OPERATIONS(VFS)
 #undef VFS
+#define FUSE(opcode, name) [OP_FUSE + (opcode)] = { "fuse", name, TRACE_SERVED },
+		FUSE_OPERATIONS(FUSE)
+#undef FUSE
 };
-static size_t operation_count;
 
 unsigned int calls_first_async(void)
 {
@@ -277,7 +281,9 @@ static void fill_operations(void)
 		operations[OP_FIRST_CALL + i] = call_table[i].operation;
 	for (size_t i = 0; i < async_count; i++)
 		operations[OP_FIRST_ASYNC + i] = async[i];
-	operation_count = OP_FIRST_ASYNC + async_count;
+	for (size_t i = 0; i < OP_COUNT; i++)
+		if (!operations[i].name)
+			operations[i] = operations[OP_NONE];
 }
 
 /* Filled once: several threads read the table, one of them for each event. */
@@ -286,7 +292,7 @@ const struct trace_operation *calls_operations(size_t *count)
 	static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
 	pthread_once(&filled, fill_operations);
-	*count = operation_count;
+	*count = OP_COUNT;
 	return operations;
 }
 

@@ -51,6 +51,7 @@ TAKE(take_pagecache, event_pagecache, PAGECACHE)
 TAKE(take_throttle, event_throttle, THROTTLE)
 TAKE(take_bio, event_bio, BIO)
 TAKE(take_device, event_device, DEVICE)
+TAKE(take_remote, event_remote, REMOTE)
 TAKE(take_thread_time, event_thread_time, THREAD_TIME)
 
 static void take_wait(struct decoder *decoder, unsigned int ring, const void *record)
@@ -428,4 +429,5 @@ const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
 	[RECORD_FRAME] = { TRACE_FRAME, sizeof(struct event_frame), take_frame, frame_bytes },
 	[RECORD_STACK] = { TRACE_STACK, sizeof(struct event_stack), take_stack, stack_bytes },
 	[RECORD_SAMPLE] = { TRACE_SAMPLE, sizeof(struct event_sample), take_sample, sample_bytes },
+	[RECORD_REMOTE] = { TRACE_REMOTE, sizeof(struct event_remote), take_remote },
 };

@@ -6,6 +6,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -77,9 +78,22 @@ static int sum_up(struct device_stats *stats, uint32_t number, struct device_tot
 	for (int cpu = 0; cpu < stats->cpus; cpu++)
 		for (size_t i = 0; i < sizeof(*total) / sizeof(*sums); i++)
 			sums[i] += ((const uint64_t *)&stats->values[cpu])[i];
-	for (size_t i = 0; i < DEVICE_CLASSES && !stats->merges; i++)
+	for (size_t i = 0; i < DEVICE_CLASSES && (!stats->merges || stats->places[number].type[0]);
+	     i++)
 		total->of[i].merges = total->of[i].requeues = DEVICE_NOT_COUNTED;
 	return 0;
+}
+
+/* Of a mount: "SOURCE (TYPE)". */
+static void fill_name(struct device_name *name, const struct device_place *place)
+{
+	const char *type = place->type, *subtype = place->subtype;
+
+	if (type[0])
+		snprintf(name->text, sizeof(name->text), "%.80s (%.15s%s%.15s)", place->name.text,
+			 type, subtype[0] ? "." : "", subtype);
+	else
+		*name = place->name;
 }
 
 void device_stats_end(struct device_stats *stats)
@@ -131,7 +145,7 @@ int device_stats_go_on(struct device_stats *stats, ring_record_fn take, void *co
 		if (!count_unseen(stats, &record) &&
 		    !memcmp(&stats->reported[number], &record.total, sizeof(record.total)))
 			continue;
-		record.name = place->name;
+		fill_name(&record.name, place);
 		stats->reported[number] = record.total;
 		stats->records++;
 		take(context, 0, &record, sizeof(record));

@@ -181,6 +181,12 @@ struct faultline *session_open_skeleton(struct session *session)
 	if (!session->choice.on[LAYER_BLOCK]) {
 		bpf_map__set_max_entries(skeleton->maps.bio_marks, 1);
 		bpf_map__set_max_entries(skeleton->maps.bio_places, 1);
+	}
+	if (!session->choice.on[LAYER_FUSE]) {
+		bpf_map__set_max_entries(skeleton->maps.remote_marks, 1);
+		bpf_map__set_max_entries(skeleton->maps.remote_places, 1);
+	}
+	if (!session->choice.on[LAYER_BLOCK] && !session->choice.on[LAYER_FUSE]) {
 		bpf_map__set_max_entries(skeleton->maps.devices, 1);
 		bpf_map__set_max_entries(skeleton->maps.device_places, 1);
 	}

@@ -339,6 +339,20 @@ const struct part parts[] = {
 						    "sched/sched_process_exit" } } } },
 	},
 	{
+		.layer = LAYER_FUSE,
+		.required = true,
+		.without = "requires Linux 6.11 or later with FUSE built in, not as a module",
+		.variants = { COPIED(TYPED("fl_fuse_send", "fuse_request_send", "fuse_req*"),
+				     TYPED("fl_fuse_end", "fuse_request_end", "fuse_req*")) },
+	},
+	{
+		.layer = LAYER_FUSE,
+		.without =
+			"time in the queue and in the daemon are not distinguished, which requires "
+			"Linux 7.2",
+		.variants = { COPIED(TYPED("fl_fuse_sent", "fuse_request_sent", "fuse_req*")) },
+	},
+	{
 		.layer = LAYER_THREAD,
 		.required = true,
 		.variants = { { "tp_btf",

@@ -147,7 +147,7 @@ struct ledger_file_system {
 	struct ledger_sums sums;
 };
 
-/* I/O of a block device for all processes, as in /proc/diskstats. */
+/* I/O of a block device for all processes, as in /proc/diskstats; or of a FUSE mount. */
 enum {
 	LEDGER_DEVICE_READ,
 	LEDGER_DEVICE_WRITE,
@@ -158,7 +158,7 @@ enum {
 #define LEDGER_DEVICES_MAX 512
 
 struct ledger_device {
-	char name[32];
+	char name[128];
 	uint32_t dev;
 	/* `count`: requests; `time_ns`: their sum from creation to completion. */
 	struct ledger_counts of[LEDGER_DEVICE_USES];

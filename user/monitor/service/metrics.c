@@ -232,13 +232,14 @@ const struct metric metrics[] = {
 		"Time in operations on files of a file system, summed over threads.",
 		file_system_time_ns),
 	COUNTER("storage_requests", NUMBER, DEVICE, WITH_BLOCK,
-		"Completed requests to a block device.", device_count),
-	COUNTER("storage_bytes", BYTES, DEVICE, WITH_BLOCK, "Bytes of requests to a block device.",
-		device_bytes, device_moves),
+		"Completed requests to a block device or FUSE mount.", device_count),
+	COUNTER("storage_bytes", BYTES, DEVICE, WITH_BLOCK,
+		"Bytes of requests to a block device or FUSE mount.", device_bytes, device_moves),
 	COUNTER("storage_request_seconds", SECONDS, DEVICE, WITH_BLOCK,
-		"Time of requests to a block device, from creation to completion.", device_time_ns),
-	COUNTER("storage_errors", NUMBER, DEVICE, WITH_BLOCK, "Failed requests to a block device.",
-		device_errors),
+		"Time of requests to a block device or FUSE mount, from creation to completion.",
+		device_time_ns),
+	COUNTER("storage_errors", NUMBER, DEVICE, WITH_BLOCK,
+		"Failed requests to a block device or FUSE mount.", device_errors),
 	COUNTER("anonymous_page_faults", NUMBER, SERVICE, WITH_FAULT,
 		"Page faults on anonymous memory, on the whole node.", anonymous_faults),
 	COUNTER("shmem_page_faults", NUMBER, SERVICE, WITH_FAULT,
@@ -482,7 +483,9 @@ static void walk_devices(struct item_walk *walk)
 		for (unsigned int use = 0; use < LEDGER_DEVICE_USES; use++) {
 			walk->item.device = &node->devices[i];
 			walk->item.number = use;
-			take(walk);
+			/* Discards of mounts are not counted. */
+			if (use != LEDGER_DEVICE_DISCARD || node->devices[i].dev >> 20)
+				take(walk);
 		}
 }
 

@@ -29,6 +29,7 @@ static const struct row_rule {
 	[TRACE_WAIT] = { SHAPE_SLICE, false, 0, 0 },
 	[TRACE_SAMPLE] = { SHAPE_SAMPLE, false, 0, 0 },
 	[TRACE_REQUEST] = { SHAPE_REQUEST, false, 0, 0 },
+	[TRACE_REMOTE] = { SHAPE_REQUEST, false, 0, 0 },
 	[TRACE_BIO] = { SHAPE_INSTANT, false, 0, 0 },
 	[TRACE_INSTANT] = { SHAPE_INSTANT, false, 0, 0 },
 	[TRACE_PAGECACHE] = { SHAPE_INSTANT, true, PAGECACHE_PID, PAGECACHE_TID },
@@ -88,7 +89,7 @@ static void draw_request(struct model *model, struct timeline_item *item)
 	    (!model->tracks[device].used && model->device_count == DEVICES_MAX))
 		return;
 	model->tracks[device].process = item->trace;
-	item->flow = flow_of(event, REQUEST_ID);
+	item->flow = event_is_remote(event) ? 0 : flow_of(event, REQUEST_ID);
 	item_describe(model, item);
 	model_slice(model, NULL, item,
 		    track_lane(model, TIMELINE_REQUESTS, device, item->start_ns, item->end_ns),

@@ -216,6 +216,17 @@ static void add_sample(struct model *model, struct timeline_item *item)
 
 /* --- storage --- */
 
+/* Of a request to a device or server. */
+static void add_queued_by(struct timeline_item *item)
+{
+	if (VALUE(REQUEST_PID)) {
+		add_uint(item, TIMELINE_QUEUED_BY_PID, VALUE(REQUEST_PID));
+		add_uint(item, TIMELINE_QUEUED_BY_TID, VALUE(REQUEST_TID));
+	} else {
+		item_add_text(item, TIMELINE_QUEUED_BY, TIMELINE_TEXT, timeline_literal("kernel"));
+	}
+}
+
 static void add_request(struct model *model, struct timeline_item *item)
 {
 	uint64_t duration_ns = VALUE(REQUEST_DUR), queue_ns = VALUE(REQUEST_QUEUE);
@@ -230,14 +241,22 @@ static void add_request(struct model *model, struct timeline_item *item)
 	add_uint(item, TIMELINE_QUEUE, queue_ns);
 	if (queue_ns <= duration_ns)
 		add_uint(item, TIMELINE_SERVICE, duration_ns - queue_ns);
-	if (VALUE(REQUEST_PID)) {
-		add_uint(item, TIMELINE_QUEUED_BY_PID, VALUE(REQUEST_PID));
-		add_uint(item, TIMELINE_QUEUED_BY_TID, VALUE(REQUEST_TID));
-	} else {
-		item_add_text(item, TIMELINE_QUEUED_BY, TIMELINE_TEXT, timeline_literal("kernel"));
-	}
+	add_queued_by(item);
 	add_unless_zero(item, TIMELINE_STATUS, VALUE(REQUEST_STATUS));
 	add_flags(item, VALUE(REQUEST_FLAGS));
+}
+
+static void add_remote(struct model *model, struct timeline_item *item)
+{
+	add_file(item, TIMELINE_FILE, item->event->file);
+	if (item->event->offset >= 0)
+		add_uint(item, TIMELINE_OFFSET, item->event->offset);
+	add_unless_zero(item, TIMELINE_ASKED, VALUE(REMOTE_ASKED));
+	add_unless_zero(item, TIMELINE_BYTES, VALUE(REMOTE_BYTES));
+	add_queued_by(item);
+	if (VALUE(REMOTE_ERROR))
+		item_add(item, TIMELINE_ERROR, TIMELINE_ERRNO, VALUE(REMOTE_ERROR));
+	add_flags(item, VALUE(REMOTE_FLAGS));
 }
 
 static void add_bio(struct model *model, struct timeline_item *item)
@@ -303,7 +322,7 @@ static void (*const describe[TRACE_KIND_COUNT])(struct model *, struct timeline_
 	[TRACE_PAGECACHE] = add_pagecache, [TRACE_FORK] = add_fork,
 	[TRACE_EXEC] = add_exec,	   [TRACE_EXIT] = add_exit,
 	[TRACE_INSTANT] = add_instant,	   [TRACE_WAIT] = add_wait,
-	[TRACE_SAMPLE] = add_sample,
+	[TRACE_SAMPLE] = add_sample,	   [TRACE_REMOTE] = add_remote,
 };
 
 void item_describe(struct model *model, struct timeline_item *item)

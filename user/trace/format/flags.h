@@ -56,6 +56,13 @@
 	/* it began before the thread was followed, from when its time counts */                   \
 	FLAG(WAIT_BEFORE, 1, "before")
 
+/* Requests to servers of file systems. */
+#define TRACE_REMOTE_FLAGS(FLAG)                                                                   \
+	/* readahead, writeback and other requests that no call waits for when it makes them */    \
+	FLAG(REMOTE_BACKGROUND, 0, "background")                                                   \
+	FLAG(REMOTE_UNANSWERED, 1, "unanswered") /* ended without a reply: the server is gone */   \
+	FLAG(REMOTE_INTERRUPTED, 2, "interrupted") /* a signal came while a thread waited for it */
+
 /* How the file was open, and the context of the operation. */
 #define TRACE_VFS_FLAGS(FLAG)                                                                      \
 	FLAG(VFS_DIRECT, 0, "direct") /* the file was open with O_DIRECT */                        \
@@ -163,6 +170,7 @@ enum { TRACE_SPAN_FLAGS(TRACE_FLAG) };
 enum { TRACE_FAULT_FLAGS(TRACE_FLAG) };
 enum { TRACE_WAIT_FLAGS(TRACE_FLAG) };
 enum { TRACE_BLOCK_FLAGS(TRACE_FLAG) };
+enum { TRACE_REMOTE_FLAGS(TRACE_FLAG) };
 enum { TRACE_PROFILE_FLAGS(TRACE_FLAG) };
 enum { TRACE_EXEC_FLAGS(TRACE_FLAG) };
 enum { TRACE_FILE_FLAGS(TRACE_FLAG) };

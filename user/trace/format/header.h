@@ -36,13 +36,14 @@ enum trace_family {
 	TRACE_SPLICE_READ, /* halves of a transfer whose call is not recorded */
 	TRACE_SPLICE_WRITE,
 	TRACE_APART, /* for another operation, or by kernel threads: in no total */
+	TRACE_SERVED, /* requests to servers of file systems: in no total either */
 	TRACE_FAMILY_COUNT,
 };
 
 /* "read", "write", "metadata", "sync", "map", "transfer", "advice", "fault", "anonymous",
  * "pagecache", "indirect", "undecoded", "async", "stores", "delay", "storage", "other",
- * "kernel_read", "kernel_write", "splice_read", "splice_write", "apart"; indexed by enum
- * trace_family. */
+ * "kernel_read", "kernel_write", "splice_read", "splice_write", "apart", "remote"; indexed by
+ * enum trace_family. */
 extern const char *const trace_family_names[TRACE_FAMILY_COUNT];
 
 struct trace_operation {

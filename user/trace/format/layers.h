@@ -17,7 +17,8 @@
 	LAYER(ASYNC, "async", JOB_IO)                                                              \
 	LAYER(VFS, "vfs", JOB_MOVED | JOB_IO)                                                      \
 	LAYER(THREAD, "thread", 0)                                                                 \
-	LAYER(STACK, "stack", 0)
+	LAYER(STACK, "stack", 0)                                                                   \
+	LAYER(FUSE, "fuse", 0)
 
 #define LAYER_ENUM(id, ...) LAYER_##id,
 enum layer { TRACE_LAYERS(LAYER_ENUM) LAYER_COUNT };

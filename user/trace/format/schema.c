@@ -59,4 +59,5 @@ const char *const trace_family_names[TRACE_FAMILY_COUNT] = {
 	[TRACE_SPLICE_READ] = "splice_read",
 	[TRACE_SPLICE_WRITE] = "splice_write",
 	[TRACE_APART] = "apart",
+	[TRACE_SERVED] = "remote",
 };

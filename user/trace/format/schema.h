@@ -92,13 +92,14 @@ static inline bool trace_has_operations(enum trace_kind kind)
 {
 	return kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH || kind == TRACE_REQUEST ||
 	       kind == TRACE_BIO || kind == TRACE_ASYNC || kind == TRACE_VFS ||
-	       kind == TRACE_PROFILE || kind == TRACE_PROFILE_CLASS || kind == TRACE_SAMPLE;
+	       kind == TRACE_PROFILE || kind == TRACE_PROFILE_CLASS || kind == TRACE_SAMPLE ||
+	       kind == TRACE_REMOTE;
 }
 
 _Static_assert((int)REQUEST_OP == (int)SYSCALL_OP && (int)BIO_OP == (int)SYSCALL_OP &&
 		       (int)VFS_OP == (int)SYSCALL_OP && (int)PROFILE_OP == (int)SYSCALL_OP &&
 		       (int)PROFILE_CLASS_OP == (int)SYSCALL_OP &&
-		       (int)SAMPLE_OP == (int)SYSCALL_OP,
+		       (int)SAMPLE_OP == (int)SYSCALL_OP && (int)REMOTE_OP == (int)SYSCALL_OP,
 	       "operations stand in the same column of all kinds that have them");
 
 #endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Requests to the daemons of FUSE file systems: those of the run, and the counts of all per mount.
+ *
+ * Not seen are FORGET and INTERRUPT, which have no reply, and requests that a fatal signal
+ * withdraws before the daemon takes them. Requests in the background that exceed the daemon's limit
+ * wait before they are sent: that time is not included.
+ */
+#include "block/block.h"
+#include "remote/remote.h"
+#include "vmlinux/fuse.h"
+
+volatile __u64 remote_marks_count;
+
+/* A request, and what it is about. */
+struct fuse_request {
+	__u64 args; /* address */
+	__u64 node;
+	__u64 sb;
+};
+
+static __always_inline struct fuse_conn *fuse_connection(struct fuse_req *req)
+{
+	if (bpf_core_field_exists(struct fuse_req, fm))
+		return KREAD(fuse_mount, KREAD(fuse_req, req, fm), fc);
+	return KREAD(fuse_chan, KREAD(fuse_req___chan, req, chan), conn);
+}
+
+/* Since 7.2 a request does not lead to its mount: this is the first of the connection, which has
+ * others only for submounts of virtiofs. */
+static __always_inline struct super_block *fuse_super_block(struct fuse_req *req)
+{
+	struct list_head *entry;
+	void *mount;
+
+	if (bpf_core_field_exists(struct fuse_req, fm))
+		return KREAD(fuse_mount, KREAD(fuse_req, req, fm), sb);
+	entry = KREAD(fuse_conn, fuse_connection(req), mounts.next);
+	mount = (void *)entry - bpf_core_field_offset(struct fuse_mount, fc_entry);
+	return entry ? KREAD(fuse_mount, mount, sb) : NULL;
+}
+
+static __always_inline bool fuse_flag(struct fuse_req *req, __u32 bit)
+{
+	return KREAD(fuse_req, req, flags) >> (bit & 63) & 1;
+}
+
+/* --- what it is about --- */
+
+static __always_inline bool fuse_is_about(const struct fuse_request *request, struct inode *inode)
+{
+	void *fuse = (void *)inode - bpf_core_field_offset(struct fuse_inode, inode);
+
+	return inode && (__u64)KREAD(inode, inode, i_sb) == request->sb &&
+	       KREAD(fuse_inode, fuse, nodeid) == request->node;
+}
+
+/*
+ * Returns the file of a read or write by its first page. The page of direct I/O is the program's
+ * own memory, which is not of this file. `interned`: only a file that the run has used. Global, so
+ * it is verified once.
+ */
+__noinline __u32 fuse_file_of_page(struct fuse_request *request, bool interned)
+{
+	struct address mapping, host;
+	__u64 pages, page;
+
+	if (!request)
+		return 0;
+	if (bpf_core_field_exists(struct fuse_args_pages, folios))
+		pages = (__u64)KREAD(fuse_args_pages, request->args, folios);
+	else
+		pages = (__u64)KREAD(fuse_args_pages___pages, request->args, pages);
+	page = pages ? (__u64)KREAD(hlist_head, pages, first) : 0; /* the first pointer */
+	mapping.at = page ? KNUMBER(folio, page, mapping) : 0;
+	if (!mapping.at || mapping.at & PAGE_MAPPING_FLAGS)
+		return 0;
+	host.at = (__u64)KREAD(address_space, mapping.at, host);
+	if (!fuse_is_about(request, (struct inode *)host.at))
+		return 0;
+	return interned ? file_find_interned(&host) : file_id_of_mapping(&mapping);
+}
+
+/* Returns the file of the call in flight, if the request is about that one. */
+static __always_inline __u32 fuse_file_of_call(const struct fuse_request *request,
+					       const struct task_state *state)
+{
+	if (!state || !state->call.account.op || !state->call.file ||
+	    !fuse_is_about(request, KREAD(file, state->call.file, f_inode)))
+		return 0;
+	return state->call.account.file;
+}
+
+/* --- whom it is for --- */
+
+/*
+ * Returns the state of the task that asks, if that is the current one and followed, and sets the
+ * owner. The kernel sends requests in the background later if the daemon has many, in the context
+ * of any task, then the daemon's. But they carry the thread's number, as the daemon sees it.
+ */
+static __always_inline struct task_state *fuse_asker(struct remote_mark *mark, struct fuse_req *req)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct fuse_conn *connection = fuse_connection(req);
+	__u32 level = KREAD(pid_namespace, KREAD(fuse_conn, connection, pid_ns), level);
+	__u32 tid = level ? 0 : KREAD(fuse_req, req, in.h.pid);
+	struct task_state *state = NULL;
+	struct task_slot *slot;
+
+	if (!tid || tid == (__u32)task->pid) {
+		state = task_followed(task);
+		if (state) {
+			mark->pid = task->tgid;
+			mark->tid = task->pid;
+		}
+		return state;
+	}
+	slot = task_slot(tid);
+	if (slot && slot->tid == tid && slot->state.mode == TASK_FOLLOWED &&
+	    !(attach_to && recording_ended)) {
+		mark->pid = slot->state.pid;
+		mark->tid = tid;
+	}
+	return NULL;
+}
+
+static __always_inline int fuse_send(struct fuse_req *req)
+{
+	struct address at = { (__u64)req };
+	struct fuse_request request = { .args = (__u64)KREAD(fuse_req, req, args),
+					.sb = (__u64)fuse_super_block(req) };
+	__u32 opcode = KREAD(fuse_args, request.args, opcode);
+	bool moves = opcode == FUSE_READ || opcode == FUSE_WRITE;
+	struct remote_mark mark = { .offset = -1 };
+	struct fuse_range_in range = {};
+	struct task_state *state;
+
+	request.node = mark.node = KREAD(fuse_args, request.args, nodeid);
+	mark.op = OP_FUSE + (opcode < FUSE_OPCODES ? opcode : 0);
+	state = fuse_asker(&mark, req);
+	if (moves || opcode == FUSE_READDIR || opcode == FUSE_READDIRPLUS) {
+		bpf_probe_read_kernel(&range, sizeof(range),
+				      KREAD(fuse_args, request.args, in_args[0].value));
+		mark.asked_bytes = range.size;
+		if (moves)
+			mark.offset = range.offset;
+	}
+	if (mark.pid) {
+		mark.file = moves ? fuse_file_of_page(&request, false) : 0;
+		if (!mark.file)
+			mark.file = fuse_file_of_call(&request, state);
+	} else if (opcode == FUSE_WRITE && range.flags & FUSE_WRITE_CACHE) {
+		mark.file = fuse_file_of_page(&request, true);
+	}
+	mark.recorded = mark.pid || mark.file;
+	if (fuse_flag(req, bpf_core_enum_value(enum fuse_req_flag, FR_BACKGROUND)))
+		mark.flags = TRACE_REMOTE_BACKGROUND;
+	mark.start_ns = bpf_ktime_get_ns();
+	remote_mark_put(&at, &mark);
+	return 0;
+}
+
+COPIED_PROGRAM("?tp_btf/fuse_request_send", fl_fuse_send, fuse_send(req), struct fuse_req *req)
+
+static __always_inline int fuse_sent(struct fuse_req *req)
+{
+	struct address at = { (__u64)req };
+
+	return remote_mark_taken(&at, bpf_ktime_get_ns());
+}
+
+COPIED_PROGRAM("?tp_btf/fuse_request_sent", fl_fuse_sent, fuse_sent(req), struct fuse_req *req)
+
+/* --- its end --- */
+
+static __always_inline __u32 fuse_class(__u32 opcode)
+{
+	if (opcode == FUSE_READ)
+		return DEVICE_READ;
+	if (opcode == FUSE_WRITE)
+		return DEVICE_WRITE;
+	return opcode == FUSE_FSYNC || opcode == FUSE_FSYNCDIR || opcode == FUSE_SYNCFS
+		       ? DEVICE_FLUSH
+		       : DEVICE_CLASSES;
+}
+
+/* Returns the bytes that a successful request has moved. The kernel refuses replies that are longer
+ * than requested, but not a write's reply with a larger number. */
+static __always_inline __u32 fuse_moved(__u64 args, __u32 opcode, __u32 asked)
+{
+	__u32 bytes = 0;
+
+	if (opcode == FUSE_WRITE)
+		bpf_probe_read_kernel(&bytes, sizeof(bytes),
+				      KREAD(fuse_args, args, out_args[0].value));
+	else if (asked)
+		bytes = KREAD(fuse_args, args, out_args[0].size);
+	return bytes < asked ? bytes : asked;
+}
+
+/* A kernel that has not mounted the file system yet has no name of it. */
+static __always_inline void fuse_source(struct device_source *source, struct super_block *sb)
+{
+	__u64 mount = (__u64)KREAD(super_block, sb, s_mounts);
+
+	if (mount && !bpf_core_field_exists(struct mount, mnt_next_for_sb)) /* in a list */
+		mount -= bpf_core_field_offset(struct mount___list, mnt_instance);
+	source->name = mount ? (__u64)KREAD(mount, mount, mnt_devname) : 0;
+	source->type = (__u64)KREAD(file_system_type, KREAD(super_block, sb, s_type), name);
+	source->subtype = (__u64)KREAD(super_block, sb, s_subtype);
+}
+
+static __always_inline int fuse_end(struct fuse_req *req)
+{
+	struct address at = { (__u64)req };
+	struct remote_end end = { .now_ns = bpf_ktime_get_ns() };
+	__u64 args = (__u64)KREAD(fuse_req, req, args);
+	__u32 opcode = KREAD(fuse_args, args, opcode);
+	struct super_block *sb = fuse_super_block(req);
+	struct remote_mark mark = {}; /* up to 6.1, functions take only initialized memory */
+	struct device_source source = {};
+
+	/* A mark that differs is of a request whose end was not seen. */
+	if (!remote_mark_take(&at, &mark) || mark.node != KREAD(fuse_args, args, nodeid) ||
+	    mark.op != OP_FUSE + (opcode < FUSE_OPCODES ? opcode : 0) || end.now_ns < mark.start_ns)
+		return 0;
+	end.error = -KREAD(fuse_req, req, out.h.error);
+	end.dev = sb ? KREAD(super_block, sb, s_dev) : 0;
+	if (!end.error)
+		end.bytes = fuse_moved(args, opcode, mark.asked_bytes);
+	if (KREAD(fuse_req, req, out.h.unique))
+		end.server_pid = bpf_get_current_pid_tgid() >> 32;
+	else
+		end.flags |= TRACE_REMOTE_UNANSWERED;
+	if (fuse_flag(req, bpf_core_enum_value(enum fuse_req_flag, FR_INTERRUPTED)))
+		end.flags |= TRACE_REMOTE_INTERRUPTED;
+	if (sb)
+		fuse_source(&source, sb);
+	remote_count(&source, fuse_class(opcode), &mark, &end);
+	if (mark.recorded)
+		remote_send(&mark, &end);
+	return 0;
+}
+
+COPIED_PROGRAM("?tp_btf/fuse_request_end", fl_fuse_end, fuse_end(req), struct fuse_req *req)

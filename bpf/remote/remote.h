@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Requests to servers of file systems. A request is marked when it is sent, often by another task
+ * than the one in whose context it ends, and the mark becomes its record.
+ */
+#ifndef FAULTLINE_BPF_REMOTE_H
+#define FAULTLINE_BPF_REMOTE_H
+
+#include "block/device.h"
+#include "core/profile.h"
+
+struct remote_mark {
+	__u64 start_ns;
+	__u64 taken_ns; /* when the server got it; 0: unknown */
+	__u64 node;
+	__s64 offset; /* in the file; -1: none */
+	__u32 pid, tid;
+	__u32 file; /* id; 0: none or unknown */
+	__u32 asked_bytes;
+	__u32 flags; /* TRACE_REMOTE_* */
+	__u16 op;
+	__u16 recorded; /* of the run; otherwise only counted for its device */
+};
+
+/* How it ended. */
+struct remote_end {
+	__u64 now_ns;
+	__u32 dev;
+	__u32 bytes;
+	__u32 error; /* errno; 0: none */
+	__u32 server_pid;
+	__u32 flags;
+};
+
+#define REMOTE_SLOTS_LOG 12
+
+struct remote_slot {
+	__u64 request; /* address; 0: free */
+	struct remote_mark mark;
+};
+
+ADDR_TABLE(remote_places, struct remote_slot, REMOTE_SLOTS_LOG)
+ADDR_OVERFLOW(remote_marks, __u64, struct remote_mark, 4096)
+
+/*
+ * These functions are global, so each is verified once.
+ *
+ * Marks a request. A mark that is still there is of an earlier request at this address: a fatal
+ * signal withdrew it before the server took it, or another copy of this program made the mark. A
+ * request for which there is no room is counted as lost.
+ */
+__noinline int remote_mark_put(struct address *request, struct remote_mark *mark)
+{
+	struct remote_slot *slot;
+	struct remote_mark copy;
+	__u64 at, holder;
+
+	if (!request || !mark)
+		return 0;
+	at = request->at;
+	slot = remote_places_slot(at);
+	if (!slot)
+		return 0;
+	holder = __sync_val_compare_and_swap(&slot->request, 0, at);
+	if (!holder || holder == at) {
+		slot->mark = *mark;
+		return 0;
+	}
+	copy = *mark; /* on the stack: up to 6.1, maps accept no other value */
+	if (remote_marks_put(&at, &copy) < 0 && copy.recorded)
+		ring_lose(RECORD_REMOTE);
+	return 0;
+}
+
+/* The server has received the request. */
+__noinline int remote_mark_taken(struct address *request, __u64 now_ns)
+{
+	struct remote_mark *mark;
+	struct remote_slot *slot;
+	__u64 at;
+
+	if (!request)
+		return 0;
+	at = request->at;
+	slot = remote_places_slot(at);
+	mark = slot && slot->request == at ? &slot->mark : remote_marks_find(&at);
+	if (mark)
+		mark->taken_ns = now_ns;
+	return 0;
+}
+
+/* Removes a request's mark, which it copies. Of concurrent callers only one gets 1, the others 0.
+ */
+__noinline int remote_mark_take(struct address *request, struct remote_mark *mark)
+{
+	struct remote_mark *overflow;
+	struct remote_slot *slot;
+	__u64 at;
+
+	if (!request || !mark)
+		return 0;
+	at = request->at;
+	slot = remote_places_slot(at);
+	if (slot && slot->request == at) {
+		*mark = slot->mark;
+		return __sync_val_compare_and_swap(&slot->request, at, 0) == at;
+	}
+	overflow = remote_marks_find(&at);
+	if (!overflow)
+		return 0;
+	*mark = *overflow;
+	return remote_marks_remove(&at);
+}
+
+/* Counts a request to a server as one to its device. `class`: DEVICE_CLASSES for requests that are
+ * neither reads, writes nor syncs. */
+static __always_inline void remote_count(const struct device_source *source, __u32 class,
+					 const struct remote_mark *mark,
+					 const struct remote_end *end)
+{
+	struct device_total *total = end->dev ? device_total(source, end->dev) : NULL;
+	struct device_counts *counts;
+
+	if (!total || class >= DEVICE_CLASSES)
+		return;
+	counts = device_class_counts(total, class);
+	__sync_fetch_and_add(&counts->requests, 1);
+	__sync_fetch_and_add(&counts->bytes, end->bytes);
+	__sync_fetch_and_add(&counts->errors, end->error ? 1 : 0);
+	__sync_fetch_and_add(&counts->time_ns, end->now_ns - mark->start_ns);
+}
+
+/* Counts a request of the run, and sends its record. */
+__noinline int remote_send(struct remote_mark *mark, struct remote_end *end)
+{
+	struct event_remote *event;
+	struct op_total *total;
+
+	if (!mark || !end)
+		return 0;
+	total = op_total(mark->op);
+	if (total) {
+		count_add(&total->count, 1, true);
+		count_add(&total->errors, end->error ? 1 : 0, true);
+		count_add(&total->bytes, end->bytes, true);
+		count_add(&total->time_ns, end->now_ns - mark->start_ns, true);
+	}
+	if (profile_aggregates_all() && !profile_also_records(mark->pid))
+		return 0;
+	event = ring_reserve(RECORD_REMOTE, sizeof(*event),
+			     (struct owner) { mark->pid, mark->tid });
+	if (!event)
+		return 0;
+	event->header.time_ns = mark->start_ns;
+	event->duration_ns = end->now_ns - mark->start_ns;
+	event->queue_ns = mark->taken_ns >= mark->start_ns && mark->taken_ns <= end->now_ns
+				  ? mark->taken_ns - mark->start_ns
+				  : -1;
+	event->offset = mark->offset;
+	event->node = mark->node;
+	event->dev = end->dev;
+	event->bytes = end->bytes;
+	event->asked_bytes = mark->asked_bytes;
+	event->server_pid = end->server_pid;
+	event->file = mark->file;
+	event->flags = mark->flags | end->flags;
+	event->op = mark->op;
+	event->error = end->error;
+	event->pad = 0;
+	ring_submit(event);
+	return 0;
+}
+
+#endif

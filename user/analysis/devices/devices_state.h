@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Sums by device, which devices.c collects and devices_table.c turns into the table "devices".
+ */
+#ifndef FAULTLINE_DEVICES_STATE_H
+#define FAULTLINE_DEVICES_STATE_H
+
+#include "analysis/devices/device_unseen.h"
+#include "analysis/devices/devices.h"
+#include "analysis/events/device_list.h"
+#include "base/histogram.h"
+#include "base/map.h"
+
+/* Requests that contain bios of the run, or all requests of the device. */
+struct device_sum {
+	uint64_t requests, bytes, merges, requeues, errors;
+	uint64_t time_ns; /* summed over requests, from creation to completion */
+	/* For the run's requests: that time split before and after the driver received them, where
+	 * the latest created request ends, and how many began where the previous one ended, or
+	 * elsewhere. */
+	uint64_t queue_ns, service_ns;
+	uint64_t end_sector;
+	uint64_t sequential, random;
+};
+
+#define DEVICE_NUMBERS_MAX 16
+
+/* A small set of device numbers. */
+struct numbers {
+	uint32_t devs[DEVICE_NUMBERS_MAX];
+	unsigned int count;
+};
+
+struct device {
+	size_t number;	       /* index in the list */
+	struct numbers served; /* st_dev of the files that it holds */
+	struct numbers parts;  /* its partitions that received requests */
+	struct device_waits waits[DEVICE_USES];
+	/* own[DEVICE_USES]: of a mount, its other requests: lookups, attributes, opens, ... */
+	struct device_sum own[DEVICE_USES + 1], all[DEVICE_USES];
+	/* Of `all`: from traces that ended before `trace`, and the lower bound from other
+	 * traces. */
+	struct device_sum before[DEVICE_USES], least[DEVICE_USES];
+	struct device_unseen unseen;
+	uint32_t trace; /* that the latest sums come from */
+	bool all_known;
+	bool queue_known; /* of a mount's requests */
+	struct histogram *latency[DEVICE_USES + 1], *service[DEVICE_USES + 1]; /* NULL: none */
+};
+
+struct devices {
+	const struct job *job;
+	struct arena *arena;
+	/* Device and use, process, tid -> union of the thread's parts: measure, end. */
+	struct map waiters;
+	struct device_list list;
+	struct device *all[DEVICES_MAX]; /* indexed as in the list until the table is filled */
+	uint64_t beyond;		 /* requests of devices beyond DEVICES_MAX */
+};
+
+/* Fills the table. */
+void devices_fill(void *state, struct table *table);
+
+#endif
