@@ -58,6 +58,10 @@ enum {
 	M_FALLOCATE,
 	M_FADVISE,
 	M_MADVISE,
+	M_FUSE_READ,
+	M_FUSE_WRITE,
+	M_FUSE_LOOKUP,
+	M_FUSE_GETATTR,
 	M_OPERATIONS
 };
 
@@ -101,6 +105,10 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_FALLOCATE] = { "syscall", "fallocate", TRACE_METADATA },
 	[M_FADVISE] = { "syscall", "fadvise64", TRACE_ADVICE },
 	[M_MADVISE] = { "syscall", "madvise", TRACE_MAP },
+	[M_FUSE_READ] = { "fuse", "fuse_read", TRACE_SERVED },
+	[M_FUSE_WRITE] = { "fuse", "fuse_write", TRACE_SERVED },
+	[M_FUSE_LOOKUP] = { "fuse", "fuse_lookup", TRACE_SERVED },
+	[M_FUSE_GETATTR] = { "fuse", "fuse_getattr", TRACE_SERVED },
 };
 
 /* Options of a made trace; zeros are the defaults. */
@@ -115,6 +123,7 @@ struct made_options {
 	bool vfs;	  /* enables all of these and the VFS layer */
 	bool threads;	  /* enables the thread layer */
 	bool stacks;	  /* enables the stack layer */
+	bool fuse;	  /* enables the FUSE layer */
 	const char *const *command;
 	unsigned int lanes;
 	const struct trace_writer_options *writer; /* replaces `lanes` */
@@ -133,7 +142,7 @@ struct made_trace {
 	int fd;
 	unsigned int lane; /* CPU buffer for later rows that name none */
 	struct trace_writer *writer;
-	struct trace_layer layers[10];
+	struct trace_layer layers[11];
 	struct trace_operation known[M_OPERATIONS]; /* in header order */
 	size_t known_count;
 	uint8_t number[M_OPERATIONS]; /* header index of an operation; M_OPERATIONS: absent */
@@ -209,6 +218,9 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 	if (options->stacks)
 		made->layers[header.layer_count++] =
 			(struct trace_layer) { "stack", true, "tp_btf", NULL };
+	if (options->fuse)
+		made->layers[header.layer_count++] =
+			(struct trace_layer) { "fuse", true, "tp_btf", NULL };
 	for (size_t i = 0; i < TRACE_KIND_COUNT; i++)
 		made->kinds[i] = (struct trace_kind_total) { .kind = trace_schemas[i].kind,
 							     .layer = trace_schemas[i].layer };

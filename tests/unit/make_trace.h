@@ -70,6 +70,12 @@ struct made_request {
 	uint64_t bios; /* 0 means one */
 };
 
+/* A request to the daemon of a FUSE mount; it moves all bytes if they are not given otherwise. */
+struct made_remote {
+	uint64_t time, dur, pid, op, file, node, dev, bytes, asked, server_pid, error, flags;
+	int64_t queue, offset;
+};
+
 /* A device's totals. */
 struct made_device {
 	uint64_t time, dev, reads, read_bytes, writes, write_bytes, flushes, flush_ns;
@@ -113,6 +119,7 @@ struct made_span {
 #define FILL(made, ...) made_fill(made, &(struct made_fill) { __VA_ARGS__ })
 #define BIO(made, ...) made_bio(made, &(struct made_bio) { __VA_ARGS__ })
 #define REQUEST(made, ...) made_request(made, &(struct made_request) { __VA_ARGS__ })
+#define REMOTE(made, ...) made_remote(made, &(struct made_remote) { __VA_ARGS__ })
 #define DEVICE(made, ...) made_device(made, &(struct made_device) { __VA_ARGS__ })
 #define VFS(made, ...) made_vfs(made, &(struct made_vfs) { __VA_ARGS__ })
 #define FILE_ROW(made, ...) made_file(made, &(struct made_file) { __VA_ARGS__ })
@@ -325,6 +332,34 @@ MADE void made_request(struct made_trace *made, const struct made_request *reque
 	total->errors += request->status > 0;
 	total->bytes += request->bytes;
 	total->thread_time_ns += request->dur;
+}
+
+MADE void made_remote(struct made_trace *made, const struct made_remote *remote)
+{
+	const uint64_t values[REMOTE_COLUMNS] = {
+		[REMOTE_TIME] = remote->time,
+		[REMOTE_DUR] = remote->dur,
+		[REMOTE_PID] = remote->pid,
+		[REMOTE_TID] = remote->pid,
+		[REMOTE_OP] = made_op(made, remote->op),
+		[REMOTE_FILE] = remote->file,
+		[REMOTE_OFFSET] = remote->offset,
+		[REMOTE_DEV] = remote->dev,
+		[REMOTE_NODE] = remote->node,
+		[REMOTE_BYTES] = remote->bytes,
+		[REMOTE_ASKED] = remote->asked ? remote->asked : remote->bytes,
+		[REMOTE_SERVER] = remote->server_pid,
+		[REMOTE_ERROR] = remote->error,
+		[REMOTE_FLAGS] = remote->flags,
+		[REMOTE_QUEUE] = remote->queue,
+	};
+	struct trace_operation_total *total = &made->operations[remote->op];
+
+	made_row(made, TRACE_REMOTE, made->lane, values);
+	total->count++;
+	total->errors += remote->error > 0;
+	total->bytes += remote->bytes;
+	total->thread_time_ns += remote->dur;
 }
 
 MADE void made_device(struct made_trace *made, const struct made_device *device)

@@ -16,7 +16,7 @@ with open("/usr/include/linux/fuse.h") as header:
     OPCODES = {int(number): "fuse_" + name.lower() for name, number in
                re.findall(r"\tFUSE_([A-Z0-9_]+)\s*= (\d+),",
                           re.search(r"enum fuse_opcode {(.*?)}", header.read(), re.S)[1])}
-WITHOUT_ASKER = ("fuse_release", "fuse_releasedir")  # the kernel does not tell who closes a file
+WITHOUT_ASKER = ("fuse_release", "fuse_releasedir")  # their header names no thread
 DELAY_MS = 2
 FIRST_NODE = 100
 NAMES = ("data", "other", "direct", "short", "long", "failing", "boaster", "die", "stop")
@@ -147,6 +147,7 @@ class Fuse(unittest.TestCase):
                 continue
             self.assertEqual(row[use]["bytes"], sum(request.moved for request in of_use))
             self.assertIsNone(row[use]["merges"])
+            self.assertEqual(row[use]["sequential"] is None, use == "flush")
             self.assertEqual(row[use]["queue_ns"] is not None, queue_known)
             self.assertEqual((row[use]["queue_ns"] or 0) + row[use]["service_ns"],
                              sum(one["dur"] for one in rows if one["op"] in ops))

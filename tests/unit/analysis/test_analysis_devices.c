@@ -183,3 +183,97 @@ TEST(test_unseen)
 			       "loop3: 3 reads (12.0 KiB) have no completion event"));
 	done(&made, report);
 }
+#define MOUNT 44
+
+/* Requests to the daemon of a FUSE mount: in order on each file, and others than reads. */
+static void make_mount(struct made_trace *made, int64_t queue)
+{
+	FILE_ROW(made, .id = 1, .ino = 1, .dev = MOUNT, .path = "/mnt/a", .filesystem = "fuse");
+	for (uint64_t i = 0; i < 3; i++) {
+		REMOTE(made, .time = (10 + i) * MS, .dur = MS, .queue = queue, .pid = 10,
+		       .op = M_FUSE_READ, .file = 1, .node = 2, .dev = MOUNT, .offset = i * 4096,
+		       .bytes = 4096, .flags = TRACE_REMOTE_BACKGROUND);
+		REMOTE(made, .time = (10 + i) * MS + 10, .dur = MS, .queue = queue, .pid = 10,
+		       .op = M_FUSE_READ, .node = 3, .dev = MOUNT, .offset = i * 8192,
+		       .bytes = 4096);
+	}
+	REMOTE(made, .time = 20 * MS, .dur = 2 * MS, .queue = queue, .pid = 10, .op = M_FUSE_READ,
+	       .node = 3, .dev = MOUNT, .offset = 99, .asked = 4096, .error = 5);
+	REMOTE(made, .time = 30 * MS, .dur = 3 * MS, .queue = queue, .op = M_FUSE_WRITE, .file = 1,
+	       .node = 2, .dev = MOUNT, .bytes = 4096, .flags = TRACE_REMOTE_BACKGROUND);
+	for (uint64_t i = 0; i < 2; i++)
+		REMOTE(made, .time = (40 + i) * MS, .dur = 5 * MS, .queue = queue, .pid = 10,
+		       .op = M_FUSE_LOOKUP, .node = 1, .dev = MOUNT, .offset = -1, .error = i * 2);
+	DEVICE(made, .time = 60 * MS, .dev = MOUNT, .name = "bucket (fuse.s3)", .reads = 9,
+	       .read_bytes = 9 * 4096);
+}
+
+/* A mount is a device. What its daemon reads from devices counts there, not in totals. */
+TEST(test_mount)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .block = true, .fuse = true);
+	make_mount(&made, -1);
+	report = report_of(&made, 60 * MS);
+	check_text(report, "devices", 0, "name", "bucket (fuse.s3)");
+	check_text(report, "devices", 0, "dev", "0:44");
+	CHECK(report, "devices", 0, "read.requests", 7);
+	CHECK(report, "devices", 0, "read.bytes", 6 * 4096);
+	CHECK(report, "devices", 0, "read.errors", 1);
+	CHECK(report, "devices", 0, "read.service_ns", 8 * MS);
+	CHECK(report, "devices", 0, "read.max_ns", 2 * MS);
+	CHECK(report, "devices", 0, "read.sequential", 2);
+	CHECK(report, "devices", 0, "read.random", 3);
+	CHECK(report, "devices", 0, "read.waited.requests", 7); /* also what is read ahead */
+	CHECK(report, "devices", 0, "write.requests", 1);
+	CHECK(report, "devices", 0, "write.waited.requests", 0);
+	CHECK(report, "devices", 0, "other.requests", 2);
+	CHECK(report, "devices", 0, "other.errors", 1);
+	CHECK(report, "devices", 0, "other.time_ns", 10 * MS);
+	CHECK(report, "devices", 0, "all.read.requests", 9);
+	check_null(report, "devices", 0, "read.queue_ns");
+	check_null(report, "devices", 0, "read.merges");
+	check_null(report, "devices", 0, "discard.requests");
+	check_null(report, "devices", 0, "all.discard.requests");
+	CHECK(report, "device_users", 0, "requests", 9);
+	CHECK(report, "totals", 0, "storage_read.requests", 0);
+	CHECK(report, "totals", 0, "storage_read.bytes", 0);
+	done(&made, report);
+}
+
+/* Since Linux 7.2 the time in the queue is known. */
+TEST(test_queue_of_mount)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .block = true, .fuse = true);
+	make_mount(&made, MS / 4);
+	report = report_of(&made, 60 * MS);
+	CHECK(report, "devices", 0, "read.queue_ns", 7 * MS / 4);
+	CHECK(report, "devices", 0, "read.service_ns", 8 * MS - 7 * MS / 4);
+	CHECK(report, "devices", 0, "read.waited.queue_ns", 7 * MS / 4);
+	done(&made, report);
+}
+
+/* Without requests to block devices, the table has only mounts, or is absent. */
+TEST(test_only_mounts)
+{
+	for (int mounts = 0; mounts < 2; mounts++) {
+		struct made_trace made;
+		struct report *report;
+		const struct table *table;
+
+		BEGIN(&made, .fuse = true);
+		if (mounts)
+			make_mount(&made, -1);
+		report = report_of(&made, 60 * MS);
+		table = report_table(report, "devices");
+		assert_int_equal(table->absent, !mounts);
+		assert_int_equal(table->row_count, mounts);
+		assert_non_null(strstr(table->note, "block devices were not recorded"));
+		done(&made, report);
+	}
+}

@@ -123,6 +123,36 @@ static void add_requests(struct made_trace *made, uint64_t processes, uint64_t c
 	}
 }
 
+/* --- mounts --- */
+
+/* Reads of one file on a mount, in order or not. */
+static void add_mount_reads(struct made_trace *made, uint64_t count, uint64_t bytes, uint64_t step)
+{
+	for (uint64_t i = 0; i < count; i++)
+		REMOTE(made, .time = 100 + i * MS / 2, .dur = MS / 4, .queue = -1, .pid = 10,
+		       .op = M_FUSE_READ, .node = 2, .dev = 44, .offset = i * step, .bytes = bytes);
+}
+
+FINDING_CASE("mount-small-reads", mount_small_reads)
+{
+	add_mount_reads(made, 1200, sound ? 128 * KIB : 4 * KIB, sound ? 128 * KIB : 4 * KIB);
+}
+
+FINDING_CASE("mount-small-reads", mount_small_reads_in_order)
+{
+	add_mount_reads(made, 1200, 4 * KIB, sound ? 8 * KIB : 4 * KIB);
+}
+
+/* Lookups take longer than reads, or as many take less. */
+FINDING_CASE("mount-metadata", mount_metadata)
+{
+	add_mount_reads(made, 100, 128 * KIB, 128 * KIB);
+	for (uint64_t i = 0; i < 1200; i++)
+		REMOTE(made, .time = 300 + i * MS / 2, .dur = sound ? 10 * US : MS / 4, .queue = -1,
+		       .pid = 10, .op = i % 3 ? M_FUSE_LOOKUP : M_FUSE_GETATTR, .node = 1,
+		       .dev = 44, .offset = -1);
+}
+
 FINDING_CASE("device-errors", device_errors)
 {
 	REQUEST(made, .time = 100, .dur = MS, .pid = 10, .op = M_REQUEST_WRITE, .bytes = MIB,

@@ -9,6 +9,7 @@
 #include "analysis/devices/devices_state.h"
 
 #define WAITERS_MAX (1u << 16)
+#define ENDS_MAX (1u << 16)
 
 static void begin(void *state, const struct job *job, struct arena *arena)
 {
@@ -17,6 +18,7 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 	devices->job = devices->list.job = job;
 	devices->arena = arena;
 	map_init_in(&devices->waiters, arena, 3, 2);
+	map_init_in(&devices->ends, arena, 2, 1);
 }
 
 /* Finds or adds a device. Returns NULL if there are too many, or no memory. */
@@ -50,12 +52,16 @@ static bool is_waited_for(enum device_use use, uint64_t flags)
 	return use == DEVICE_READS || use == DEVICE_FLUSHES || flags & TRACE_BLOCK_SYNC;
 }
 
+static uint64_t number_of(const struct device *device, unsigned int use)
+{
+	return device->number * (DEVICE_USES + 1) + use;
+}
+
 /* Threads beyond WAITERS_MAX are treated as if they had not waited. */
-static void add_waiter(struct devices *devices, struct device *device, enum device_use use,
+static void add_waiter(struct devices *devices, struct device *device, unsigned int use,
 		       const struct event *event)
 {
-	const uint64_t key[3] = { device->number * DEVICE_USES + use, event->process,
-				  event->thread };
+	const uint64_t key[3] = { number_of(device, use), event->process, event->thread };
 	bool room = devices->waiters.count < WAITERS_MAX, added;
 	uint64_t *found =
 		room ? map_add(&devices->waiters, key, &added) : map_find(&devices->waiters, key);
@@ -71,7 +77,7 @@ static void add_waiter(struct devices *devices, struct device *device, enum devi
 }
 
 /* For a bio or a request to a mount. */
-static void add_wait(struct devices *devices, struct device *device, enum device_use use,
+static void add_wait(struct devices *devices, struct device *device, unsigned int use,
 		     const struct event *event, uint64_t queue_ns)
 {
 	uint64_t time_ns = event->end - event->start;
@@ -134,7 +140,7 @@ static bool count_request(struct devices *devices, struct device *device, unsign
 	return true;
 }
 
-static void count_waited(struct device *device, enum device_use use, const struct event *event,
+static void count_waited(struct device *device, unsigned int use, const struct event *event,
 			 uint64_t queue_ns)
 {
 	struct device_waits *waits = &device->waits[use];
@@ -143,6 +149,23 @@ static void count_waited(struct device *device, enum device_use use, const struc
 	waits->bytes += event->bytes;
 	waits->queue_ns += queue_ns;
 	waits->service_ns += event->end - event->start - queue_ns;
+}
+
+/* Whether it starts where the previous one on its file ends. Files beyond ENDS_MAX are ignored. */
+static void add_place_in_file(struct devices *devices, struct device *device, unsigned int use,
+			      const struct event *event)
+{
+	const uint64_t key[2] = { number_of(device, use), event_value(event, REMOTE_NODE) };
+	bool room = devices->ends.count < ENDS_MAX, added = false;
+	uint64_t *end = room ? map_add(&devices->ends, key, &added) : map_find(&devices->ends, key);
+
+	if (!end)
+		return;
+	if (!added && *end == (uint64_t)event->offset)
+		device->own[use].sequential++;
+	else if (!added)
+		device->own[use].random++;
+	*end = event->offset + event->bytes;
 }
 
 static void add_remote(struct devices *devices, const struct event *event)
@@ -166,8 +189,15 @@ static void add_remote(struct devices *devices, const struct event *event)
 	sum->bytes += event->bytes;
 	if (!count_request(devices, device, use, event, queue_ns))
 		return;
-	if (use == DEVICE_USES ||
-	    (use == DEVICE_WRITES && event_value(event, REMOTE_FLAGS) & TRACE_REMOTE_BACKGROUND))
+	if (!device->op_time)
+		device->op_time = arena_alloc(devices->arena, devices->job->operation_count *
+								      sizeof(*device->op_time));
+	if (device->op_time)
+		device->op_time[event->operation] += time_ns;
+	if (event->offset >= 0)
+		add_place_in_file(devices, device, use, event);
+	/* A program waits for what is read ahead. */
+	if (use != DEVICE_READS && event_value(event, REMOTE_FLAGS) & TRACE_REMOTE_BACKGROUND)
 		return;
 	count_waited(device, use, event, queue_ns);
 	add_wait(devices, device, use, event, queue_ns);
@@ -290,6 +320,22 @@ uint64_t devices_unseen(const struct results *results, enum device_use use)
 	return unseen;
 }
 
+/* Of a mount: the operation, neither read nor write, with the most time. */
+static const char *leading_op(const struct devices *devices, const struct device *device)
+{
+	const struct operation *operations = devices->job->operations;
+	uint64_t most_ns = 0;
+	const char *name = "";
+
+	for (size_t i = 0; device->op_time && i < devices->job->operation_count; i++) {
+		if (operations[i].use != DEVICE_USES || device->op_time[i] <= most_ns)
+			continue;
+		most_ns = device->op_time[i];
+		name = operations[i].name;
+	}
+	return name;
+}
+
 bool devices_view(const struct results *results, size_t number, struct device_view *view)
 {
 	const struct devices *devices = results_state(results, &analysis_devices);
@@ -319,7 +365,12 @@ bool devices_view(const struct results *results, size_t number, struct device_vi
 		view->own_requests += device->own[use].requests;
 		view->failed[use] = device->own[use].errors;
 	}
-	for (int use = 0; use < DEVICE_USES; use++) {
+	view->reads_in_order = device->own[DEVICE_READS].sequential;
+	view->other_requests = device->own[DEVICE_USES].requests;
+	view->other_ns = device->own[DEVICE_USES].time_ns;
+	view->data_ns = device->own[DEVICE_READS].time_ns + device->own[DEVICE_WRITES].time_ns;
+	view->leading_op = leading_op(devices, device);
+	for (int use = 0; use <= DEVICE_USES; use++) {
 		view->waits[use] = device->waits[use];
 		if (device->service[use])
 			view->waits[use].service_p50_ns =
@@ -333,8 +384,9 @@ const struct analysis analysis_devices = {
 	.title = "Devices",
 	.meaning = "requests to block devices and to the daemons of FUSE mounts: the run's own, and "
 		   "those of any process; null without the layers block and fuse",
-	.shown = "name,dev,read.requests,read.bytes,write.requests,write.bytes,flush.requests,"
-		 "read.service_ns,write.service_ns,read.queue_ns,write.queue_ns",
+	.shown = "name,dev,read.requests,read.bytes,write.requests,write.bytes,other.requests,"
+		 "other.time_ns,flush.requests,read.service_ns,write.service_ns,read.queue_ns,"
+		 "write.queue_ns",
 	.shown_aggregated = "name,dev,all.read.requests,all.read.bytes,all.read.time_ns,"
 			 "all.write.requests,all.write.bytes,all.write.time_ns,all.flush.requests",
 	.shape = TABLE_LIST,
@@ -347,7 +399,8 @@ const struct analysis analysis_devices = {
 				  1ull << REQUEST_BIOS | 1ull << REQUEST_PART |
 				  1ull << REQUEST_FLAGS | 1ull << REQUEST_SECTOR |
 				  1ull << REQUEST_BYTES,
-		[TRACE_REMOTE] = 1ull << REMOTE_DEV | 1ull << REMOTE_FLAGS | 1ull << REMOTE_QUEUE,
+		[TRACE_REMOTE] = 1ull << REMOTE_DEV | 1ull << REMOTE_FLAGS | 1ull << REMOTE_QUEUE |
+				 1ull << REMOTE_NODE,
 		[TRACE_BIO] = 1ull << BIO_DEV | 1ull << BIO_QUEUE | 1ull << BIO_FLAGS,
 		[TRACE_DEVICE] = (1ull << DEVICE_COLUMNS) - 1,
 	},

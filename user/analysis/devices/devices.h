@@ -22,15 +22,19 @@ struct device_waits {
 struct device_view {
 	uint32_t host, dev;
 	struct trace_string name;
-	bool mount;	    /* of FUSE, not a block device */
-	bool queue_unknown; /* all time counts as service */
-	struct device_waits waits[DEVICE_USES];
+	bool mount;				    /* of FUSE, not a block device */
+	bool queue_unknown;			    /* all time counts as service */
+	struct device_waits waits[DEVICE_USES + 1]; /* the last: of a mount, its other requests */
 	/* All activity of the device, including other processes; false: unknown. */
 	bool all_known;
 	uint64_t all_bytes, own_bytes; /* reads and writes; own: by the run */
 	uint64_t all_requests, own_requests;
 	uint64_t failed[DEVICE_WRITES + 1]; /* failed reads and writes of the run */
 	uint64_t flushes, flush_ns;
+	/* Of mounts; for merged reports unknown (0, NULL). */
+	uint64_t reads_in_order; /* that start where the previous one on their file ends */
+	uint64_t other_requests, other_ns, data_ns; /* times summed over requests */
+	const char *leading_op;			    /* of the other requests, by time; "": none */
 	/* Merged reports: not every report knows the device's total activity, the run's share, or
 	 * the wait times. */
 	bool all_open, own_open, waits_open;

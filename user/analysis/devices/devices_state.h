@@ -32,10 +32,10 @@ struct numbers {
 };
 
 struct device {
-	size_t number;	       /* index in the list */
-	struct numbers served; /* st_dev of the files that it holds */
-	struct numbers parts;  /* its partitions that received requests */
-	struct device_waits waits[DEVICE_USES];
+	size_t number;				    /* index in the list */
+	struct numbers served;			    /* st_dev of the files that it holds */
+	struct numbers parts;			    /* its partitions that received requests */
+	struct device_waits waits[DEVICE_USES + 1]; /* as `own` */
 	/* own[DEVICE_USES]: of a mount, its other requests: lookups, attributes, opens, ... */
 	struct device_sum own[DEVICE_USES + 1], all[DEVICE_USES];
 	/* Of `all`: from traces that ended before `trace`, and the lower bound from other
@@ -44,7 +44,8 @@ struct device {
 	struct device_unseen unseen;
 	uint32_t trace; /* that the latest sums come from */
 	bool all_known;
-	bool queue_known; /* of a mount's requests */
+	bool queue_known;  /* of a mount's requests */
+	uint64_t *op_time; /* time of a mount's requests, by number of the operation; or NULL */
 	struct histogram *latency[DEVICE_USES + 1], *service[DEVICE_USES + 1]; /* NULL: none */
 };
 
@@ -53,6 +54,7 @@ struct devices {
 	struct arena *arena;
 	/* Device and use, process, tid -> union of the thread's parts: measure, end. */
 	struct map waiters;
+	struct map ends; /* of a mount's requests: device and use, node -> end of the latest */
 	struct device_list list;
 	struct device *all[DEVICES_MAX]; /* indexed as in the list until the table is filled */
 	uint64_t beyond;		 /* requests of devices beyond DEVICES_MAX */

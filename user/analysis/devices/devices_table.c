@@ -86,8 +86,8 @@ static const struct table_column own_columns[] = {
 	       "bios merged into a request that already had one"),
 	COLUMN(sum_line, errors, NULL, COUNT, SUM, "requests of the run that failed"),
 	COLUMN(sum_line, sequential, NULL, COUNT, DERIVED,
-	       "requests that start where the previously created one ends; the first is neither "
-	       "sequential nor random"),
+	       "requests that start where the previously created one ends (on a mount: on the same "
+	       "file); the first is neither sequential nor random"),
 	COLUMN(sum_line, random, NULL, COUNT, DERIVED,
 	       "requests that do not start where the previously created one ends"),
 };
@@ -188,13 +188,15 @@ static struct sum_line line_of(const struct device *device, const struct device_
 	return line;
 }
 
-/* A mount has no merges and sectors; its queue may be unknown. */
+/* A mount merges nothing; its queue may be unknown. */
 static void line_of_mount(struct devices_row *row, const struct device *device)
 {
 	for (int use = 0; use < DEVICE_USES; use++) {
 		struct sum_line *own = &row->own[use];
 
-		own->merges = own->sequential = own->random = TABLE_NO_UINT;
+		own->merges = TABLE_NO_UINT;
+		if (use > DEVICE_WRITES)
+			own->sequential = own->random = TABLE_NO_UINT;
 		if (!device->queue_known)
 			own->queue_ns = row->waits[use].part_queue_ns = TABLE_NO_UINT;
 		/* No other class is counted as a whole. */
