@@ -133,3 +133,33 @@ TEST(test_absent)
 	}
 	done(&made, report);
 }
+
+/* Requests to a FUSE mount: before Linux 7.2 the time in their queue is part of the device's. */
+TEST(test_mount)
+{
+	for (int known = 0; known < 2; known++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made, .block = true, .fuse = true);
+		FILE_ROW(&made, .id = 1, .ino = 1, .path = "/mnt/data");
+		CALL(&made, .time = 1000, .dur = 1000, .pid = 100, .op = M_PREAD, .file = 1,
+		     .result = 9);
+		REMOTE(&made, .time = 1100, .dur = 400, .queue = known ? 100 : -1, .pid = 100,
+		       .op = M_FUSE_READ, .file = 1, .node = 2, .dev = 44, .bytes = 10);
+		/* By the kernel, and by another thread: none of the call's. */
+		REMOTE(&made, .time = 1600, .dur = 100, .queue = -1, .op = M_FUSE_WRITE, .file = 1,
+		       .node = 2, .dev = 44, .bytes = 10);
+		REMOTE(&made, .time = 1600, .dur = 100, .queue = -1, .pid = 101, .op = M_FUSE_READ,
+		       .file = 1, .node = 2, .dev = 44, .bytes = 10);
+		report = report_of(&made, 10000);
+		CHECK(report, "latency_breakdown", 0, "device_ns", known ? 300 : 400);
+		if (known)
+			CHECK(report, "latency_breakdown", 0, "queue_ns", 100);
+		else
+			check_null(report, "latency_breakdown", 0, "queue_ns");
+		CHECK(report, "latency_breakdown", 0, "other_ns", 600);
+		CHECK(report, "slowest", 0, "bios", 1);
+		done(&made, report);
+	}
+}

@@ -138,7 +138,8 @@ static void add_pieces(struct chain *chain, const struct chain_operation *operat
 {
 	struct chain_pieces *pieces;
 
-	if (operation->bytes < CHAIN_MUCH_BYTES || operation->file == FILE_NONE)
+	if (operation->bytes < CHAIN_MUCH_BYTES || operation->file == FILE_NONE ||
+	    operation->remote)
 		return;
 	if (!ARENA_GROW(chain->arena, chain->pieces, chain->piece_room,
 			(size_t)operation->file + 1))
@@ -159,7 +160,8 @@ static void add_operation(struct chain *chain, const struct waiting *waiting)
 	uint32_t file = waiting->operation.file;
 
 	/* Punching a hole or truncating a file waits for the file's writeback. */
-	if (operation->family == TRACE_METADATA && !operation->resizes)
+	if (operation->family == TRACE_METADATA && !operation->resizes &&
+	    !waiting->operation.remote)
 		add_time(&chain->names, time);
 	if (file != FILE_NONE) {
 		if (!ARENA_GROW(chain->arena, chain->files, chain->file_room, (size_t)file + 1))
@@ -203,6 +205,7 @@ static void add_bio(struct chain *chain, struct waiting *waiting, const struct c
 	operation->last_request = bio->request;
 	operation->time.bios++;
 	operation->time.bytes += bio->bytes;
+	operation->remote |= bio->remote;
 	interval_add(&waiting->flight, from, to);
 	if (issued < to && ARENA_GROW(chain->arena, waiting->device, waiting->device_room,
 				      waiting->device_count + 1))
@@ -253,6 +256,27 @@ static void take_late(struct chain *chain, const struct event *event)
 		late->done = event->end;
 }
 
+/* Adds a part to the operations of its thread that wait for it. */
+static void take_own(struct chain *chain, const struct event *event, const struct chain_bio *bio)
+{
+	struct thread *thread = find_thread(chain, event);
+
+	if (!thread) {
+		chain->beyond++;
+		return;
+	}
+	thread->before[thread->before_next++ % BEFORE] = *bio;
+	if (bio->end > thread->before_end)
+		thread->before_end = bio->end;
+	for (int level = 0; level < LEVELS; level++) {
+		struct waiting *waiting = &thread->of[level];
+
+		if (waiting->open && bio->start >= waiting->operation.start &&
+		    bio->start <= waiting->operation.end)
+			add_bio(chain, waiting, bio);
+	}
+}
+
 static void take_bio(struct chain *chain, const struct event *event)
 {
 	const struct chain_bio bio = {
@@ -266,7 +290,6 @@ static void take_bio(struct chain *chain, const struct event *event)
 		.operation = event->operation,
 	};
 	const bool own = event_value(event, BIO_PID);
-	struct thread *thread;
 
 	if (!own || event_value(event, BIO_FLAGS) & TRACE_BLOCK_HELD_BACK)
 		take_late(chain, event);
@@ -274,21 +297,29 @@ static void take_bio(struct chain *chain, const struct event *event)
 		return;
 	if (event->file < chain->late_room && event->end > chain->late[event->file].done)
 		chain->late[event->file].done = event->end;
-	thread = find_thread(chain, event);
-	if (!thread) {
-		chain->beyond++;
-		return;
-	}
-	thread->before[thread->before_next++ % BEFORE] = bio;
-	if (bio.end > thread->before_end)
-		thread->before_end = bio.end;
-	for (int level = 0; level < LEVELS; level++) {
-		struct waiting *waiting = &thread->of[level];
+	take_own(chain, event, &bio);
+}
 
-		if (waiting->open && bio.start >= waiting->operation.start &&
-		    bio.start <= waiting->operation.end)
-			add_bio(chain, waiting, &bio);
-	}
+/* Each request to a mount counts as one of its own. */
+static void take_remote(struct chain *chain, const struct event *event)
+{
+	const int64_t queue_ns = event_value(event, REMOTE_QUEUE);
+	const struct chain_bio bio = {
+		.start = event->start,
+		.end = event->end,
+		.issued = clock_add(event->start, queue_ns > 0 ? queue_ns : 0),
+		.bytes = event->bytes,
+		.request = ++chain->remote_requests,
+		.dev = event_value(event, REMOTE_DEV),
+		.file = event->file,
+		.operation = event->operation,
+		.remote = true,
+		.queue_unknown = queue_ns < 0,
+	};
+
+	chain->queue_unknown |= queue_ns < 0;
+	if (event_value(event, REMOTE_PID))
+		take_own(chain, event, &bio);
 }
 
 /* Sets everything except the kept bios: `time.bios` says how many of them are valid. */
@@ -307,6 +338,7 @@ static void begin_operation(struct chain_operation *operation, const struct even
 	if (event->file == FILE_NONE && event_kind(event) == TRACE_SYSCALL_PATH)
 		operation->asked = path_asked_by(event);
 	operation->requests = operation->last_request = 0;
+	operation->remote = false;
 }
 
 static void begin_waiting(struct chain *chain, struct thread *thread, struct waiting *waiting,
@@ -410,6 +442,9 @@ int chain_add_events(void *state, const struct event *events, size_t count)
 		if (event->flags & EVENT_BIO) {
 			begin_latest(chain);
 			take_bio(chain, event);
+		} else if (event_is_remote(event)) {
+			begin_latest(chain);
+			take_remote(chain, event);
 		} else if (event->flags & (EVENT_CALL | EVENT_FAULT) &&
 			   !(event->flags & EVENT_SECOND) && !take_quick(chain, event)) {
 			take_operation(chain, event);

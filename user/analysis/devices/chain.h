@@ -12,12 +12,13 @@
 #define CHAIN_BIOS_KEPT 16 /* per operation, for display */
 #define CHAIN_SLOWEST_MAX 1000
 
-/* A part of a request, queued by the operation's own thread. */
+/* A part of a request, queued by the operation's own thread; or a request to a mount. */
 struct chain_bio {
 	uint64_t start, end, issued; /* on the job's clock */
 	uint64_t bytes, request;
 	uint32_t dev, file;
-	uint16_t operation; /* number in the job's list */
+	uint16_t operation;	    /* number in the job's list */
+	bool remote, queue_unknown; /* its queue counts as device */
 };
 
 /* An operation, or a sum of operations: where its own requests spent the time. */
@@ -52,6 +53,7 @@ struct chain_operation {
 	uint32_t process, thread, file;
 	uint16_t operation;
 	struct path_asked asked;	 /* path argument of a call without a file; path 0: none */
+	bool remote;			 /* some of its requests went to a mount */
 	uint64_t requests, last_request; /* requests it became; bios of one in a row count once */
 	struct chain_bio kept[CHAIN_BIOS_KEPT]; /* the first */
 };
@@ -62,7 +64,11 @@ struct chain_line {
 	uint64_t other_ns; /* the rest of the time */
 };
 
-struct chain_line chain_line(const struct chain_time *time);
+/* `queue_unknown`: if requests had none in the queue, that is unknown. */
+struct chain_line chain_line(const struct chain_time *time, bool queue_unknown);
+/* Returns whether requests have been taken whose time in the queue is unknown, and part of
+ * device_ns: to FUSE mounts before Linux 7.2. */
+bool chain_queue_unknown(const struct results *results);
 /* Adds the columns for where the time was spent. */
 void chain_add_columns(struct table *table);
 /* Adds the same columns to another table, behind the time that they split: `base` is the offset of

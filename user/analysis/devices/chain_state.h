@@ -26,6 +26,8 @@ struct chain {
 	struct found_thread lately[LATELY];
 	struct thread *listed; /* threads with latest operations */
 	uint64_t beyond;       /* bios of threads beyond THREADS_MAX */
+	uint64_t remote_requests;
+	bool queue_unknown; /* of some of these */
 	struct chain_time *files, *labels, names;
 	size_t file_room, label_room;
 	struct chain_pieces *pieces; /* by file */

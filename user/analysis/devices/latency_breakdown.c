@@ -13,12 +13,12 @@
 /* Where the time was spent. */
 static const struct table_column where[] = {
 	{ "device_ns", "at device", UNIT_NS, KIND_SUM,
-	  "part of the operations' time with at least one of their own requests at a device, "
-	  "summed over threads",
+	  "part of the operations' time with at least one of their own requests at a device, or "
+	  "with the daemon of a FUSE mount, summed over threads",
 	  TABLE_UINT(struct chain_line, time.device_ns), 0 },
 	{ "queue_ns", "in queue", UNIT_NS, KIND_SUM,
 	  "part of the operations' time with some of their own requests queued and none at a "
-	  "device, summed over threads",
+	  "device, summed over threads; on a FUSE mount part of device_ns before Linux 7.2",
 	  TABLE_UINT(struct chain_line, time.queue_ns), 0 },
 	COLUMN(chain_line, other_ns, "other", NS, SUM,
 	       "part of the operations' time with none of their own requests in flight (locks, I/O "
@@ -48,12 +48,16 @@ void chain_add_group(struct table *table, size_t base)
 		table_add_group(table, &parts, base);
 }
 
-struct chain_line chain_line(const struct chain_time *time)
+struct chain_line chain_line(const struct chain_time *time, bool queue_unknown)
 {
-	return (struct chain_line) {
+	struct chain_line line = {
 		.time = *time,
 		.other_ns = clock_subtract(time->time_ns, time->queue_ns + time->device_ns),
 	};
+
+	if (queue_unknown && time->device_ns && !time->queue_ns)
+		line.time.queue_ns = TABLE_NO_UINT;
+	return line;
 }
 
 /* --- the table --- */
@@ -76,7 +80,8 @@ static const struct table_column first_columns[] = {
 
 static const struct table_column last_columns[] = {
 	{ "bios", "bios", UNIT_COUNT, KIND_SUM,
-	  "bios of these operations: contiguous parts of files in requests",
+	  "bios of these operations: contiguous parts of files in requests; or requests to FUSE "
+	  "mounts",
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.bios), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes moved by these bios",
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.bytes), 0 },
@@ -115,7 +120,8 @@ static void fill(void *state, struct table *table)
 	table_add_columns(table, TABLE_COLUMNS(last_columns));
 	most = job_rows_most(chain->job, table->column_count);
 	for (size_t file = 0; file < chain->file_room; file++) {
-		struct latency_breakdown_row line = { .chain = chain_line(&chain->files[file]) };
+		struct latency_breakdown_row line = { .chain = chain_line(&chain->files[file],
+									  chain->queue_unknown) };
 		struct trace_string path;
 
 		if (!line.chain.time.count)
@@ -161,6 +167,13 @@ const struct chain_late *chain_late_of_files(const struct results *results, size
 
 	*count = chain->late_room;
 	return chain->late;
+}
+
+bool chain_queue_unknown(const struct results *results)
+{
+	const struct chain *chain = results_state(results, &analysis_latency_breakdown);
+
+	return chain && chain->queue_unknown;
 }
 
 const struct chain_time *chain_of_files(const struct results *results, size_t *count)
@@ -245,7 +258,9 @@ const struct analysis analysis_latency_breakdown = {
 	.begin = chain_begin,
 	.consumer.events = chain_add_events,
 	.columns = { [TRACE_BIO] = 1ull << BIO_FLAGS | 1ull << BIO_QUEUE | 1ull << BIO_REQUEST |
-				   1ull << BIO_DEV | 1ull << BIO_PID },
+				   1ull << BIO_DEV | 1ull << BIO_PID,
+		     [TRACE_REMOTE] =
+			     1ull << REMOTE_QUEUE | 1ull << REMOTE_DEV | 1ull << REMOTE_PID },
 	.fill = fill,
 	.sampled = &sampled,
 	.merging = { .sorted = "-time_ns", .many = "files" },

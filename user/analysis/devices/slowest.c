@@ -59,7 +59,7 @@ static void get_requests(struct table *table, struct cell *cell, const void *row
 			.request = bio->request,
 			.start_ns = bio->start - operation->start,
 			.bytes = bio->bytes,
-			.queue_ns = issued - bio->start,
+			.queue_ns = bio->queue_unknown ? TABLE_NO_UINT : issued - bio->start,
 			.service_ns = bio->end - issued,
 		};
 
@@ -129,7 +129,7 @@ static void conclude(const struct results *results, struct table *table)
 		const struct chain_operation *operation = &slowest[i];
 		bool known = operation->process != PROCESS_UNKNOWN;
 		struct slowest_row line = {
-			.chain = chain_line(&operation->time),
+			.chain = chain_line(&operation->time, chain_queue_unknown(results)),
 			.job = job,
 			.operation = operation,
 			.name = job->operations[operation->operation].name,
@@ -198,7 +198,8 @@ static void conclude_spans(const struct results *results, struct table *table)
 	table_add_columns(table, TABLE_COLUMNS(last_span_columns));
 	for (size_t i = 0; i < count; i++) {
 		const struct label *label = &job->labels.labels[i];
-		struct span_line line = { .chain = chain_line(&labels[i]) };
+		struct span_line line = { .chain = chain_line(&labels[i],
+							      chain_queue_unknown(results)) };
 
 		if (!labels[i].count)
 			continue;

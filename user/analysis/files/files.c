@@ -402,7 +402,8 @@ static struct chain_line waiting_of(const struct results *results, uint32_t file
 	size_t count;
 	const struct chain_time *times = chain_of_files(results, &count);
 
-	return file < count ? chain_line(&times[file]) : (struct chain_line) { 0 };
+	return file < count ? chain_line(&times[file], chain_queue_unknown(results))
+			    : (struct chain_line) { 0 };
 }
 
 static void add_pages(struct page_sums *sums, const struct page_sums *more)
@@ -427,7 +428,7 @@ static void add_to_others(struct others *others, const struct file_view *view,
 	others->count++;
 	others->waiting.time_ns += waiting->time_ns;
 	others->waiting.device_ns += waiting->device_ns;
-	others->waiting.queue_ns += waiting->queue_ns;
+	others->waiting.queue_ns += waiting->queue_ns == TABLE_NO_UINT ? 0 : waiting->queue_ns;
 	sum->time_ns += view->time_ns;
 	sum->fetched_bytes += view->fetched_bytes;
 	sum->created_bytes += view->created_bytes;
@@ -456,13 +457,13 @@ static void add_to_others(struct others *others, const struct file_view *view,
 	add_pages(&sum->indirect, &view->indirect);
 }
 
-static void add_others(struct table *table, struct others *others)
+static void add_others(const struct results *results, struct table *table, struct others *others)
 {
 	char name[64];
 	int length = snprintf(name, sizeof(name), "other (%zu files)", others->count);
 
 	others->view.path = (struct table_text) { name, length };
-	others->view.waiting = chain_line(&others->waiting);
+	others->view.waiting = chain_line(&others->waiting, chain_queue_unknown(results));
 	others->view.ino = others->view.readahead_bytes = others->view.processes = TABLE_NO_UINT;
 	others->view.first_rank = others->view.last_rank = TABLE_NO_UINT;
 	others->view.deleted = -1;
@@ -563,7 +564,7 @@ static void conclude(const struct results *results, struct table *table)
 		table_add(table, &view);
 	}
 	if (others.count)
-		add_others(table, &others);
+		add_others(results, table, &others);
 }
 
 static void add_all_columns(struct table *like)

@@ -339,7 +339,7 @@ static void add_row(struct table *table, const struct results *results, uint32_t
 	};
 
 	if (number < count)
-		view.waiting = chain_line(&waiting[number]);
+		view.waiting = chain_line(&waiting[number], chain_queue_unknown(results));
 	table_add(table, &view);
 }
 

@@ -197,6 +197,8 @@ static const struct {
 	  "process that had the lock when the wait began: of priority-inheriting futexes" },
 	{ "owner_tid", RELATION_UINT, get_known, NULL, 0, "its thread" },
 	{ "offset", RELATION_UINT, get_offset, NULL, 0, "offset in the file" },
+	{ "queue", RELATION_UINT, get_offset, NULL, 0,
+	  "part of the duration before the driver or server received it; null: unknown" },
 	{ "file", RELATION_UINT, get_file, "files", 0, "file" },
 	{ "file2", RELATION_UINT, get_file, "files", 0,
 	  "file written by sendfile, splice and the like" },
