@@ -93,6 +93,16 @@ static __always_inline __u32 fuse_file_of_call(const struct fuse_request *reques
 
 /* --- whom it is for --- */
 
+/* Whether the task was followed until its exit, after which the kernel closes its files: many
+ * daemons write a file to its server only then. */
+static __always_inline bool fuse_asks_at_exit(struct task_struct *task)
+{
+	struct task_slot *slot = task_slot(task->pid);
+
+	return slot && task_slot_matches(slot, task, task->pid) && slot->exited_ns &&
+	       !(attach_to && recording_ended);
+}
+
 /*
  * Returns the state of the task that asks, if that is the current one and followed, and sets the
  * owner. The kernel sends requests in the background later if the daemon has many, in the context
@@ -109,7 +119,7 @@ static __always_inline struct task_state *fuse_asker(struct remote_mark *mark, s
 
 	if (!tid || tid == (__u32)task->pid) {
 		state = task_followed(task);
-		if (state) {
+		if (state || fuse_asks_at_exit(task)) {
 			mark->pid = task->tgid;
 			mark->tid = task->pid;
 		}

@@ -17,6 +17,7 @@ VARIANTS = {
     "block": ["tp_btf", "tp_btf*3"],
     "async": ["tp_btf", "tp"],
     "vfs": ["fentry", "kprobe"],
+    "fuse": ["tp_btf", "tp_btf*3"],
 }
 ATTACHED = " is attached to "  # printed by faultline -v for each program
 LIMIT = 900  # seconds for one job; only to end hanging ones

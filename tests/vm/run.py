@@ -32,6 +32,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import alone
 import attach
 import cross
+import fuse
 import guest
 import jobs
 import kernels
@@ -55,7 +56,7 @@ CPUS = {("amd64", "6.12"): "max,-cx16"}
 CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
 WORKLOADS = ("live/calls", "live/mapper", "live/spawner", "live/span_marks", "live/hotread",
              "live/uring", "live/uring_forms", "live/span_opened", "live/present", "live/moves",
-             "live/waits",
+             "live/waits", "live/fuse_serve",
              "bench/neighbour")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
@@ -209,7 +210,7 @@ def guests_of(version, packages, options, table):
     if version in TOO_OLD:
         return [(kernel, version, jobs.for_old_kernel(), "")]
     table.judge_types(kernel, version, options)
-    made = (jobs, alone, storage, attach, vfs, monitor)
+    made = (jobs, alone, storage, attach, vfs, fuse, monitor)
     guests = [(kernel, version, [job for some in made for job in some.for_kernel(options.quick)], "")]
     if not options.quick:
         guests.append((kernel, f"{version} preempted", jobs.for_crowd(), "preempt=full"))

@@ -23,7 +23,7 @@ NAMES = ("data", "other", "direct", "short", "long", "failing", "boaster", "die"
 
 Request = collections.namedtuple("Request", "op tid node offset asked moved error")
 
-# Closes all files: the process has exited when the kernel does.
+# Closes all files: a request that is still in flight at the end has no row.
 WORK = """
 import mmap, os, sys
 at = sys.argv[1] + "/"
@@ -190,6 +190,17 @@ class Fuse(unittest.TestCase):
         self.assertGreaterEqual(sum(row["bytes"] for row in written), 400000)
         self.assertEqual({recording.trace.files[row["file"]]["path"].decode() for row in written},
                          {f"{self.mount}/data"})
+
+    def test_exit(self):
+        """The kernel closes a process's files when it has exited."""
+        self.serve()
+        script = "import os, sys\nos.open(sys.argv[1], os.O_RDONLY)\nos._exit(0)"
+        recording = Recording([harness.PYTHON, "-S", "-c", script, f"{self.mount}/data"])
+        flush, = [row for row in recording.trace.dicts("remote") if row["op"] == "fuse_flush"]
+        ended, = [row for row in recording.trace.dicts("exit") if row["process"]]
+        self.assertEqual((flush["pid"], flush["tid"]), (ended["pid"], ended["tid"]))
+        self.assertGreater(flush["time"], ended["time"])
+        self.assertGreaterEqual(flush["dur"], DELAY_MS * 1000000)
 
     def test_daemon_dies(self):
         """In the middle of a read, which fails."""
