@@ -9,6 +9,7 @@ import subprocess
 import time
 import unittest
 
+import flights
 import harness
 from harness import Recording, machine
 
@@ -239,6 +240,23 @@ class Fuse(unittest.TestCase):
         reads = [row for row in harness.Trace(trace).dicts("remote") if row["op"] == "fuse_read"]
         self.assertGreaterEqual(max(row["dur"] for row in reads), stopped_ns)
         self.assertEqual({row["error"] for row in reads}, {0})
+
+    def test_flight(self):
+        """A flight recorder's totals count the requests that it kept."""
+        self.serve()
+        count = 40
+        job = flights.Job(*flights.python(flights.COUNTING, f"{self.mount}/direct", count))
+        recorder = flights.Recorder("--flight", "1M", "-p", str(job.pid))
+        job.work()
+        trace = recorder.ask_and_wait()
+        job.end()
+        self.assertEqual(recorder.end()[0], 0)
+        rows = [row for row in trace.dicts("remote") if row["op"] == "fuse_read"]
+        self.assertEqual(len(rows), count)
+        total, = [row for row in harness.report_of(recorder.traces()[0])["operations"]
+                  if row["op"] == "fuse_read"]
+        self.assertEqual((total["count"], total["bytes"]),
+                         (count, sum(row["bytes"] for row in rows)))
 
     def test_profile(self):
         """Sums, without rows."""

@@ -69,10 +69,22 @@ static void count_request(struct op_sums *sums, const struct event_request *requ
 	total->thread_time_ns += request->duration_ns;
 }
 
+static void count_remote(struct op_sums *sums, uint32_t op, bool failed, uint64_t bytes,
+			 uint64_t duration_ns)
+{
+	struct trace_operation_total *total = total_of(sums, op);
+
+	total->count++;
+	total->errors += failed;
+	total->bytes += bytes;
+	total->thread_time_ns += duration_ns;
+}
+
 void op_sums_add_record(struct op_sums *sums, const struct event_header *record)
 {
 	const struct event_pagecache *pages = (const void *)record;
 	const struct event_vfs *vfs = (const void *)record;
+	const struct event_remote *remote = (const void *)record;
 
 	switch (record->kind) {
 	case RECORD_SYSCALL:
@@ -94,6 +106,9 @@ void op_sums_add_record(struct op_sums *sums, const struct event_header *record)
 		break;
 	case RECORD_REQUEST:
 		count_request(sums, (const struct event_request *)record);
+		break;
+	case RECORD_REMOTE:
+		count_remote(sums, remote->op, remote->error, remote->bytes, remote->duration_ns);
 		break;
 	default:
 		break;
@@ -159,6 +174,10 @@ void op_sums_add_row(struct op_sums *sums, enum trace_kind kind, const uint64_t 
 		break;
 	case TRACE_REQUEST:
 		count_request_row(sums, row);
+		break;
+	case TRACE_REMOTE:
+		count_remote(sums, row[REMOTE_OP], row[REMOTE_ERROR], row[REMOTE_BYTES],
+			     row[REMOTE_DUR]);
 		break;
 	default:
 		break;
