@@ -112,13 +112,15 @@ __noinline int remote_mark_take(struct address *request, struct remote_mark *mar
 	return remote_marks_remove(&at);
 }
 
-/* Counts a request to a server as one to its device. `class`: DEVICE_CLASSES for requests that are
+/* Counts a request to a server as one to its device, unless that is a block device (fuseblk), to
+ * which the server makes requests of its own. `class`: DEVICE_CLASSES for requests that are
  * neither reads, writes nor syncs. */
 static __always_inline void remote_count(const struct device_source *source, __u32 class,
 					 const struct remote_mark *mark,
 					 const struct remote_end *end)
 {
-	struct device_total *total = end->dev ? device_total(source, end->dev) : NULL;
+	struct device_total *total =
+		end->dev && !(end->dev >> 20) ? device_total(source, end->dev) : NULL;
 	struct device_counts *counts;
 
 	if (!total || class >= DEVICE_CLASSES)

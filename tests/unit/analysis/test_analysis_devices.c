@@ -204,6 +204,9 @@ static void make_mount(struct made_trace *made, int64_t queue)
 	for (uint64_t i = 0; i < 2; i++)
 		REMOTE(made, .time = (40 + i) * MS, .dur = 5 * MS, .queue = queue, .pid = 10,
 		       .op = M_FUSE_LOOKUP, .node = 1, .dev = MOUNT, .offset = -1, .error = i * 2);
+	/* A mount that has a block device is not a device. */
+	REMOTE(made, .time = 50 * MS, .dur = MS, .queue = queue, .pid = 10, .op = M_FUSE_READ,
+	       .node = 9, .dev = LOOP, .bytes = 4096);
 	DEVICE(made, .time = 60 * MS, .dev = MOUNT, .name = "bucket (fuse.s3)", .reads = 9,
 	       .read_bytes = 9 * 4096);
 }
@@ -238,6 +241,8 @@ TEST(test_mount)
 	check_null(report, "devices", 0, "discard.requests");
 	check_null(report, "devices", 0, "all.discard.requests");
 	CHECK(report, "device_users", 0, "requests", 9);
+	assert_int_equal(report_table(report, "devices")->row_count, 1);
+	assert_int_equal(report_table(report, "device_users")->row_count, 2); /* one: the kernel */
 	CHECK(report, "totals", 0, "storage_read.requests", 0);
 	CHECK(report, "totals", 0, "storage_read.bytes", 0);
 	done(&made, report);
@@ -274,6 +279,27 @@ TEST(test_only_mounts)
 		assert_int_equal(table->absent, !mounts);
 		assert_int_equal(table->row_count, mounts);
 		assert_non_null(strstr(table->note, "block devices were not recorded"));
+		done(&made, report);
+	}
+}
+
+/* The report says so if there were files on a mount, but its requests were not recorded. */
+TEST(test_unrecorded_mount)
+{
+	static const char *const types[] = { "fuse", "ext4", "fuse" };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct made_trace made;
+		struct report *report;
+		bool said = false;
+
+		BEGIN(&made, .fuse = i == 2);
+		FILE_ROW(&made, .id = 1, .ino = 1, .dev = 44, .path = "/mnt/a",
+			 .filesystem = types[i]);
+		report = report_of(&made, 60 * MS);
+		for (size_t row = 0; row < report_table(report, "caveats")->row_count; row++)
+			said |= strstr(ask(report, "caveats", row, "text")->text, "FUSE") != NULL;
+		assert_int_equal(said, i == 0);
 		done(&made, report);
 	}
 }

@@ -135,6 +135,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 	struct device_users *users = state;
 
 	for (const struct event *event = events; event < events + count; event++) {
+		if (device_list_ignores(event))
+			continue;
 		if (event->flags & EVENT_REQUEST)
 			add_request(users, event);
 		else if (event->flags & EVENT_DEVICE)

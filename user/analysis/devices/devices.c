@@ -298,6 +298,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 	const struct devices *devices = state;
 
 	for (const struct event *event = events; event < events + count; event++) {
+		if (device_list_ignores(event))
+			continue;
 		if (event_is_remote(event))
 			add_remote(state, event);
 		else if (event->flags & EVENT_REQUEST)

@@ -101,6 +101,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 	struct heat *heat = state;
 
 	for (const struct event *event = events; event < events + count; event++) {
+		if (device_list_ignores(event))
+			continue;
 		if (event->flags & EVENT_REQUEST)
 			add_request(heat, event);
 		else if (event->flags & EVENT_DEVICE)

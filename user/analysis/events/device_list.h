@@ -25,6 +25,13 @@ static inline bool device_is_mount(uint32_t dev)
 	return !(dev >> 20);
 }
 
+/* True for a request to the server of a mount with a block device (fuseblk), whose number is that
+ * device's: the requests of the server count there. */
+static inline bool device_list_ignores(const struct event *event)
+{
+	return event_is_remote(event) && !device_is_mount(event_value(event, REMOTE_DEV));
+}
+
 /* Returns the number of the device in a column of an event, adding it if new; DEVICES_MAX when the
  * list is full. */
 size_t device_list_add(struct device_list *list, const struct event *event, unsigned int column);

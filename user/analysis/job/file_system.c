@@ -20,6 +20,9 @@ static const struct {
 	{ "hugetlbfs", FILE_SYSTEM_IN_MEMORY | FILE_SYSTEM_LOCKS_HERE },
 	{ "ramfs", FILE_SYSTEM_IN_MEMORY | FILE_SYSTEM_LOCKS_HERE },
 	{ "tmpfs", FILE_SYSTEM_IN_MEMORY | FILE_SYSTEM_LOCKS_HERE },
+	{ "fuse", FILE_SYSTEM_SERVED },
+	{ "fuseblk", FILE_SYSTEM_SERVED },
+	{ "virtiofs", FILE_SYSTEM_SERVED },
 };
 
 unsigned int file_system_traits(struct trace_string type)

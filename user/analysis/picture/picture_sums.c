@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/devices/devices.h"
+#include "analysis/events/device_list.h"
 #include "analysis/picture/picture_keys.h"
 #include "base/grow.h"
 
@@ -376,7 +377,7 @@ int picture_sums_add(struct picture_sums *sums, const struct picture_event *at)
 
 	more.of[PICTURE_MARKED] = 0;
 	add_operation(sums, event, &at->over, more);
-	if (event->flags & EVENT_REQUEST)
+	if (event->flags & EVENT_REQUEST && !device_list_ignores(event))
 		add_request(sums, at, &more);
 	else if (event->class != IO_NONE || event->flags & EVENT_PAGECACHE)
 		add_event(sums, at, &more);

@@ -367,6 +367,22 @@ static void say_native(struct strbuf *text, const struct results *results)
 				   rows[i].says);
 }
 
+/* Files on FUSE mounts, but none of their requests. */
+static void say_mounts(struct strbuf *text, const struct results *results)
+{
+	const struct job *job = results->job;
+
+	if (job->layers & JOB_FUSE)
+		return;
+	for (uint32_t i = 0; i < job->files.count; i++) {
+		if (!file_table_is_on(&job->files, i, FILE_SYSTEM_SERVED))
+			continue;
+		strbuf_add(text, "files on FUSE mounts were used; requests to their daemons were "
+				 "not recorded (layer fuse, see --table trace)");
+		return;
+	}
+}
+
 /* By --include and --exclude. */
 static void say_left_out(struct strbuf *text, const struct results *results)
 {
@@ -528,6 +544,7 @@ static const struct caveat {
 	{ "left-out", "note", say_left_out },	{ "header", "note", say_header },
 	{ "survivors", "note", say_survivors }, { "bios-under-way", "note", say_bios_under_way },
 	{ "summed", "note", say_summed },	{ "native-stacks", "note", say_native },
+	{ "mounts", "note", say_mounts },
 };
 
 /* A table row. */

@@ -62,9 +62,13 @@ unsigned int session_judge_layers(const struct session *session, bool best_effor
 {
 	unsigned int missing = best_effort ? 0 : session_missing(session);
 	const struct trace_layer *layers = session->layers;
+	unsigned int asked = session->options.layers;
 
+	/* Stacks have an option of their own. */
+	if (!(LAYERS_DEFAULT & ~asked & ~(1u << LAYER_STACK)))
+		asked &= ~LAYERS_QUIET;
 	for (size_t l = 0; l < LAYER_COUNT; l++)
-		if (!layers[l].on && session->options.layers & (1u << l))
+		if (!layers[l].on && asked & (1u << l))
 			log_line(missing & (1u << l) ? LOG_ERROR : LOG_WARNING,
 				 "layer %s is off: %s", layers[l].name, layers[l].reason);
 	return missing;

@@ -14,6 +14,9 @@
 /* Recorded by default. The VFS layer adds little to system calls, and costs an extra record for
  * each read and write of a file on an overlay. */
 #define LAYERS_DEFAULT (LAYERS_ALL & ~(1u << LAYER_VFS))
+/* Many kernels cannot record these, most runs do not need them, and the report says so if one does:
+ * no warning unless they were chosen. */
+#define LAYERS_QUIET (1u << LAYER_FUSE)
 /* A recording without one of these is refused unless the caller insists. */
 #define LAYERS_ESSENTIAL (1u << LAYER_SYSCALL | 1u << LAYER_FAULT)
 
