@@ -87,7 +87,7 @@ const struct finding_rule finding_mount_small_reads = {
 		"Let the daemon accept larger reads (max_read, max_readahead, no direct_io), raise "
 		"read_ahead_kb of the mount in /sys/class/bdi, or read ≥ 1 MiB at a time",
 	.more = "faultline report --table devices TRACE",
-	.pictures = "took read",
+	.pictures = "requests, took read",
 	.rule = "Each request to the daemon of a FUSE mount is a round trip, and often another one "
 		"over the network behind it, whatever its size. What is read in order could be "
 		"fetched in larger pieces, ahead of use. How large they get is limited by the "
@@ -165,7 +165,7 @@ const struct finding_rule finding_mount_metadata = {
 		"Let the kernel cache names and attributes (entry_timeout, attr_timeout, "
 		"negative_timeout, or the daemon's own options), pack small files, keep files open",
 	.more = "faultline report --table devices TRACE",
-	.pictures = "calls metadata, paths operations",
+	.pictures = "requests, paths operations",
 	.rule = "Each lookup of a name, each query of attributes, each open and close of a file on "
 		"a "
 		"FUSE mount asks the daemon, unless the kernel may answer from its cache, for as "

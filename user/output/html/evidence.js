@@ -381,6 +381,8 @@ const PICTURES = {
 	'paths operations': pathsBy('operations', 'operations', countText, 'c-metadata'),
 	'files opens': ranking('files', 'opens by file', 'files', (row) => lastPart(row.path), 'opens',
 		countText, 'c-metadata', (row) => row.opens > 1),
+	'requests': ranking('requests', 'requests to FUSE daemons by kind', 'operations', 'op', 'count',
+		countText, 'c-metadata', (row) => row.family === 'remote'),
 	'lookups': ranking('lookups', 'failed lookups by directory', 'failed_lookups', 'directory',
 		'count', countText, 'c-metadata'),
 	'path': ranking('path', 'critical path by thread', 'critical_path',
