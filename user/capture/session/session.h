@@ -102,8 +102,8 @@ const struct choice *session_choice(const struct session *session);
 const struct feature *session_lacks(const struct session *session, size_t *at);
 /* Returns the mask of essential layers that were requested but are not available. */
 unsigned int session_missing(const struct session *session);
-/* Logs which requested layers are off (those of LAYERS_QUIET only if chosen), and why: those of session_missing as errors, unless
- * `best_effort` is set. Returns the mask of the errors. */
+/* Logs which requested layers are off (those of LAYERS_QUIET only if chosen), and why: those of
+ * session_missing as errors, unless `best_effort` is set. Returns the mask of the errors. */
 unsigned int session_judge_layers(const struct session *session, bool best_effort);
 /* The layers as in a trace's header; LAYER_COUNT rows, owned by the session. */
 const struct trace_layer *session_layers(const struct session *session);
