@@ -23,7 +23,9 @@ version=$("$FAULTLINE" --version | grep -oE '[0-9.]+$')
 for claim in "user/python/backend.py:NAME, VERSION = \"faultline\", \"$version\"" \
 	"user/python/pyproject.toml:version = \"$version\"" \
 	"user/python/faultline/__init__.py:__version__ = \"$version\"" \
-	"user/command/faultline.1:\"faultline $version\"" "user/command/faultline-recipes.7:\"faultline $version\"" "Makefile:VERSION := $version"; do
+	"user/command/faultline.1:\"faultline $version\"" "user/command/faultline-recipes.7:\"faultline $version\"" "Makefile:VERSION := $version" \
+	"scripts/spack/packages/faultline/package.py:version(\"$version\"" "scripts/container/Dockerfile:faultline:$version" \
+	"scripts/helm/faultline-monitor/values.yaml:image: faultline:$version"; do
 	grep -qF -- "${claim#*:}" "${claim%%:*}" || complain "${claim%%:*} is not of version $version"
 done
 
