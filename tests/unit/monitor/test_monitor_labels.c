@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "capture/names/cgroup_names.h"
+#include "made_ledger.h"
 #include "monitor/ledger/job_labels.h"
 
 #define NUMBER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -108,4 +109,64 @@ TEST(test_which_hierarchy)
 		assert_int_equal(any, choices[i].path != NULL);
 		assert_string_equal(path, choices[i].path ? choices[i].path : "");
 	}
+}
+
+/* --- asking for names --- */
+
+struct asking {
+	const struct ledger_job *job;
+	uint32_t pid;
+	unsigned int count;
+	bool refuse;
+};
+
+static bool ask(void *context, const struct ledger_job *job, uint32_t pid)
+{
+	struct asking *asking = context;
+
+	if (asking->refuse)
+		return false;
+	asking->job = job;
+	asking->pid = pid;
+	asking->count++;
+	return true;
+}
+
+/* A container's names are asked for again, ever more rarely, until they are known. */
+TEST(test_asks_for_names)
+{
+	static const uint64_t seconds[] = { 10, 11, 13, 17, 25, 41 };
+	struct ledger *ledger = open_with(roomy);
+	struct asking asking = { .refuse = true };
+	struct job_names names = { 0 };
+	uint64_t id;
+
+	begin(ledger, 7, "/system.slice/ssh.service", "sshd", 1);
+	begin(ledger, 8, "/docker/" NUMBER, "x", 1);
+	begin(ledger, 9, "/docker/" OTHER, "x", 1);
+	id = job_called(ledger, "/docker/" NUMBER)->id;
+	strcpy(names.text[JOB_CONTAINER], "web");
+	strcpy(names.text[JOB_IMAGE], "nginx");
+	ledger_name_job(ledger, job_called(ledger, "/docker/" OTHER)->id, &names);
+	ledger_ask_names(ledger, 9999999999, ask, &asking); /* there is no room */
+	asking.refuse = false;
+	for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
+		ledger_ask_names(ledger, seconds[i] * 1000000000 - (i ? 1 : 0), ask, &asking);
+		assert_int_equal(asking.count, i ? i : 1);
+		ledger_ask_names(ledger, seconds[i] * 1000000000, ask, &asking);
+		assert_int_equal(asking.count, i + 1);
+		assert_int_equal(asking.job->id, id);
+		assert_int_equal(asking.pid, 8);
+	}
+	ledger_ask_names(ledger, 1000000000000, ask, &asking);
+	assert_int_equal(asking.count, 6);
+
+	names.text[JOB_IMAGE][0] = 0;
+	ledger_name_job(ledger, id, &names);
+	strcpy(names.text[JOB_CONTAINER], "renamed");
+	strcpy(names.text[JOB_IMAGE], "nginx:2");
+	ledger_name_job(ledger, id, &names);
+	assert_string_equal(asking.job->names.text[JOB_CONTAINER], "web");
+	assert_string_equal(asking.job->names.text[JOB_IMAGE], "nginx:2");
+	ledger_close(ledger);
 }
