@@ -16,9 +16,11 @@ JOB = os.path.join(harness.TOP, "tests/live/jobs/job_findings.py")
 ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "device-overloaded",
              "requests-small", "flushes", "device-shared", "metadata-cold", "device-errors",
              "held-back", "killed", "still-waiting", "rank-slow"}
-# test_path_findings; the last two only with made traces
+# test_path_findings
 ELSEWHERE |= {"cpu-bound", "worker-bound", "helper-bound", "cpu-starved", "sleeps", "peer-waits",
-              "lock-waits", "stopped", "memory-waits", "device-waits"}
+              "lock-waits", "stopped"}
+# Only with made traces: tests/unit/report.
+ELSEWHERE |= {"memory-waits", "device-waits", "mount-small-reads", "mount-metadata"}
 
 # Waits until its sibling is ready too, then writes to a file for half a second.
 WRITER = """import os, sys, time
