@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Installs the missing Debian packages of the given profiles; of profile npm also, with npm and into
-# $BUILD/npm, the client that tests `faultline mcp`.
+# Installs the missing Debian packages of the given profiles. Profile npm also installs the client
+# that tests `faultline mcp`, with npm, in $BUILD/npm.
 #
 # usage: [BUILD=DIR] setup.sh PROFILE...   (build, test, npm, demo, bench, deb, clang-19, vm, vm-arm64)
 # If nothing is missing, it requires neither root nor the network.

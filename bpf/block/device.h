@@ -31,7 +31,7 @@ static __always_inline __u32 device_home(__u32 dev)
 	return dev * 0x9e3779b1 >> (32 - DEVICES_MAX_LOG); /* 2^32 / golden ratio */
 }
 
-/* Where the kernel keeps the names of a device: addresses of strings. */
+/* Kernel addresses of a device's name strings. */
 struct device_source {
 	__u64 name; /* of the disk; source of the mount; 0: it has no slot yet, and gets none */
 	__u64 type, subtype; /* of the file system, for a mount; 0: none */
@@ -43,7 +43,7 @@ struct device_search {
 	__u32 home, found;
 };
 
-/* The user side knows by the name that all is there. */
+/* User space takes a nonempty name as a sign that the entry is complete. */
 static __always_inline void device_name(struct device_place *slot,
 					const struct device_source *source)
 {

@@ -12,7 +12,7 @@
 
 volatile __u64 remote_marks_count;
 
-/* A request, and what it is about. */
+/* A request and its target. */
 struct fuse_request {
 	__u64 args; /* address */
 	__u64 node;
@@ -45,7 +45,7 @@ static __always_inline bool fuse_flag(struct fuse_req *req, __u32 bit)
 	return KREAD(fuse_req, req, flags) >> (bit & 63) & 1;
 }
 
-/* --- what it is about --- */
+/* --- target --- */
 
 static __always_inline bool fuse_is_about(const struct fuse_request *request, struct inode *inode)
 {
@@ -81,7 +81,7 @@ __noinline __u32 fuse_file_of_page(struct fuse_request *request, bool interned)
 	return interned ? file_find_interned(&host) : file_id_of_mapping(&mapping);
 }
 
-/* Returns the file of the call in flight, if the request is about that one. */
+/* Returns the file of the call in flight if the request concerns that file. */
 static __always_inline __u32 fuse_file_of_call(const struct fuse_request *request,
 					       const struct task_state *state)
 {
@@ -91,7 +91,7 @@ static __always_inline __u32 fuse_file_of_call(const struct fuse_request *reques
 	return state->call.account.file;
 }
 
-/* --- whom it is for --- */
+/* --- owner --- */
 
 /* Whether the task was followed until its exit, after which the kernel closes its files: many
  * daemons write a file to its server only then. */
@@ -208,7 +208,7 @@ static __always_inline __u32 fuse_moved(__u64 args, __u32 opcode, __u32 asked)
 	return bytes < asked ? bytes : asked;
 }
 
-/* A kernel that has not mounted the file system yet has no name of it. */
+/* A file system that is not mounted yet has no name. */
 static __always_inline void fuse_source(struct device_source *source, struct super_block *sb)
 {
 	__u64 mount = (__u64)KREAD(super_block, sb, s_mounts);
@@ -230,7 +230,7 @@ static __always_inline int fuse_end(struct fuse_req *req)
 	struct remote_mark mark = {}; /* up to 6.1, functions take only initialized memory */
 	struct device_source source = {};
 
-	/* A mark that differs is of a request whose end was not seen. */
+	/* A different mark belongs to a request whose end was not seen. */
 	if (!remote_mark_take(&at, &mark) || mark.node != KREAD(fuse_args, args, nodeid) ||
 	    mark.op != OP_FUSE + (opcode < FUSE_OPCODES ? opcode : 0) || end.now_ns < mark.start_ns)
 		return 0;

@@ -136,7 +136,7 @@ struct device_name {
 struct device_place {
 	__u64 taken;		 /* DEVICE_TAKEN(dev_t) of the device; 0: free */
 	struct device_name name; /* empty until known */
-	/* Of the file system of a mount; empty for a disk. */
+	/* Type of a mount's file system; empty for a disk. */
 	char type[16];
 	char subtype[16];
 };

@@ -19,7 +19,7 @@ struct remote_mark {
 	__u32 asked_bytes;
 	__u32 flags; /* TRACE_REMOTE_* */
 	__u16 op;
-	__u16 recorded; /* of the run; otherwise only counted for its device */
+	__u16 recorded; /* belongs to the run; otherwise only counted for its device */
 };
 
 /* How it ended. */
@@ -89,8 +89,8 @@ __noinline int remote_mark_taken(struct address *request, __u64 now_ns)
 	return 0;
 }
 
-/* Removes a request's mark, which it copies. Of concurrent callers only one gets 1, the others 0.
- */
+/* Copies a request's mark and removes it. Returns 1 to one of several concurrent callers, 0 to the
+ * others. */
 __noinline int remote_mark_take(struct address *request, struct remote_mark *mark)
 {
 	struct remote_mark *overflow;
@@ -132,7 +132,7 @@ static __always_inline void remote_count(const struct device_source *source, __u
 	__sync_fetch_and_add(&counts->time_ns, end->now_ns - mark->start_ns);
 }
 
-/* Counts a request of the run, and sends its record. */
+/* Counts a request of the run and sends its record. */
 __noinline int remote_send(struct remote_mark *mark, struct remote_end *end)
 {
 	struct event_remote *event;

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Examines the findings: jobs with a known cause, recorded cold with default options.
 
-A job is right if the first finding that is not a note names its cause, and what that promises to
-save is within a factor of 1.5 of what the change really saves, measured without Faultline. Where
-no part of the time is a promise (the cause is a note: the CPU), the note must come first. A sound
-job is right if nothing of medium severity or more is found.
+A job passes if the first finding that is not a note names its cause, and the finding's cost is
+within a factor of 1.5 of the time that the change saves, measured without Faultline. If the cause
+is a note (the CPU), which promises nothing, the note must come first. A sound job passes if it has
+no finding of medium or higher severity other than its cold start.
 
-usage: exam.py [--only NAME,...] [--keep DIR] [--runs N]    (as root: it drops the page cache)
+usage: exam.py [--only NAME,...] [--keep DIR] [--runs N] [--beside N]
+As root, because it drops the page cache.
 """
 import argparse
 import contextlib

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the jobs of the exam have in common: `JOB make DIR`, then `JOB run DIR`, with FIX=1 changed."""
+"""Shared code of the exam's jobs. Each is run as `JOB make DIR`, then `JOB run DIR`; FIX=1 in the
+environment makes the change."""
 import os
 import sys
 
 
 def start(make, run):
-    """Calls make(DIR), or run(DIR, whether the change is made), as the command line says."""
+    """Calls make(directory) or run(directory, fixed), depending on the command line."""
     what, directory = sys.argv[1:]
     if what == "make":
         make(directory)

@@ -204,7 +204,7 @@ class Fuse(unittest.TestCase):
         self.assertGreaterEqual(flush["dur"], DELAY_MS * 1000000)
 
     def test_daemon_dies(self):
-        """In the middle of a read, which fails."""
+        """The daemon dies in the middle of a read, which fails."""
         self.serve()
         script = ("import errno, os, sys\nf = os.open(sys.argv[1], os.O_RDONLY)\ntry:\n"
                   " os.read(f, 1000)\nexcept OSError as e: sys.exit(e.errno)")
@@ -221,7 +221,7 @@ class Fuse(unittest.TestCase):
         self.assertLess(read["result"], 0)
 
     def test_daemon_stops(self):
-        """In the middle of a read, which takes until it continues."""
+        """The daemon stops in the middle of a read, which lasts until the daemon continues."""
         self.serve()
         trace = f"{machine().new_dir()}/trace.flt"
         run = machine().start([machine().faultline, "run", "-q", "-o", trace, "--", "head", "-c",

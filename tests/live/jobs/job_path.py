@@ -14,7 +14,7 @@ import time
 
 
 def compute(seconds):
-    """For that much time of a CPU."""
+    """Computes for that much CPU time."""
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass
@@ -102,7 +102,7 @@ def asks(path):
 
 
 def asks_itself():
-    """The same of a child that computes."""
+    """Asks a child, which computes its answers."""
     here, there = socket.socketpair()
     pid = os.fork()
     if not pid:

@@ -161,7 +161,7 @@ class Monitor(unittest.TestCase):
         """By the processes' current cgroups. None reads continuously for long."""
         group = harness.new_cgroup(self)
         data = harness.random_file(f"{self.directory}/data", 8 * MIB)
-        # Of several that exceed the limit at once, one is named: others must not count.
+        # If several exceed the limit at once, only one is named: leave out the others.
         recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(group)}", "--interval",
                                  "200ms", "--flight-when", f"{STALL}:2s", "--flight-every", "0",
                                  "--flight-keep", "4")

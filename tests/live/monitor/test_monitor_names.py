@@ -41,7 +41,7 @@ class Names(Watching):
         self.assertEqual(job.stdout.readline(), b"\n")
 
     def labels(self, watched, group):
-        """Those of a cgroup's jobs, by the JSON and by the metrics, without what all have."""
+        """Returns the labels of a cgroup's jobs, from the JSON and the metrics, without common ones."""
         def known(labels):
             return {name: value for name, value in labels.items() if value is not None and name in
                     {*IDS, *NAMES, "image", "slurm_job", "slurm_step", "slurm_name", "slurm_user"}}
@@ -84,7 +84,7 @@ class Names(Watching):
         self.assertEqual(watched.end(), 0)
 
     def test_slurm(self):
-        """By the environment of a process of the job. What another job's says does not count."""
+        """From the environment of one of the job's processes; other jobs' environments do not count."""
         watched = self.watch("--host-root", self.root)
         group = harness.new_cgroup(self, "", "/slurmstepd.scope/job_42/step_0")
         ids = {"slurm_job": "42", "slurm_step": "0"}

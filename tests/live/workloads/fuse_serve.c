@@ -35,7 +35,7 @@ static int device;
 static struct timespec delay;
 static FILE *log_file;
 
-/* What the reply says besides the header. */
+/* A reply without its header. */
 struct answer {
 	int error;
 	size_t bytes;	 /* of the reply's body */

@@ -147,7 +147,7 @@ TEST(test_mount)
 		     .result = 9);
 		REMOTE(&made, .time = 1100, .dur = 400, .queue = known ? 100 : -1, .pid = 100,
 		       .op = M_FUSE_READ, .file = 1, .node = 2, .dev = 44, .bytes = 10);
-		/* By the kernel, and by another thread: none of the call's. */
+		/* From the kernel and from another thread: not the call's. */
 		REMOTE(&made, .time = 1600, .dur = 100, .queue = -1, .op = M_FUSE_WRITE, .file = 1,
 		       .node = 2, .dev = 44, .bytes = 10);
 		REMOTE(&made, .time = 1600, .dur = 100, .queue = -1, .pid = 101, .op = M_FUSE_READ,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * The critical path: followed through workers, chains of waits, waits in both directions, threads
- * that begin later, ranks, a chosen range, and I/O that nobody waits for.
+ * that begin later, ranks, a chosen range, and I/O that no thread waits for.
  */
 #include "unit_test.h"
 
@@ -75,7 +75,7 @@ TEST(test_chain)
 	waits(&made, 11, 90 * MS, 300 * MS, 12);
 	waits(&made, 10, 100 * MS, 400 * MS, 11);
 	reads(&made, 10, 11, 320 * MS, 20 * MS);
-	reads(&made, 10, 12, 500 * MS, 100 * MS); /* for nobody */
+	reads(&made, 10, 12, 500 * MS, 100 * MS); /* no thread waits for it */
 	reads(&made, 10, 10, 700 * MS, 10 * MS);
 	report = finish(&made);
 	check_thread(report, 10, END - 10 - 310 * MS, 10 * MS, 0);
@@ -84,7 +84,7 @@ TEST(test_chain)
 	done(&made, report);
 }
 
-/* Two threads that wait for each other, and one that is not known: the wait stays a wait. */
+/* If two threads wait for each other, or one for an unknown thread, the wait stays a wait. */
 TEST(test_cycle)
 {
 	struct made_trace made;
@@ -133,7 +133,7 @@ TEST(test_wait_in_call)
 	done(&made, report);
 }
 
-/* Of ranks, each main thread has a path; a launcher above them has none. */
+/* The main thread of each rank has a path; the launcher that started them has none. */
 TEST(test_ranks)
 {
 	struct made_trace made;
@@ -155,7 +155,7 @@ TEST(test_ranks)
 	done(&made, report);
 }
 
-/* In a chosen range, all is cut at its ends. */
+/* Everything is cut at the ends of a chosen range. */
 TEST(test_range)
 {
 	struct filter filter = FILTER_ALL;
@@ -178,7 +178,7 @@ TEST(test_range)
 	done(&made, report);
 }
 
-/* Computing and short waits have no rows: they are divided as in the thread's life. */
+/* CPU time and short waits have no rows: they are divided in proportion to the thread's life. */
 TEST(test_short_waits)
 {
 	struct made_trace made;
@@ -194,7 +194,7 @@ TEST(test_short_waits)
 	done(&made, report);
 }
 
-/* What nobody waits for costs less: all of the reads, or those of the main thread only. */
+/* I/O that no thread waits for costs nothing: all reads are the main thread's, or only some. */
 TEST(test_costs)
 {
 	for (int helper = 0; helper < 2; helper++) {

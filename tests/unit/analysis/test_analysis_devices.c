@@ -185,7 +185,7 @@ TEST(test_unseen)
 }
 #define MOUNT 44
 
-/* Requests to the daemon of a FUSE mount: in order on each file, and others than reads. */
+/* Requests to the daemon of a FUSE mount: reads in order on each file, and other kinds. */
 static void make_mount(struct made_trace *made, int64_t queue)
 {
 	FILE_ROW(made, .id = 1, .ino = 1, .dev = MOUNT, .path = "/mnt/a", .filesystem = "fuse");
@@ -283,7 +283,7 @@ TEST(test_only_mounts)
 	}
 }
 
-/* The report says so if there were files on a mount, but its requests were not recorded. */
+/* A caveat says that files on a mount were used, but that its requests were not recorded. */
 TEST(test_unrecorded_mount)
 {
 	static const char *const types[] = { "fuse", "ext4", "fuse" };

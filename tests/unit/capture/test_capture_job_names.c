@@ -24,7 +24,7 @@
 #define STORAGE "var/lib/containers/storage/overlay-containers/"
 
 static char place[] = "/tmp/faultline-names-XXXXXX";
-static const struct job_ids in_pod = { .container = ID, .pod = POD }, alone = { .container = ID };
+static const struct job_ids in_pod = { .container = ID, .pod = POD }, no_pod = { .container = ID };
 
 /* --- the node --- */
 
@@ -107,11 +107,11 @@ TEST(test_kubelet_logs)
 	expect(root, &in_pod, "ml", "train-0.x", "", "");
 	put(root, "var/log/containers/train-0.x_ml_main-2-" ID ".log", "");
 	expect(root, &in_pod, "ml", "train-0.x", "main-2", "");
-	expect_nothing(root, &alone); /* in no pod's cgroup */
+	expect_nothing(root, &no_pod); /* in no pod's cgroup */
 	close_root(root);
 }
 
-/* Of containers without log files of kubelet's. */
+/* Containers without kubelet log files. */
 TEST(test_containerd)
 {
 	static const char config[] =
@@ -129,7 +129,7 @@ TEST(test_containerd)
 	expect_nothing(root, &in_pod);
 	put(root, CONTAINERD "k8s.io/" ID "/config.json", config);
 	expect(root, &in_pod, "ml", "train-0", "main", "registry.example/torch:2");
-	expect_nothing(root, &alone);
+	expect_nothing(root, &no_pod);
 	close_root(root);
 }
 
@@ -140,7 +140,7 @@ TEST(test_nerdctl)
 	put(root, CONTAINERD "default/" ID "/config.json",
 	    "{\"annotations\":{\"nerdctl/name\":\"web-1\","
 	    "\"io.kubernetes.cri.sandbox-name\":\"pretended\"}}");
-	expect(root, &alone, "", "", "web-1", "");
+	expect(root, &no_pod, "", "", "web-1", "");
 	close_root(root);
 }
 
@@ -151,7 +151,7 @@ TEST(test_docker)
 	put(root, "var/lib/docker/containers/" ID "/config.v2.json",
 	    "{\"StreamConfig\":{},\"ID\":\"" ID "\",\"Config\":{\"Hostname\":\"x\","
 	    "\"Image\":\"nginx:1.27\",\"Labels\":{}},\"Image\":\"sha256:12\",\"Name\":\"/web\"}");
-	expect(root, &alone, "", "", "web", "nginx:1.27");
+	expect(root, &no_pod, "", "", "web", "nginx:1.27");
 	expect(root, &in_pod, "", "", "", "nginx:1.27"); /* not kubelet's name for it */
 	put(root, "var/lib/docker/containers/" ID "/config.v2.json",
 	    "{\"Config\":{\"Image\":\"sha256:12\"},\"Name\":\"/k8s_main_train-0_ml_" POD "_3\"}");
@@ -177,9 +177,9 @@ TEST(test_podman_and_crio)
 	    "[" STORED(OTHER, "{\\\"image-name\\\":\\\"no\\\",\\\"name\\\":\\\"no\\\"}") "," STORED(
 		    ID, "{\\\"image-name\\\":\\\"quay.io/a/b:1\\\",\\\"image-id\\\":\\\"12ab\\\","
 			"\\\"name\\\":\\\"db_1\\\",\\\"created-at\\\":1}") "]");
-	expect(root, &alone, "", "", "db_1", "quay.io/a/b:1");
+	expect(root, &no_pod, "", "", "db_1", "quay.io/a/b:1");
 	put(root, STORAGE "containers.json", "[]");
-	expect_nothing(root, &alone);
+	expect_nothing(root, &no_pod);
 	/* CRI-O's are lost with a reboot, and those of podman run --rm. */
 	put(root, STORAGE "volatile-containers.json",
 	    "[" STORED(ID, "{\\\"pod-name\\\":\\\"k8s_train-0_ml_x_0\\\",\\\"pod-id\\\":\\\"5\\\","
@@ -190,7 +190,7 @@ TEST(test_podman_and_crio)
 	close_root(root);
 }
 
-/* --- what must not be believed --- */
+/* --- hostile input --- */
 
 TEST(test_damaged)
 {
@@ -220,17 +220,17 @@ TEST(test_damaged)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		for (size_t j = 0; j < sizeof(paths) / sizeof(paths[0]); j++) {
 			put(root, paths[j], texts[i]);
-			expect_nothing(root, &alone);
+			expect_nothing(root, &no_pod);
 			expect_nothing(root, &in_pod);
 		}
 	memset(deep, '[', sizeof(deep) - 1);
 	put(root, paths[0], deep);
 	memset(deep, 'x', sizeof(deep) - 1);
-	expect_nothing(root, &alone);
+	expect_nothing(root, &no_pod);
 	snprintf(lengthy, sizeof(lengthy),
 		 "{\"Name\":\"/%.256s\",\"Config\":{\"Image\":\"%.255s\"}}", deep, deep);
 	put(root, paths[0], lengthy);
-	expect(root, &alone, "", "", "", deep + sizeof(deep) - 1 - 255); /* the name has no room */
+	expect(root, &no_pod, "", "", "", deep + sizeof(deep) - 1 - 255); /* the name has no room */
 	close_root(root);
 }
 
@@ -243,25 +243,25 @@ TEST(test_links)
 	put(root, "data/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/moved\"}");
 	put(root, "var/lib/", "");
 	assert_int_equal(symlinkat("/data/docker", root, "var/lib/docker"), 0);
-	expect(root, &alone, "", "", "moved", "");
+	expect(root, &no_pod, "", "", "moved", "");
 
 	assert_non_null(mkdtemp(outside));
 	other = open(outside, O_PATH | O_DIRECTORY);
 	put(other, "containers/" ID "/config.v2.json", "{\"Name\":\"/secret\"}");
 	assert_int_equal(unlinkat(root, "var/lib/docker", 0), 0);
 	assert_int_equal(symlinkat(outside, root, "var/lib/docker"), 0);
-	expect_nothing(root, &alone);
+	expect_nothing(root, &no_pod);
 	assert_int_equal(unlinkat(root, "var/lib/docker", 0), 0);
 	snprintf(path, sizeof(path), "../../../../../../..%s", outside);
 	assert_int_equal(symlinkat(path, root, "var/lib/docker"), 0);
-	expect_nothing(root, &alone);
+	expect_nothing(root, &no_pod);
 
 	/* Nor does a pipe block. */
 	assert_int_equal(unlinkat(root, "var/lib/docker", 0), 0);
 	put(root, "var/lib/docker/containers/" ID "/", "");
 	assert_int_equal(mkfifoat(root, "var/lib/docker/containers/" ID "/config.v2.json", 0600),
 			 0);
-	expect_nothing(root, &alone);
+	expect_nothing(root, &no_pod);
 	close(other);
 	assert_int_equal(nftw(outside, drop, 8, FTW_DEPTH | FTW_PHYS), 0);
 	close_root(root);

@@ -165,7 +165,7 @@ class Files(InPlace):
                 self.assertGreater(escaped, 0, name)
 
     def test_changes(self):
-        """Of a trace that has changed, answers are new, and say so once."""
+        """Answers about a changed trace are new, and say once that it has changed."""
         trace = self.make("run.flt")
         with Session(trace) as session:
             count = "SELECT count(*) FROM spans"
@@ -183,7 +183,7 @@ class Files(InPlace):
             self.assertIn("no such trace", session.refused("report", traces=[trace]))
 
     def test_changes_while_read(self):
-        """A trace that keeps changing is read twice; the answer says that it may be of a mix."""
+        """A trace that keeps changing is read twice; the answer warns that it may mix both states."""
         trace = self.make("run.flt")
         program = self.path("faultline")
         with open(program, "w") as file:  # the program, which finds the trace growing
@@ -199,7 +199,7 @@ class Files(InPlace):
             self.assertEqual(len(file.readlines()), 2)
 
     def test_damaged(self):
-        """What can be read of a trace is; of what is no trace, only that."""
+        """A damaged trace is read as far as possible; other files are only reported as no traces."""
         with open(SAMPLE, "rb") as file:
             data = file.read()
         with open(self.path("cut.flt"), "wb") as file:

@@ -231,7 +231,7 @@ class Kubernetes(unittest.TestCase):
 
 
     def test_chart(self):
-        """With its own values it is the manifest, except for what only a chart says."""
+        """With default values it equals the manifest, except for what only a chart has."""
         def plain(item):
             if item["kind"] == "DaemonSet":
                 pod = item["spec"]["template"]["spec"]

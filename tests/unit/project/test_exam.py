@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The exam of the findings judges as it says, and its jobs are those that it has."""
+"""The exam of the findings judges as documented, and its list of jobs matches the scripts."""
 import os
 import pathlib
 import subprocess
@@ -37,7 +37,7 @@ class Exam(unittest.TestCase):
         self.assertFalse(self.verdict(finding("random-reads")).right)
         self.assertFalse(self.verdict(finding("random-reads"), finding("small-reads-cached")).right)
         self.assertFalse(self.verdict(finding("small-reads-cached", title="of other.bin")).right)
-        # A note in front of it is no cause, unless the job has no other.
+        # A note before it is skipped, unless the cause itself is a note.
         note = finding("cpu-bound", "note")
         self.assertTrue(self.verdict(note, finding("small-reads-cached")).right)
         self.assertFalse(self.verdict(note).right)

@@ -38,7 +38,7 @@ FINDING_CASE("cpu-bound", cpu_bound)
 		     .name = "step", .category = "compute");
 }
 
-/* A worker computes while the main thread waits for it, or for nobody known. */
+/* A worker computes while the main thread waits for it, or for an unknown process. */
 FINDING_CASE("worker-bound", worker_bound)
 {
 	made_fork(made, 20, 10, 11);
@@ -68,7 +68,7 @@ FINDING_CASE("sleeps", sleeps)
 	add_long_wait(made, "sleep", "clock_nanosleep", 0, 0);
 }
 
-/* Ended by no thread of the run; or by one of it. */
+/* Ended by a thread outside the run, or by one of the run. */
 FINDING_CASE("peer-waits", peer_waits)
 {
 	made_fork(made, 20, 10, 11);

@@ -76,7 +76,7 @@ static void add_waiter(struct devices *devices, struct device *device, unsigned 
 	found[1] = time.end;
 }
 
-/* For a bio or a request to a mount. */
+/* For bios and for requests to a mount. */
 static void add_wait(struct devices *devices, struct device *device, unsigned int use,
 		     const struct event *event, uint64_t queue_ns)
 {
@@ -322,7 +322,7 @@ uint64_t devices_unseen(const struct results *results, enum device_use use)
 	return unseen;
 }
 
-/* Of a mount: the operation, neither read nor write, with the most time. */
+/* Returns a mount's operation with the most time, reads and writes excluded. */
 static const char *leading_op(const struct devices *devices, const struct device *device)
 {
 	const struct operation *operations = devices->job->operations;

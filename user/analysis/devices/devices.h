@@ -31,7 +31,7 @@ struct device_view {
 	uint64_t all_requests, own_requests;
 	uint64_t failed[DEVICE_WRITES + 1]; /* failed reads and writes of the run */
 	uint64_t flushes, flush_ns;
-	/* Of mounts; for merged reports unknown (0, NULL). */
+	/* Mounts only; unknown (0, NULL) in merged reports. */
 	uint64_t reads_in_order; /* that start where the previous one on their file ends */
 	uint64_t other_requests, other_ns, data_ns; /* times summed over requests */
 	const char *leading_op;			    /* of the other requests, by time; "": none */

@@ -92,7 +92,7 @@ static const struct table_column own_columns[] = {
 	       "requests that do not start where the previously created one ends"),
 };
 
-/* Of mounts. */
+/* Columns of mounts only. */
 static const struct table_column other_columns[] = {
 	COLUMN(sum_line, requests, "", COUNT, SUM,
 	       "further requests of the run to the daemon of a mount: lookups, attributes, opens, "

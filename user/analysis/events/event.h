@@ -122,7 +122,7 @@ static inline bool event_is_sample(const struct event *event)
 	return event->flags & EVENT_THREAD && event_kind(event) == TRACE_SAMPLE;
 }
 
-/* True for a wait of a thread that no operation is: see trace/format/columns.h. */
+/* True for a wait of a thread outside recorded operations: see trace/format/columns.h. */
 static inline bool event_is_wait(const struct event *event)
 {
 	return event->flags & EVENT_THREAD && event_kind(event) == TRACE_WAIT;

@@ -40,6 +40,14 @@ uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns)
 	return bandwidth < 0x1p63 ? bandwidth : INT64_MAX;
 }
 
+uint64_t finding_trace_number(const struct findings *findings, const char *name)
+{
+	uint64_t number;
+
+	table_number(report_by(findings->report, &analysis_trace), 0, name, &number);
+	return number;
+}
+
 struct table_text finding_base_name(struct table_text path)
 {
 	size_t start = path_base(path.bytes, path.length);

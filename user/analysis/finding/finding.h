@@ -118,8 +118,8 @@ struct finding_rule {
 	/* The I/O causes CPU work (parsing, unpacking, importing), which the change also saves. The
 	 * cost of that work is unknown, so cost_ns is a lower bound. */
 	bool drags;
-	/* Returns whether that work is at the lines that ask for the I/O, so that it can be
-	 * estimated from samples: finding_drag. NULL: it is not. */
+	/* Returns whether that work happens at the lines that request the I/O, so that it can be
+	 * estimated from samples: see finding_drag. NULL: it does not. */
 	bool (*drags_lines)(const void *evidence);
 	/* Earlier rules, by id, that make this finding redundant: see finding_add. */
 	const char *reported_by[24];
@@ -137,7 +137,7 @@ struct finding_rule {
 			   const struct line_use *use);
 	/* Or samples of all operations and waits, if they are in such rows of the table "lines". */
 	bool (*lines_row)(const void *evidence, const struct lines_row *row);
-	/* Or those of a kind of thread (see thread_kind) on the critical path, on a CPU. */
+	/* Or CPU samples on the critical path from threads of that kind (see thread_kind). */
 	bool (*lines_path)(const void *evidence, const char *kind);
 	const char *lines_whole; /* with one of these: what the shares are of, "its I/O" */
 	const struct table_column *evidence;
@@ -218,8 +218,9 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 int finding_add_as(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		   const struct finding_verdict *verdict);
 
-/* Returns the time that what a rule has found so far explains, in this run or in any of several; 0:
- * nothing. */
+/* Returns the time explained by a rule's findings so far, in this run or in any of several; 0:
+ * none.
+ */
 uint64_t finding_cost_of(const struct findings *findings, const char *id);
 /* Returns whether one of the rules, NULL-terminated, has already found a cost that high: waits at
  * the same time are reported once, by the rule that comes first. */
@@ -238,7 +239,7 @@ bool finding_is_enough_in(const struct findings *findings, uint64_t count,
  * there are none, what was on the critical path; all of it if that is unknown, too. For concurrent
  * runs, returns the average of one. */
 uint64_t finding_unhidden(const struct findings *findings, enum io_class class, uint64_t time_ns);
-/* The same if it is known how much of it was on the critical path; UINT64_MAX: unknown. */
+/* The same if the time on the critical path is known; UINT64_MAX: unknown. */
 uint64_t finding_waited(const struct findings *findings, enum io_class class, uint64_t time_ns,
 			uint64_t path_ns);
 
@@ -257,7 +258,7 @@ static inline bool finding_is_of_run(const struct findings *findings, uint64_t t
 	return time_ns >= threshold(share) * findings->duration_ns;
 }
 
-/* A `drags_lines`. */
+/* A `drags_lines` that always returns true. */
 static inline bool finding_always(const void *evidence)
 {
 	return evidence;
@@ -274,6 +275,8 @@ static inline uint64_t finding_or_none(uint64_t count)
 	return count ? count : TABLE_NO_UINT;
 }
 
+/* Returns the number in that column of the table "trace"; 0: unknown. */
+uint64_t finding_trace_number(const struct findings *findings, const char *name);
 /* Returns the last part of a path. */
 struct table_text finding_base_name(struct table_text path);
 /* Returns a device's name, or its number: a truncated trace has no names. */

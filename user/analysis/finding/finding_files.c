@@ -111,7 +111,7 @@ struct file_group_sums {
 	uint64_t direct_bytes; /* read past the page cache: also from storage */
 	uint64_t copied_bytes, advised;
 	uint64_t dropped, random;
-	/* Fetched again; and that of files of which the job dropped less. */
+	/* Bytes fetched again; and the part from files whose pages the job did not drop itself. */
 	uint64_t again_bytes, undropped_bytes;
 	uint64_t accesses, consecutive, jumps, backward;
 	struct file_group_ending endings[ENDINGS];
@@ -453,10 +453,8 @@ static const struct file_group_found *found_by(const struct findings *findings,
 /* The memory limit that may have evicted files of that size. */
 static uint64_t limit_of(const struct findings *findings, uint64_t size_bytes)
 {
-	uint64_t limit_bytes;
+	const uint64_t limit_bytes = finding_trace_number(findings, "cgroup_memory_bytes");
 
-	table_number(report_by(findings->report, &analysis_trace), 0, "cgroup_memory_bytes",
-		     &limit_bytes);
 	return limit_bytes && size_bytes > limit_bytes / 2 ? limit_bytes : TABLE_NO_UINT;
 }
 
@@ -489,7 +487,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	file_group.reopen_ns = TABLE_NO_UINT;
 	if (kind->reopens && reopens_time_ns(results) > cost_ns)
 		cost_ns = file_group.reopen_ns = reopens_time_ns(results);
-	/* The work that I/O drags is on the path as far as the I/O is. */
+	/* CPU work caused by I/O is on the path to the same extent as the I/O. */
 	path_ns = file_group.path_ns < file_group.time_ns
 			  ? (unsigned __int128)cost_ns * file_group.path_ns / file_group.time_ns
 			  : cost_ns;

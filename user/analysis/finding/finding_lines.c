@@ -108,7 +108,7 @@ static int sum_up_rows(struct findings *findings, const struct finding *finding,
 	return rows ? 0 : -ENOMEM;
 }
 
-/* Adds the time on CPUs on the critical path; of a finding: only that which its rule takes. */
+/* Adds CPU time on the critical path; with a finding, only the part that its rule takes. */
 static void add_path(const struct results *results, const struct finding *finding,
 		     struct located *located)
 {

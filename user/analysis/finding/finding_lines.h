@@ -9,9 +9,9 @@
  * Leaves NULL if there are no samples, or no line has a noticeable share. Returns 0 or -ENOMEM. */
 int finding_locate(struct findings *findings, struct finding *finding);
 
-/* Gets the time on CPUs, and waiting for them, on the critical path at the lines of a finding's
- * operations, outside of operations: at each line in proportion to the finding's part of the I/O
- * there. 0 if the path is unknown. Returns 0 or -ENOMEM. */
+/* Gets the critical path's CPU time and CPU waits, outside operations, at the lines of a finding's
+ * operations. Each line counts in proportion to the finding's share of the I/O there. 0 if the path
+ * is unknown. Returns 0 or -ENOMEM. */
 int finding_drag(struct findings *findings, const struct finding *finding, uint64_t *time_ns);
 
 #endif

@@ -31,14 +31,14 @@ enum finding_severity finding_severity_of(const struct findings *findings,
 /* Returns false if the cost is too short to notice. */
 bool finding_is_worth_it(const struct findings *findings, const struct finding_verdict *verdict);
 /* Returns the weight of a rule's finding in a run of that duration. The cost of a start counts
- * half, because it is paid once, that of the job's data throughout. A note with a cost says where
- * the time went, which may be as it should be: it counts a quarter. `rule` may be NULL. */
+ * half, because it is paid once, that of the job's data throughout. The cost of a note
+ * counts a quarter: the time may be well spent. `rule` may be NULL. */
 struct finding_weight finding_weigh(const struct finding_rule *rule, uint64_t duration_ns,
 				    struct finding_weight whole);
 /* Returns less than 0 if `a` comes first. */
 int finding_compare_weights(const struct finding_weight *a, const struct finding_weight *b);
 
-/* Raises the cost of a finding that is lower. */
+/* Raises the cost of a finding to `cost_ns`, unless it is higher. */
 void finding_raise_cost(const struct findings *findings, struct finding *finding, uint64_t cost_ns);
 
 /* Replaces findings of single runs, in a table merged from several reports, by what all runs

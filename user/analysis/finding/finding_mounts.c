@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Findings about file systems whose server is asked for everything: FUSE mounts. */
+/* Findings about FUSE mounts, where most operations take a round trip to a daemon. */
 #include "analysis/devices/devices.h"
 #include "analysis/finding/finding.h"
 
@@ -167,8 +167,7 @@ const struct finding_rule finding_mount_metadata = {
 	.more = "faultline report --table devices TRACE",
 	.pictures = "requests, paths operations",
 	.rule = "Each lookup of a name, each query of attributes, each open and close of a file on "
-		"a "
-		"FUSE mount asks the daemon, unless the kernel may answer from its cache, for as "
+		"a FUSE mount asks the daemon, unless the kernel may answer from its cache, for as "
 		"long as the daemon allows. A path is looked up directory by directory. Often the "
 		"daemon asks a server in turn: then each takes a round trip over the network.",
 };

@@ -38,20 +38,11 @@ static const struct table_column evidence_columns[] = {
 	     "the same, if the run itself keeps most of them busy; null: it does not"),
 };
 
-/* Returns the number in that column of the table "trace"; 0: unknown. */
-static uint64_t trace_number(const struct findings *findings, const char *name)
-{
-	uint64_t number = 0;
-
-	table_number(report_by(findings->report, &analysis_trace), 0, name, &number);
-	return number;
-}
-
 THRESHOLD(CPUS_BUSY, 0.75, UNIT_SHARE,
 	  "share of the host's CPUs that the run keeps busy to compete with itself, at least",
 	  "a choice: with less, others must have them");
 
-/* Sums up what all threads did, on the path or not: on a CPU, or in I/O. */
+/* Returns the time that all threads, on the path or not, spent on CPUs and in storage waits. */
 static uint64_t active_ns(const struct findings *findings, uint64_t *cpu_ns)
 {
 	size_t count;
@@ -68,10 +59,10 @@ static uint64_t active_ns(const struct findings *findings, uint64_t *cpu_ns)
 	return time_ns;
 }
 
-/* A part of the path, of threads of some kinds. */
+/* Sum of one part of the path over some kinds of threads. */
 struct path_sum {
 	uint64_t time_ns; /* of one main thread on average */
-	uint64_t idle_ns; /* the same, less what other threads did, for which it may have waited */
+	uint64_t idle_ns; /* the same minus activity of other threads, which it may wait for */
 	struct path_evidence evidence;
 };
 
@@ -111,7 +102,7 @@ static bool sum_up(const struct findings *findings, enum path_part part, unsigne
 								    .tid = worst->tid }),
 			.pid = job->processes.processes[worst->process].pid,
 			.tid = worst->tid,
-			.cpus = trace_number(findings, "cpus"),
+			.cpus = finding_trace_number(findings, "cpus"),
 			.starved_cpus = TABLE_NO_UINT,
 			.share = finding_share(part_ns, whole_ns),
 			.busy = finding_share(cpu_ns, findings->duration_ns),
@@ -139,7 +130,7 @@ static uint64_t claimed_ns(const struct findings *findings)
 THRESHOLD(PATH_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least",
 	  "a choice: the threshold of severity high");
 
-/* More workers help as far as CPUs are free. */
+/* More workers help only if there are free CPUs. */
 static int add_cpu(struct findings *findings, const struct finding_rule *rule, enum path_kind kind)
 {
 	struct level_view compute = { .time_ns = 0 };
@@ -192,9 +183,9 @@ static bool is_of_kind(const void *evidence, const char *kind)
 	"{time_ns} ({share} of the run) on a CPU outside I/O, in {program} thread {tid} most of "  \
 	"all; the run kept {busy} of {cpus} CPUs busy"
 #define PATH_MEANING                                                                               \
-	"The critical path is what the main threads do and, while they wait for another thread "   \
+	"The critical path is what the main threads do and, while one waits for another thread "   \
 	"of "                                                                                      \
-	"the run, what that one does. "
+	"the run, what that thread does. "
 
 const struct finding_rule finding_cpu_bound = {
 	.id = "cpu-bound",
@@ -211,8 +202,8 @@ const struct finding_rule finding_cpu_bound = {
 		  "the result: faster I/O does not save this time",
 	PATH_RULE,
 	.rule = PATH_MEANING
-	"Most of that is computation in a main thread. No I/O is wrong about "
-	"it, so this is a note: only you know whether the computation is what the run is "
+	"Most of that is computation in a main thread. No I/O causes it, so "
+	"this is a note: only you know whether the computation is what the run is "
 	"for. CPU time in spans of category compute is left out, and so is what other "
 	"findings promise to save.",
 };
@@ -275,7 +266,7 @@ static int add_wait(struct findings *findings, const struct finding_rule *rule, 
 	if (!sum_up(findings, part, KIND(KINDS) - 1, &sum))
 		return 0;
 	cost_ns = sum.time_ns;
-	/* Threads wait for CPUs while others run. */
+	/* Waiting for a CPU implies that other threads run. */
 	if (part != PATH_RUNNABLE && sum.idle_ns < threshold(THRESHOLD_WAIT_IDLE) * cost_ns)
 		return 0;
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE))

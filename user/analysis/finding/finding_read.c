@@ -264,7 +264,7 @@ static uint64_t cost_random(const struct file_group *file_group)
 	return file_group->storage_bytes;
 }
 
-/* With many in flight, what is left is the CPU time of the calls. */
+/* With many reads in flight, only the CPU time of the calls remains. */
 static double is_waiting(const struct findings *findings, const struct file_group *file_group)
 {
 	(void)file_group;
@@ -415,7 +415,7 @@ const struct finding_rule finding_read_by_several = {
 		"storage.",
 };
 
-/* Once it must come from storage, and each time it must be copied. */
+/* The first fetch from storage and all copies remain. */
 static double is_saved(const struct findings *findings, const struct file_group *file_group)
 {
 	return (1 - finding_share(finding_least(file_group->size_bytes, file_group->fetched_bytes),

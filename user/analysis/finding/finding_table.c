@@ -101,8 +101,7 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 	[FINDING_COST_IS] = COLUMN(
 		finding, cost_is, NULL, NONE, LARGEST,
 		"kind of cost_ns: measured, estimated (by its class's overlap with compute, or "
-		"with "
-		"CPU work of the same lines), at least (loss, several runs, or CPU work saved "
+		"with CPU work of the same lines), at least (loss, several runs, or CPU work saved "
 		"too) or at most (thread time)"),
 	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE, KIND_LARGEST,
 				 "confidence that the evidence means what the title says: high, "
@@ -128,7 +127,7 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 		       "only in all summaries together"),
 };
 
-/* The time until the first new read has CPU work in it already. */
+/* The time until the first new read already includes CPU work. */
 static uint64_t cost_of_io(const struct finding *finding)
 {
 	const struct file_group *file_group = finding->evidence;
@@ -138,7 +137,7 @@ static uint64_t cost_of_io(const struct finding *finding)
 	return finding->verdict.cost_ns;
 }
 
-/* Adds the CPU work that the new findings' I/O drags: that of the lines that ask for it. */
+/* Adds the CPU work at the lines that request the new findings' I/O. */
 static int ask(struct findings *findings, const struct finding_rule *rule)
 {
 	size_t before = findings->count;

@@ -13,7 +13,7 @@
 #define FILE_SYSTEM_ON_BLOCKS (1u << 1)
 /* Only the local kernel handles the locks of its files. */
 #define FILE_SYSTEM_LOCKS_HERE (1u << 2)
-/* A daemon serves it: FUSE. */
+/* Served by a daemon: FUSE. */
 #define FILE_SYSTEM_SERVED (1u << 3)
 
 /* Returns FILE_SYSTEM_* of the type with that name; 0 if it is not in the table. */

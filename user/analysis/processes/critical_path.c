@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Table "critical_path", and the path for findings. */
+/* Table "critical_path", and access to the path for findings. */
 #include "analysis/processes/critical_path_state.h"
 
 #include <stdlib.h>
@@ -7,11 +7,6 @@
 #include "analysis/shared/results.h"
 #include "analysis/shared/trace_text.h"
 #include "base/compare.h"
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* --- shares --- */
 
@@ -25,7 +20,7 @@ static const enum path_part part_of_state[THREAD_STATE_COUNT] = {
 	[THREAD_OTHER] = PATH_OTHER,
 };
 
-/* What has no rows, computing and short waits, is divided as in the thread's whole life. */
+/* CPU time and short waits have no rows: divides them in the proportions of the thread's life. */
 static void divide_rest(struct path_share *share, const struct path_thread *thread,
 			const struct thread_times *times)
 {
@@ -57,7 +52,7 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 {
 	struct path_share *share = &path->shares[path->share_count];
 
-	/* It was taken to live until the end of the run. */
+	/* It was assumed to live until the end of the run. */
 	if (thread->is_root) {
 		thread->time_ns = clock_subtract(
 			thread->time_ns, clock_subtract(path->job->end_ns, thread->last_ns));
@@ -66,7 +61,6 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 	*share = (struct path_share) {
 		.process = thread->process,
 		.tid = thread->tid,
-		.root = thread->is_root,
 		.time_ns = clock_subtract(thread->time_ns, thread->passed_ns),
 	};
 	if (!share->time_ns)

@@ -13,12 +13,12 @@
 
 struct results;
 
-/* What a thread does at a moment on the path. */
+/* How a thread on the path spends its time. */
 enum path_part {
 	PATH_CPU,      /* on a CPU, outside I/O operations */
 	PATH_RUNNABLE, /* waiting for a CPU */
 	PATH_IO,       /* in I/O operations, on a CPU or blocked */
-	PATH_MEMORY,   /* blocked, as enum thread_state; not for a thread of the run */
+	PATH_MEMORY,   /* blocked as in enum thread_state, but not on a thread of the run */
 	PATH_LOCK,
 	PATH_PIPE,
 	PATH_CHILD,
@@ -31,7 +31,6 @@ enum path_part {
 
 struct path_share {
 	uint32_t process, tid;
-	bool root;	  /* a main thread of the run: see critical_path_threads */
 	uint64_t time_ns; /* the parts add up to it */
 	uint64_t parts[PATH_PARTS];
 };
@@ -48,7 +47,7 @@ const struct path_share *critical_path_threads(const struct results *results, si
  * UINT64_MAX if the path is unknown. */
 uint64_t critical_path_io_ns(const struct results *results, enum io_class class);
 
-/* The same for the operations on a file, by its number, summed. */
+/* The same for operations on a file (its number), as a sum. */
 uint64_t critical_path_file_ns(const struct results *results, uint32_t file, enum io_class class);
 
 /* Time on a CPU, on the path, by thread and stack: estimated from samples. */

@@ -38,9 +38,9 @@ struct critical_path {
 		uint32_t number;
 	} recent[RECENT];
 	size_t root_count;
-	uint64_t blocked_until_ns; /* some main thread waits for what is not known */
-	/* By class: operations on the path or, while that is so, off it, and asynchronous ones.
-	 * Each moment counts once: until `io_end_ns`. */
+	uint64_t blocked_until_ns; /* until then, a main thread waits for something unknown */
+	/* By class: operations on the path, asynchronous ones, and until blocked_until_ns also
+	 * those off the path. Each moment counts once; `io_end_ns` is the end of what counted. */
 	uint64_t io_ns[IO_CLASS_COUNT], io_end_ns[IO_CLASS_COUNT];
 	uint64_t (*files)[IO_CLASS_COUNT]; /* the same by file, summed */
 	size_t file_room;
@@ -52,6 +52,11 @@ struct critical_path {
 	size_t share_count;
 	uint64_t whole_ns;
 };
+
+static inline uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
 
 void critical_path_begin(void *state, const struct job *job, struct arena *arena);
 int critical_path_events(void *state, const struct event *events, size_t count);

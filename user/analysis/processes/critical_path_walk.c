@@ -8,10 +8,9 @@
  */
 #include "analysis/processes/critical_path_state.h"
 
-#define THREADS_MAX 65536    /* further ones are never on the path: who waits for them, waits */
+#define THREADS_MAX 65536    /* others are never on the path: waiting for them is just a wait */
 #define FILES_MAX (1u << 24) /* further ones have no times of their own */
 #define STACKS_MAX 262144    /* further ones are not named */
-#define ROOTS_MAX 4096	     /* main threads with sums of their own; further ones share the last */
 #define DEPTH_MAX 64	     /* threads that wait for each other */
 #define NO_THREAD UINT32_MAX
 
@@ -22,7 +21,7 @@ static bool has_no_parent(const struct process *process)
 	return process->parent == PROCESS_NONE || process->parent == PROCESS_UNKNOWN;
 }
 
-/* The process table may grow during the walk, by processes of which nothing is known. */
+/* The process table may grow during the walk; nothing is known about the processes added then. */
 static void find_roots(struct critical_path *path)
 {
 	const struct process_table *table = &path->job->processes;
@@ -59,15 +58,10 @@ void critical_path_begin(void *state, const struct job *job, struct arena *arena
 	find_roots(path);
 }
 
-/* --- who waits for whom --- */
+/* --- waits for threads --- */
 
 static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns, uint64_t until_ns,
 		  int depth);
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static bool is_on_path(const struct path_thread *thread, uint64_t time_ns)
 {
@@ -81,7 +75,7 @@ static void add_file(struct critical_path *path, uint32_t file, unsigned int cla
 		path->files[file][class] += time_ns;
 }
 
-/* Adds time of an operation that the run waits, or may wait, for. */
+/* Adds time of an operation that the run does, or may, wait for. */
 static void add_waited(struct critical_path *path, unsigned int class, uint32_t file,
 		       uint64_t from_ns, uint64_t until_ns)
 {
@@ -104,15 +98,15 @@ static void add_io(struct critical_path *path, struct path_thread *thread, uint6
 	add_waited(path, thread->op_class, thread->op_file, from_ns, until_ns);
 }
 
-/* A thread on the path waits: for a thread of the run, which is then on the path, or for something
- * else. If that one is already on the path, they wait for each other. */
+/* Adds a wait of a thread on the path. If it waits for a thread of the run, that thread enters the
+ * path, unless it is there already: then the two wait for each other. */
 static void add_wait(struct critical_path *path, uint32_t number, uint64_t from_ns,
 		     uint64_t until_ns, int depth)
 {
 	struct path_thread *thread = &path->threads[number];
 	const uint32_t waker = thread->waker;
 
-	/* In an operation, such as one that locks a file: it is the wait that counts. */
+	/* A wait inside an operation (locking a file, for example) counts as the wait. */
 	if (thread->op_end_ns > from_ns) {
 		const uint64_t io_ns =
 			least(least(thread->op_end_ns, until_ns) - from_ns, thread->io_ns);
@@ -149,7 +143,7 @@ static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns,
 
 /* --- threads --- */
 
-/* Someone may have begun to wait for it before. */
+/* Puts a new thread on the path if a thread there already waits for it. */
 static void enter_expected(struct critical_path *path, uint32_t number, uint64_t key,
 			   uint64_t start_ns)
 {
@@ -238,8 +232,8 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 	struct path_thread *thread = &path->threads[number];
 	const unsigned int state = event_state_named(
 		trace_reader_string(trace->reader, event_value(event, WAIT_STATE)));
-	/* Sleep ends by itself: who runs when the timer's interrupt comes has no part in it. And
-	 * nobody works for a thread that is stopped. */
+	/* A timer ends sleep, whichever thread it happens to interrupt; and the thread that
+	 * continues a stopped one did not make it wait. */
 	const bool is_awaited = tid && state != THREAD_SLEEP && state != THREAD_STOPPED;
 	bool added;
 
@@ -257,7 +251,7 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 		*found = number;
 }
 
-/* Ranks wait for what the process that started them does before. */
+/* Ranks wait for earlier work of the process that starts them. */
 static bool is_launcher(const struct critical_path *path, const struct event *event)
 {
 	return event->process < path->process_count &&
@@ -284,7 +278,7 @@ static void take_operation(struct critical_path *path, const struct event *event
 			   least(end_ns, path->blocked_until_ns));
 }
 
-/* The submitter does not wait for each. */
+/* Submitters do not wait for each asynchronous operation. */
 static void take_async(struct critical_path *path, const struct event *event, uint32_t number,
 		       uint64_t start_ns, uint64_t end_ns)
 {

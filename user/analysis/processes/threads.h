@@ -33,8 +33,8 @@ const struct thread *threads_all(const struct results *results, size_t *count);
 
 /* Returns what a thread is to its program, a static text. */
 const char *thread_kind(const struct job *job, const struct thread *thread);
-/* ... and what the first thread of a process is, by the module of Python's multiprocessing that runs
- * in it, if any. */
+/* ... and what the first thread of a process is, by the module of Python's multiprocessing that
+ * runs in it, if any. */
 const char *process_kind(const struct job *job, uint32_t number);
 #define THREAD_KIND_MEANING                                                                        \
 	"main: the first thread of a program; worker: the first thread of a process that it "      \

@@ -80,7 +80,7 @@ struct line_use {
 /* Returns all of them, in no order; none if there are too many to keep. `sites`: one above the
  * highest number of a site. To be called in conclude(). */
 const struct line_use *lines_uses(const struct results *results, size_t *count, size_t *sites);
-/* Returns the site of a stack that samples have, as in struct line_use. */
+/* Returns the site of a sampled stack, as in struct line_use. */
 uint32_t lines_site(const struct results *results, uint32_t trace, uint64_t stack, bool cut);
 /* Writes "loader.py:42 in TokenDataset.__getitem__". */
 void lines_locate(const struct results *results, uint32_t site, char text[LOCATION_BYTES]);

@@ -367,7 +367,7 @@ static void say_native(struct strbuf *text, const struct results *results)
 				   rows[i].says);
 }
 
-/* Files on FUSE mounts, but none of their requests. */
+/* Files on FUSE mounts were used, but their requests were not recorded. */
 static void say_mounts(struct strbuf *text, const struct results *results)
 {
 	const struct job *job = results->job;

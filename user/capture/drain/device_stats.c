@@ -84,7 +84,7 @@ static int sum_up(struct device_stats *stats, uint32_t number, struct device_tot
 	return 0;
 }
 
-/* Of a mount: "SOURCE (TYPE)". */
+/* Writes a mount's name, "SOURCE (TYPE)". */
 static void fill_name(struct device_name *name, const struct device_place *place)
 {
 	const char *type = place->type, *subtype = place->subtype;

@@ -10,7 +10,7 @@
 
 /* Whether `id` can be a container's: its name, or at least the first digits of its id. */
 #define CONTAINER_DIGITS_MIN 6
-#define CONTAINER_DIGITS 64 /* of a full id */
+#define CONTAINER_DIGITS 64 /* in a full id */
 bool container_id_fits(const char *id);
 
 /*

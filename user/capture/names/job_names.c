@@ -80,7 +80,7 @@ static void take_pod_log(const struct job_ids *ids, const char *entry, size_t le
 	set(names, JOB_POD, parts[1], lengths[1]);
 }
 
-/* /var/log/containers/POD_NAMESPACE_CONTAINER-ID.log; of a very long name, the end is cut off. */
+/* /var/log/containers/POD_NAMESPACE_CONTAINER-ID.log; the end of a very long name is cut off. */
 static void take_container_log(const struct job_ids *ids, const char *entry, size_t length,
 			       struct job_names *names)
 {

@@ -216,7 +216,7 @@ static void add_sample(struct model *model, struct timeline_item *item)
 
 /* --- storage --- */
 
-/* Of a request to a device or server. */
+/* For requests to devices and servers. */
 static void add_queued_by(struct timeline_item *item)
 {
 	if (VALUE(REQUEST_PID)) {
