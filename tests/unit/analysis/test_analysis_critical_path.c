@@ -118,6 +118,44 @@ TEST(test_later_thread)
 	done(&made, report);
 }
 
+/* It begins late in another process, whose main thread did the work until then. */
+TEST(test_later_thread_of_worker)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	made_fork(&made, 20, 10, 20);
+	lives(&made, 10, 10, 10);
+	lives(&made, 20, 20, 30);
+	WAIT(&made, .time = 100 * MS, .dur = 300 * MS, .pid = 10, .tid = 10, .state = "pipe",
+	     .call = "poll", .waker_pid = 20, .waker_tid = 21);
+	reads(&made, 20, 20, 150 * MS, 50 * MS);
+	lives(&made, 20, 21, 390 * MS);
+	report = finish(&made);
+	check_thread(report, 10, END - 10 - 300 * MS, 0, 0);
+	check_thread(report, 20, 250 * MS, 50 * MS, 0);
+	check_thread(report, 21, 0, 0, 0);
+	done(&made, report);
+}
+
+/* What a thread waits for later is not what it waited for first. */
+TEST(test_thread_that_came_too_late)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	lives(&made, 10, 10, 10);
+	waits(&made, 10, 100 * MS, 200 * MS, 12);
+	waits(&made, 10, 300 * MS, 500 * MS, 0);
+	lives(&made, 10, 12, 400 * MS);
+	report = finish(&made);
+	check_thread(report, 10, END - 10 - 300 * MS, 0, 300 * MS);
+	check_thread(report, 12, 0, 0, 0);
+	done(&made, report);
+}
+
 /* A wait inside an operation, such as one that locks a file, is a wait. */
 TEST(test_wait_in_call)
 {
@@ -208,8 +246,8 @@ TEST(test_costs)
 		for (uint64_t i = 0; i < 400; i++)
 			CALL(&made, .time = 100 * MS + i * MS, .dur = MS, .pid = 10,
 			     .tid = i < 100 || !helper ? 10 : 11, .op = M_PREAD, .file = 1,
-			     .offset = (int64_t)(i * 157 % 400) << 20, .asked = 4096, .result = 4096,
-			     .fetched = 4096);
+			     .offset = (int64_t)(i * 157 % 400) << 20, .asked = 4096,
+			     .result = 4096, .fetched = 4096);
 		report = finish(&made);
 		row = row_of_finding(report, "random-reads");
 		assert_true(row >= 0);

@@ -37,8 +37,12 @@ static void divide_rest(struct path_share *share, const struct path_thread *thre
 			weights[i] = clock_subtract(weights[i], times->io_wait_ns);
 		all += weights[i];
 	}
+	if (all <= 0) { /* nothing is known about it */
+		share->parts[PATH_OTHER] += rest_ns;
+		return;
+	}
 	left_ns = rest_ns;
-	for (int i = THREAD_STATE_COUNT - 1; i > THREAD_CPU && all > 0; i--) {
+	for (int i = THREAD_STATE_COUNT - 1; i > THREAD_CPU; i--) {
 		const uint64_t part_ns = least(rest_ns * (weights[i] / all), left_ns);
 
 		share->parts[part_of_state[i]] += part_ns;

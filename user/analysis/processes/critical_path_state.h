@@ -16,9 +16,11 @@ struct path_thread {
 	uint64_t last_ns;  /* its last known end */
 	uint64_t time_ns;  /* on the path; of that: */
 	uint64_t passed_ns, io_ns, waits_ns[THREAD_STATE_COUNT];
-	uint64_t all_waits_ns[THREAD_STATE_COUNT]; /* of its whole life */
-	uint64_t op_end_ns, wait_end_ns;	   /* of the latest operation and wait */
+	uint64_t all_waits_ns[THREAD_STATE_COUNT];  /* of its whole life */
+	uint64_t op_end_ns, wait_end_ns;	    /* of the latest operation and wait */
+	uint64_t counted_from_ns, counted_until_ns; /* of the operation, in critical_path.io_ns */
 	uint32_t waker;
+	uint32_t awaited_tid, awaited_pid; /* of a waker not seen yet; 0: none */
 	uint32_t op_file;
 	uint8_t op_class, wait_state;
 };
@@ -32,7 +34,7 @@ struct critical_path {
 	struct path_thread *threads;
 	size_t count, room;
 	struct map numbers;  /* trace and tid -> the latest thread with it */
-	struct map expected; /* trace and tid -> a thread that waits for a later one */
+	struct map expected; /* trace and tid -> a thread that waits for one not seen yet */
 	struct {
 		uint64_t key;
 		uint32_t number;
@@ -58,9 +60,15 @@ static inline uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static inline uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 void critical_path_begin(void *state, const struct job *job, struct arena *arena);
 int critical_path_events(void *state, const struct event *events, size_t count);
-#define CRITICAL_PATH_WAIT_COLUMNS (1ull << WAIT_STATE | 1ull << WAIT_WAKER_TID)
+#define CRITICAL_PATH_WAIT_COLUMNS                                                                 \
+	(1ull << WAIT_STATE | 1ull << WAIT_WAKER_PID | 1ull << WAIT_WAKER_TID)
 #define CRITICAL_PATH_SAMPLE_COLUMNS                                                               \
 	(1ull << SAMPLE_STACK | 1ull << SAMPLE_FLAGS | 1ull << SAMPLE_WEIGHT | 1ull << SAMPLE_STATE)
 

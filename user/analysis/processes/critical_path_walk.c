@@ -75,18 +75,20 @@ static void add_file(struct critical_path *path, uint32_t file, unsigned int cla
 		path->files[file][class] += time_ns;
 }
 
-/* Adds time of an operation that the run does, or may, wait for. */
-static void add_waited(struct critical_path *path, unsigned int class, uint32_t file,
-		       uint64_t from_ns, uint64_t until_ns)
+/* Adds time of an operation that the run does, or may, wait for. Returns from when it counts in
+ * io_ns; `until_ns` or later: not at all. */
+static uint64_t add_waited(struct critical_path *path, unsigned int class, uint32_t file,
+			   uint64_t from_ns, uint64_t until_ns)
 {
 	uint64_t *counted_ns = &path->io_end_ns[class];
 
 	add_file(path, file, class, until_ns - from_ns);
-	from_ns = from_ns > *counted_ns ? from_ns : *counted_ns;
-	if (until_ns <= from_ns)
-		return;
-	*counted_ns = until_ns;
-	path->io_ns[class] += until_ns - from_ns;
+	from_ns = most(from_ns, *counted_ns);
+	if (until_ns > from_ns) {
+		*counted_ns = until_ns;
+		path->io_ns[class] += until_ns - from_ns;
+	}
+	return from_ns;
 }
 
 /* Adds time of its latest operation. */
@@ -95,7 +97,29 @@ static void add_io(struct critical_path *path, struct path_thread *thread, uint6
 {
 	until_ns = least(until_ns, thread->op_end_ns);
 	thread->io_ns += until_ns - from_ns;
-	add_waited(path, thread->op_class, thread->op_file, from_ns, until_ns);
+	thread->counted_from_ns =
+		add_waited(path, thread->op_class, thread->op_file, from_ns, until_ns);
+	thread->counted_until_ns = until_ns;
+}
+
+/* A wait inside an operation (locking a file, for example) counts as the wait: takes out what
+ * add_io() added. */
+static void remove_io(struct critical_path *path, struct path_thread *thread, uint64_t from_ns,
+		      uint64_t until_ns)
+{
+	const uint64_t io_ns =
+		least(clock_subtract(least(thread->op_end_ns, until_ns), from_ns), thread->io_ns);
+	uint64_t *file_ns = thread->op_file < path->file_room
+				    ? &path->files[thread->op_file][thread->op_class]
+				    : NULL;
+
+	thread->io_ns -= io_ns;
+	path->io_ns[thread->op_class] -=
+		least(clock_subtract(least(until_ns, thread->counted_until_ns),
+				     most(from_ns, thread->counted_from_ns)),
+		      path->io_ns[thread->op_class]);
+	if (file_ns)
+		*file_ns -= least(io_ns, *file_ns);
 }
 
 /* Adds a wait of a thread on the path. If it waits for a thread of the run, that thread enters the
@@ -106,22 +130,11 @@ static void add_wait(struct critical_path *path, uint32_t number, uint64_t from_
 	struct path_thread *thread = &path->threads[number];
 	const uint32_t waker = thread->waker;
 
-	/* A wait inside an operation (locking a file, for example) counts as the wait. */
-	if (thread->op_end_ns > from_ns) {
-		const uint64_t io_ns =
-			least(least(thread->op_end_ns, until_ns) - from_ns, thread->io_ns);
-
-		thread->io_ns -= io_ns;
-		path->io_ns[thread->op_class] -= least(io_ns, path->io_ns[thread->op_class]);
-		if (thread->op_file < path->file_room)
-			path->files[thread->op_file][thread->op_class] -=
-				least(io_ns, path->files[thread->op_file][thread->op_class]);
-	}
+	remove_io(path, thread, from_ns, until_ns);
 	if (waker == NO_THREAD || waker == number || depth >= DEPTH_MAX ||
 	    is_on_path(&path->threads[waker], from_ns)) {
 		thread->waits_ns[thread->wait_state] += until_ns - from_ns;
-		if (until_ns > path->blocked_until_ns)
-			path->blocked_until_ns = until_ns;
+		path->blocked_until_ns = most(path->blocked_until_ns, until_ns);
 		return;
 	}
 	thread->passed_ns += until_ns - from_ns;
@@ -143,33 +156,34 @@ static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns,
 
 /* --- threads --- */
 
-/* Puts a new thread on the path if a thread there already waits for it. */
-static void enter_expected(struct critical_path *path, uint32_t number, uint64_t key,
-			   uint64_t start_ns)
-{
-	const uint64_t *waiting = map_find(&path->expected, &key);
-	struct path_thread *waiter = waiting ? &path->threads[*waiting] : NULL;
-	const uint64_t end_ns = waiter ? least(waiter->wait_end_ns, waiter->until_ns) : 0;
-
-	if (end_ns <= start_ns || waiter->waker != NO_THREAD ||
-	    is_on_path(&path->threads[number], start_ns))
-		return;
-	waiter->waker = number;
-	waiter->waits_ns[waiter->wait_state] -= end_ns - start_ns;
-	waiter->passed_ns += end_ns - start_ns;
-	enter(path, number, start_ns, end_ns, 0);
-}
-
 static uint64_t key_of(const struct event *event, uint32_t tid)
 {
 	return (uint64_t)event->block->trace << 32 | tid;
 }
 
+/* Puts a new thread on the path if a thread there already waits for it. */
+static void enter_expected(struct critical_path *path, uint32_t number, uint64_t key,
+			   uint64_t start_ns)
+{
+	const uint32_t tid = path->threads[number].tid;
+	const uint64_t *waiting = map_find(&path->expected, &key);
+	struct path_thread *waiter = waiting ? &path->threads[*waiting] : NULL;
+	const uint64_t end_ns = waiter ? least(waiter->wait_end_ns, waiter->until_ns) : 0;
+
+	if (end_ns <= start_ns || (waiter->awaited_tid != tid && waiter->awaited_pid != tid) ||
+	    is_on_path(&path->threads[number], start_ns))
+		return;
+	waiter->waker = number;
+	waiter->awaited_tid = waiter->awaited_pid = 0;
+	waiter->waits_ns[waiter->wait_state] -= end_ns - start_ns;
+	waiter->passed_ns += end_ns - start_ns;
+	enter(path, number, start_ns, end_ns, 0);
+}
+
 static uint32_t add_thread(struct critical_path *path, const struct event *event)
 {
 	const uint32_t number = path->count;
-	const uint64_t start_ns =
-		event->start > path->job->start_ns ? event->start : path->job->start_ns;
+	const uint64_t start_ns = most(event->start, path->job->start_ns);
 	struct path_thread *thread;
 
 	if (path->count >= THREADS_MAX ||
@@ -191,6 +205,7 @@ static uint32_t add_thread(struct critical_path *path, const struct event *event
 		return number;
 	}
 	path->root_count++;
+	path->root_pids[event->process] = 0; /* it is there once */
 	enter(path, number, start_ns, path->job->end_ns, 0);
 	return number;
 }
@@ -222,33 +237,71 @@ static uint32_t find_thread(struct critical_path *path, const struct event *even
 
 /* --- events --- */
 
+/* Returns NO_THREAD if it has not been seen yet. */
+static uint32_t thread_seen(const struct critical_path *path, const struct event *event,
+			    uint32_t tid)
+{
+	const uint64_t key = key_of(event, tid);
+	const uint64_t *found = tid ? map_find(&path->numbers, &key) : NULL;
+
+	return found ? *found : NO_THREAD;
+}
+
+static void expect(struct critical_path *path, const struct event *event, uint32_t tid,
+		   uint32_t number)
+{
+	const uint64_t key = key_of(event, tid);
+	bool added;
+	uint64_t *waiting = NULL;
+
+	if (tid && path->expected.count < THREADS_MAX)
+		waiting = map_add(&path->expected, &key, &added);
+	if (waiting)
+		*waiting = number;
+}
+
+/* Finds the thread that ends a wait. If it was not born when the wait began, as the feeder of a
+ * multiprocessing queue, its process's main thread stands for it, which did the work so far. */
+static void find_waker(struct critical_path *path, const struct event *event, uint32_t number)
+{
+	struct path_thread *thread = &path->threads[number];
+	const uint32_t tid = event_value(event, WAIT_WAKER_TID);
+	const uint32_t pid = event_value(event, WAIT_WAKER_PID);
+
+	thread->waker = thread_seen(path, event, tid);
+	if (thread->waker == NO_THREAD)
+		thread->waker = thread_seen(path, event, pid);
+	if (thread->waker != NO_THREAD && thread->waker != number)
+		return;
+	thread->waker = NO_THREAD;
+	thread->awaited_tid = tid;
+	thread->awaited_pid = pid;
+	expect(path, event, tid, number);
+	expect(path, event, pid, number);
+}
+
 static void take_wait(struct critical_path *path, const struct event *event, uint32_t number,
 		      uint64_t start_ns, uint64_t end_ns)
 {
 	const struct job_trace *trace = &path->job->traces[event->block->trace];
-	const uint32_t tid = event_value(event, WAIT_WAKER_TID);
-	const uint64_t waker = key_of(event, tid);
-	uint64_t *found = map_find(&path->numbers, &waker);
 	struct path_thread *thread = &path->threads[number];
 	const unsigned int state = event_state_named(
 		trace_reader_string(trace->reader, event_value(event, WAIT_STATE)));
-	/* A timer ends sleep, whichever thread it happens to interrupt; and the thread that
-	 * continues a stopped one did not make it wait. */
-	const bool is_awaited = tid && state != THREAD_SLEEP && state != THREAD_STOPPED;
-	bool added;
 
+	start_ns = most(start_ns, thread->wait_end_ns); /* waits of a thread do not overlap */
+	if (end_ns <= start_ns)
+		return;
 	thread->wait_end_ns = end_ns;
 	thread->wait_state = state < THREAD_STATE_COUNT ? state : THREAD_OTHER;
-	thread->waker = found && is_awaited ? *found : NO_THREAD;
+	thread->waker = NO_THREAD;
+	thread->awaited_tid = thread->awaited_pid = 0;
+	/* A timer ends sleep, whichever thread it happens to interrupt; and the thread that
+	 * continues a stopped one did not make it wait. */
+	if (state != THREAD_SLEEP && state != THREAD_STOPPED)
+		find_waker(path, event, number);
 	thread->all_waits_ns[thread->wait_state] += end_ns - start_ns;
-	if (!is_on_path(thread, start_ns))
-		return;
-	add_wait(path, number, start_ns, least(end_ns, thread->until_ns), 0);
-	if (found || !is_awaited || path->expected.count >= THREADS_MAX)
-		return;
-	found = map_add(&path->expected, &waker, &added);
-	if (found)
-		*found = number;
+	if (is_on_path(thread, start_ns))
+		add_wait(path, number, start_ns, least(end_ns, thread->until_ns), 0);
 }
 
 /* Ranks wait for earlier work of the process that starts them. */
@@ -262,7 +315,7 @@ static void take_operation(struct critical_path *path, const struct event *event
 			   uint64_t start_ns, uint64_t end_ns)
 {
 	struct path_thread *thread = &path->threads[number];
-	const uint64_t from_ns = start_ns > thread->op_end_ns ? start_ns : thread->op_end_ns;
+	const uint64_t from_ns = most(start_ns, thread->op_end_ns);
 
 	if (end_ns <= from_ns) /* inside another, such as a fault in a call */
 		return;
@@ -284,8 +337,7 @@ static void take_async(struct critical_path *path, const struct event *event, ui
 {
 	const uint64_t on_path_ns = path->threads[number].until_ns;
 
-	end_ns = least(end_ns,
-		       on_path_ns > path->blocked_until_ns ? on_path_ns : path->blocked_until_ns);
+	end_ns = least(end_ns, most(on_path_ns, path->blocked_until_ns));
 	if (end_ns > start_ns)
 		add_waited(path, event->class, event->file, start_ns, end_ns);
 }
@@ -301,10 +353,11 @@ static void take_sample(struct critical_path *path, const struct event *event, u
 
 	if (!is_on_path(thread, event->start) || event_sample_state(path->job, event) != THREAD_CPU)
 		return;
-	if (path->stack_count >= STACKS_MAX ||
-	    !ARENA_GROW(path->arena, path->stacks, path->stack_room, path->stack_count + 1))
-		return;
-	place = map_add(&path->stack_numbers, key, &added);
+	place = map_find(&path->stack_numbers, key);
+	added = !place;
+	if (added && path->stack_count < STACKS_MAX &&
+	    ARENA_GROW(path->arena, path->stacks, path->stack_room, path->stack_count + 1))
+		place = map_add(&path->stack_numbers, key, &added);
 	if (!place)
 		return;
 	if (added) {
@@ -324,8 +377,7 @@ static void take_sample(struct critical_path *path, const struct event *event, u
 
 static void take(struct critical_path *path, const struct event *event)
 {
-	const uint64_t start_ns =
-		event->start > path->job->start_ns ? event->start : path->job->start_ns;
+	const uint64_t start_ns = most(event->start, path->job->start_ns);
 	const uint64_t end_ns = least(event->end, path->job->end_ns);
 	const bool is_thread = event->flags & EVENT_THREAD;
 	const bool is_operation =
@@ -343,8 +395,7 @@ static void take(struct critical_path *path, const struct event *event)
 	}
 	if (end_ns <= start_ns)
 		return;
-	path->threads[number].last_ns =
-		end_ns > path->threads[number].last_ns ? end_ns : path->threads[number].last_ns;
+	path->threads[number].last_ns = most(path->threads[number].last_ns, end_ns);
 	if (event_is_wait(event))
 		take_wait(path, event, number, start_ns, end_ns);
 	else if (event->flags & EVENT_ASYNC)
