@@ -197,6 +197,21 @@ FINDING_CASE("metadata-cold", metadata_cold)
 	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
 }
 
+/* Closing, or opening with O_TRUNC, waits for data, not for names. */
+FINDING_CASE("metadata-cold", metadata_cold_overwritten)
+{
+	add_file(made, 1, MIB, "/data/a");
+	for (uint64_t i = 0; i < 50; i++) {
+		const uint64_t at = 100 + i * 4 * MS;
+
+		CALL(made, .time = at, .dur = 2 * MS, .pid = 10, .op = M_OPENAT, .file = 1,
+		     .path = "/data/a", .result = 3, .flags = sound ? TRACE_OP_TRUNCATE : 0);
+		BIO(made, .time = at + US, .dur = MS, .pid = 10, .op = M_REQUEST_READ, .offset = -1,
+		    .bytes = 4096, .request = i + 1, .dev = 8 << 20, .flags = TRACE_BLOCK_META);
+	}
+	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
+}
+
 /* The dominant cost is reported once. */
 FINDING_CASE("metadata-cold", metadata_cold_alone)
 {

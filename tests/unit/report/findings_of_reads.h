@@ -218,6 +218,14 @@ FINDING_CASE("read-again", read_again_drawn)
 	      .dur = 50 * US, .flags = sound ? TRACE_OP_DIRECT : 0);
 }
 
+/* In small pieces, from memory: in order, not their size is the cause. */
+FINDING_CASE("read-again", read_again_scanned)
+{
+	add_file(made, 1, 64 * MIB, "/data/a.db");
+	CALLS(made, 100, .count = 11 * 4096, .op = M_PREAD, .bytes = 16 * KIB,
+	      .step = sound ? 40503 * KIB : 16 * KIB, .dur = 10 * US);
+}
+
 FINDING_CASE("read-by-several", read_by_several)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
@@ -272,6 +280,22 @@ static void add_load(struct made_trace *made, uint64_t tid, uint64_t start, uint
 FINDING_CASE("load-waits", load_waits)
 {
 	add_load(made, sound ? 11 : 10, 100, 4 * MIB);
+}
+
+/* If the device has several requests all the time, more of them save nothing. */
+FINDING_CASE("load-waits", load_from_busy_device)
+{
+	const uint64_t requests = sound ? 2 : 1;
+
+	add_load(made, 10, 100, 4 * MIB);
+	for (uint64_t i = 0; i < 64 * requests; i++) {
+		const uint64_t at = 100 + i / requests * 5 * MS, bytes = 4 * MIB / requests;
+
+		BIO(made, .time = at, .dur = 5 * MS, .pid = 10, .op = M_REQUEST_READ, .file = 1,
+		    .offset = i * bytes, .bytes = bytes, .request = i + 1, .dev = 8 << 20);
+		REQUEST(made, .time = at, .dur = 5 * MS, .pid = 10, .op = M_REQUEST_READ,
+			.bytes = bytes, .dev = 8 << 20);
+	}
 }
 
 FINDING_CASE("load-waits", load_from_memory)

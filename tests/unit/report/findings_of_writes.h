@@ -96,6 +96,19 @@ FINDING_CASE("save-waits", save_forked)
 	     .asked = 64 * MIB, .result = 64 * MIB);
 }
 
+/* Opening with O_TRUNC may wait for the earlier data: it is part of the save. */
+FINDING_CASE("save-waits", save_over_another)
+{
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	for (uint64_t i = 0; i < 2; i++) {
+		CALL(made, .time = 100 + i * 200 * MS, .dur = 60 * MS, .pid = 10, .op = M_OPENAT,
+		     .file = 1, .path = "/data/checkpoint", .result = 3,
+		     .flags = TRACE_OP_WRITABLE | (sound ? 0 : TRACE_OP_TRUNCATE));
+		CALL(made, .time = 61 * MS + i * 200 * MS, .dur = 10 * MS, .pid = 10, .op = M_WRITE,
+		     .file = 1, .asked = 64 * MIB, .result = 64 * MIB);
+	}
+}
+
 /* Two files of 32 MiB, or as much in a thousand small ones, as in an archive. */
 FINDING_CASE("save-waits", save_of_files)
 {

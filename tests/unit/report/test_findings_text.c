@@ -384,9 +384,9 @@ static void make_syncs_of_many(struct made_trace *made)
 /* One file of many in a group does not stand for the whole group. */
 static void test_files_next_to_the_named(void **state)
 {
-	check_reported(make_load_of_one, "load-waits", "title", "Program blocks reading sample");
+	check_reported(make_load_of_one, "load-waits", "title", "Main thread waits while it reads sample");
 	check_reported(make_load_of_many, "load-waits", "title",
-		       "Program blocks reading sample (3.1% of that time) and other files");
+		       "Main thread waits while it reads sample (3.1% of that time) and other files");
 	check_reported(make_syncs_of_many, "fsync-often", "title",
 		       "Run waits for syncs of sample and 99 more files");
 }

@@ -159,9 +159,9 @@ static void add_operation(struct chain *chain, const struct waiting *waiting)
 	const struct operation *operation = &chain->job->operations[waiting->operation.operation];
 	uint32_t file = waiting->operation.file;
 
-	/* Punching a hole or truncating a file waits for the file's writeback. */
-	if (operation->family == TRACE_METADATA && !operation->resizes &&
-	    !waiting->operation.remote)
+	/* Truncating a file, or closing it, waits for the file's data. */
+	if (operation->family == TRACE_METADATA && !operation->resizes && !operation->closes &&
+	    !waiting->operation.overwrites && !waiting->operation.remote)
 		add_time(&chain->names, time);
 	if (file != FILE_NONE) {
 		if (!ARENA_GROW(chain->arena, chain->files, chain->file_room, (size_t)file + 1))
@@ -339,6 +339,7 @@ static void begin_operation(struct chain_operation *operation, const struct even
 		operation->asked = path_asked_by(event);
 	operation->requests = operation->last_request = 0;
 	operation->remote = false;
+	operation->overwrites = event_overwrites(event);
 }
 
 static void begin_waiting(struct chain *chain, struct thread *thread, struct waiting *waiting,

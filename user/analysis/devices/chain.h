@@ -54,6 +54,7 @@ struct chain_operation {
 	uint16_t operation;
 	struct path_asked asked;	 /* path argument of a call without a file; path 0: none */
 	bool remote;			 /* some of its requests went to a mount */
+	bool overwrites;		 /* see event_overwrites */
 	uint64_t requests, last_request; /* requests it became; bios of one in a row count once */
 	struct chain_bio kept[CHAIN_BIOS_KEPT]; /* the first */
 };

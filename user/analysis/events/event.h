@@ -104,6 +104,12 @@ struct event {
 	uint32_t flags;	    /* EVENT_* */
 };
 
+/* Returns whether an open call freed the file's earlier data, for which it may wait. */
+static inline bool event_overwrites(const struct event *event)
+{
+	return (event->flags & (EVENT_OPENS | EVENT_TRUNCATES)) == (EVENT_OPENS | EVENT_TRUNCATES);
+}
+
 /* Returns a value of the event's row as in the trace; the column must have been requested. */
 static inline uint64_t event_value(const struct event *event, unsigned int column)
 {

@@ -60,9 +60,11 @@ static void add_still(struct file_uses *uses, struct file_use *use, const struct
 	bool brings = event->fetched_bytes || event->created_bytes;
 	bool lists = event->flags & EVENT_LISTS;
 	bool locks = uses->job->operations[event->operation].locks;
+	bool overwrites = event_overwrites(event);
 	struct still_sum *sum = &use->metadata;
 
-	if ((brings || lists || locks || event->class == IO_SYNC) && !more_of(uses, use))
+	if ((brings || lists || locks || overwrites || event->class == IO_SYNC) &&
+	    !more_of(uses, use))
 		return;
 	if (event->class == IO_SYNC)
 		sum = &use->more->sync;
@@ -73,6 +75,8 @@ static void add_still(struct file_uses *uses, struct file_use *use, const struct
 	}
 	if (locks)
 		add_still_sum(&use->more->locking, event);
+	if (overwrites)
+		add_still_sum(&use->more->overwriting, event);
 	if (brings) {
 		use->more->still.fetched_bytes += event->fetched_bytes;
 		use->more->still.created_bytes += event->created_bytes;

@@ -68,8 +68,9 @@ struct file_use_more {
 	uint64_t faulted_bytes, furthest; /* by faults only */
 	uint64_t direct_bytes;		  /* read with O_DIRECT */
 	uint64_t advised;		  /* fadvise calls that fetched nothing */
-	struct still_sum sync, listing, locking; /* listing and locking: also in metadata */
-	struct page_sums still;			 /* fills by metadata and sync calls */
+	struct still_sum sync;
+	struct still_sum listing, locking, overwriting; /* also in metadata */
+	struct page_sums still;				/* fills by metadata and sync calls */
 	struct page_sums unattributed, indirect;
 	bool truncated;
 	uint64_t size_bytes; /* after truncation, if later than its size was recorded */

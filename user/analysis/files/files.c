@@ -195,6 +195,10 @@ static const struct table_column last_columns[] = {
 	  "time with at least one call in progress that locks or unlocks the file (flock, fcntl), "
 	  "also in metadata.time_ns",
 	  TABLE_UINT(struct file_view, locking_ns), JOB_SYSCALL },
+	{ "overwrite.time_ns", NULL, UNIT_NS, KIND_UNION,
+	  "time with at least one open in progress that truncates the file, which may wait for its "
+	  "earlier data; also in metadata.time_ns",
+	  TABLE_UINT(struct file_view, overwriting_ns), JOB_SYSCALL },
 };
 
 /* A file of the table, with its sort key. */
@@ -319,6 +323,7 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 		.listed = more->listing.count,
 		.listing_ns = more->listing.time.measure,
 		.locking_ns = more->locking.time.measure,
+		.overwriting_ns = more->overwriting.time.measure,
 		.aligned_faults = more->aligned,
 		.copied_pages = more->copied,
 		.first_rank = more->ranks[0] - 1, /* TABLE_NO_UINT if none */
@@ -450,6 +455,7 @@ static void add_to_others(struct others *others, const struct file_view *view,
 	sum->listed += view->listed;
 	sum->listing_ns += view->listing_ns;
 	sum->locking_ns += view->locking_ns;
+	sum->overwriting_ns += view->overwriting_ns;
 	sum->aligned_faults += view->aligned_faults;
 	sum->copied_pages += view->copied_pages;
 	sum->copied_bytes += view->copied_bytes;

@@ -112,6 +112,8 @@ static void add_open(struct reopens *reopens, const struct event *event)
 {
 	struct pair *pair;
 
+	if (event_overwrites(event)) /* its data is not the same again */
+		reopens->opens[event->file] = NO_DATA;
 	if (reopens->opens[event->file] == NO_DATA)
 		return;
 	if (reopens->opens[event->file] < LEARN_AFTER) {

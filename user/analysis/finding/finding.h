@@ -121,6 +121,7 @@ struct finding_rule {
 	/* Returns whether that work happens at the lines that request the I/O, so that it can be
 	 * estimated from samples: see finding_drag. NULL: it does not. */
 	bool (*drags_lines)(const void *evidence);
+	const struct finding_threshold *drags_most; /* at most, relative to the I/O; NULL: any */
 	/* Earlier rules, by id, that make this finding redundant: see finding_add. */
 	const char *reported_by[24];
 	enum io_class class;	      /* of its time; for files, patterns and bounds */
@@ -242,6 +243,11 @@ uint64_t finding_unhidden(const struct findings *findings, enum io_class class, 
 /* The same if the time on the critical path is known; UINT64_MAX: unknown. */
 uint64_t finding_waited(const struct findings *findings, enum io_class class, uint64_t time_ns,
 			uint64_t path_ns);
+
+/* Returns the time in which reads of that many bytes kept devices busy with several requests at
+ * once, in proportion to all of the run's reads: more of them in flight cannot save it. 0: devices
+ * had fewer, or it is unknown. */
+uint64_t finding_busy_ns(const struct findings *findings, uint64_t bytes);
 
 /* Returns bytes per second, capped to the range of the number; 0 for no time. */
 uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns);

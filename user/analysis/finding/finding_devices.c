@@ -125,6 +125,23 @@ static double at_once(const struct results *results, const struct device_waits *
 	return most;
 }
 
+uint64_t finding_busy_ns(const struct findings *findings, uint64_t bytes)
+{
+	uint64_t busy_ns = 0, all_bytes = 0;
+	struct device_view view;
+
+	for (size_t i = 0; devices_view(findings->results, i, &view); i++) {
+		const struct device_waits *reads = &view.waits[DEVICE_READS];
+		const double request_ns = (double)reads->part_queue_ns + reads->part_service_ns;
+
+		all_bytes = clock_add(all_bytes, reads->bytes);
+		if (!view.waits_open &&
+		    request_ns >= threshold(THRESHOLD_BUSY_REQUESTS) * reads->time.measure)
+			busy_ns = clock_add(busy_ns, reads->time.measure);
+	}
+	return all_bytes ? busy_ns * fmin((double)bytes / all_bytes, 1) : 0;
+}
+
 /* Adds the finding. If findings on reads already cover the cost, it is left out: counted twice, it
  * would look twice as high. */
 static int add_wait(struct findings *findings, const struct finding_rule *rule,

@@ -160,11 +160,12 @@ static void add_again(struct file_group_sums *sums, const struct file_view *file
 		sums->undropped_bytes += again_bytes;
 }
 
-/* Waits for locks have a finding of their own. */
+/* Waits for locks have a finding of their own, and waits for written data belong to saves. */
 static uint64_t use_ns(const struct file_view *file, enum use use)
 {
 	return clock_subtract(file->tallies[use].time.measure,
-			      use == USE_METADATA ? file->locking_ns : 0);
+			      use == USE_METADATA ? clock_add(file->locking_ns, file->overwriting_ns)
+						  : 0);
 }
 
 static uint64_t time_of(const struct file_group_rule *kind, const struct file_view *file)

@@ -352,6 +352,9 @@ static const struct table_column cold_names_evidence[] = {
 THRESHOLD(COLD_NAMES, 10, UNIT_COUNT, "metadata calls that wait for requests, at least",
 	  "a choice: their time matters more");
 
+THRESHOLD(COLD_NAMES_NS, 20000000, UNIT_NS, "time that they take, at least",
+	  "measured: a program that starts cold takes as long");
+
 /* If metadata takes more time than data, that is reported instead. */
 static int find_cold_names(struct findings *findings, const struct finding_rule *rule)
 {
@@ -382,7 +385,8 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 		if (finding_is_reported(findings, starts, cost_ns))
 			return 0;
 	}
-	return finding_is_of_run(findings, cost_ns, THRESHOLD_METADATA_OF_RUN)
+	return cost_ns >= threshold(THRESHOLD_COLD_NAMES_NS) &&
+			       finding_is_of_run(findings, cost_ns, THRESHOLD_METADATA_OF_RUN)
 		       ? finding_add(findings, rule, &found, cost_ns, TABLE_NO_UINT)
 		       : 0;
 }
@@ -404,7 +408,7 @@ const struct finding_rule finding_cold_names = {
 	.confidence = FINDING_SURE,
 	.reported_by = { "imports" },
 	FINDING_EVIDENCE(struct cold_names, cold_names_evidence),
-	.thresholds = { &THRESHOLD_COLD_NAMES, &THRESHOLD_METADATA_OF_RUN },
+	.thresholds = { &THRESHOLD_COLD_NAMES, &THRESHOLD_METADATA_OF_RUN, &THRESHOLD_LOADED_NS },
 	.title = "Cold metadata: names, directories and inodes are read from storage",
 	.says = "{count:metadata call|metadata calls} waited for the device, {each_ns} each[; most "
 		"time in {place}]",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about files read through mappings. */
+#include <math.h>
+
 #include "analysis/finding/finding_files.h"
 
 THRESHOLD(MMAP_COPIED, 0.5, UNIT_SHARE, "share of faults that copied a page, at least",
@@ -178,6 +180,14 @@ static bool is_felt(const struct file_group *file_group)
 	return file_group->bandwidth <= threshold(THRESHOLD_MMAP_ORDER_BANDWIDTH);
 }
 
+/* More faults or advice at once save only the time in which the device has few requests. */
+static double is_idle(const struct findings *findings, const struct file_group *file_group)
+{
+	return 1 - fmin(finding_share(finding_busy_ns(findings, file_group->fetched_bytes),
+				      file_group->time_ns),
+			1);
+}
+
 const struct finding_rule finding_mmap_in_order = {
 	.id = "mmap-in-order",
 	.order = 90,
@@ -188,13 +198,15 @@ const struct finding_rule finding_mmap_in_order = {
 		.use = USE_MMAP,
 		.takes = takes_in_order,
 		.speaks = is_felt,
+		.saved = is_idle,
 		.cost_bytes = file_group_fetched,
 	},
 	.reported_by = { "held-back" },
 	.cross_run = true,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_MMAP_SCAN, &THRESHOLD_LARGE_FILE, &THRESHOLD_MMAP_ORDER_BACKWARD,
-			&THRESHOLD_MMAP_WHOLE, &THRESHOLD_AGAIN, &THRESHOLD_MMAP_ORDER_BANDWIDTH },
+			&THRESHOLD_MMAP_WHOLE, &THRESHOLD_AGAIN, &THRESHOLD_MMAP_ORDER_BANDWIDTH,
+			&THRESHOLD_BUSY_REQUESTS },
 	.title = "Serial page-fault loading of {file}",
 	.says = "{fetched_bytes} from storage by {count} faults, at {bandwidth}/s while waiting[; "
 		"{others:more such file|more such files}]",

@@ -154,9 +154,14 @@ static bool takes_small_storage(const struct file_view *file)
 	       !is_random(file);
 }
 
+THRESHOLD(SMALL_READS_DRAG, 2, UNIT_NONE,
+	  "CPU time at the same lines that larger reads save, relative to the reads' time, at most",
+	  "measured: Python's loop and call around a read take 1.1 to 1.8 times its time");
+
 const struct finding_rule finding_small_reads_storage = {
 	.id = "small-reads-storage",
 	.drags_lines = finding_always,
+	.drags_most = &THRESHOLD_SMALL_READS_DRAG,
 	.order = 160,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
@@ -173,7 +178,8 @@ const struct finding_rule finding_small_reads_storage = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_READ, &THRESHOLD_SMALL_REQUESTS,
-			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_SMALL_FILE, &THRESHOLD_HOLES },
+			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_SMALL_FILE, &THRESHOLD_HOLES,
+			&THRESHOLD_SMALL_READS_DRAG },
 	.title = "Small reads of {file} from storage",
 	.says = "{count} reads of {bytes_each} on average, {fetched_bytes} from storage[, at "
 		"{bandwidth}/s; {consecutive} are sequential][; {others:more such file|more such "
@@ -198,13 +204,53 @@ THRESHOLD(SMALL_READS_OF_FILE, 10, UNIT_COUNT,
 THRESHOLD(FROM_MEMORY_SHARE, 0.1, UNIT_SHARE, "share of the bytes read from storage, at most",
 	  "a choice: a tenth, as for Drishti's small requests");
 
+/* What the run wrote in between is not the same data. */
+static uint64_t same_bytes(const struct file_view *file)
+{
+	return clock_subtract(reads_of(file)->bytes, file->tallies[USE_WRITE].bytes);
+}
+
+static bool is_read_again(const struct file_view *file)
+{
+	return is_large(file) && same_bytes(file) >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
+}
+
+THRESHOLD(SCANS, 10, UNIT_NONE,
+	  "bytes read relative to the size of a file that is scanned, at least",
+	  "a choice: more than the epochs of a short run");
+THRESHOLD(SCAN_ORDER, 0.75, UNIT_SHARE, "share of its reads that are sequential, at least",
+	  "a choice: most of them");
+
+/* Larger reads do not help if the file is read from beginning to end, again and again. */
+static bool is_scanned(uint64_t bytes, uint64_t size_bytes, double consecutive)
+{
+	return size_bytes && bytes >= threshold(THRESHOLD_SCANS) * size_bytes &&
+	       consecutive >= threshold(THRESHOLD_SCAN_ORDER);
+}
+
+static bool is_file_scanned(const struct file_view *file)
+{
+	const uint64_t *patterns = file->patterns[BY_READS];
+	const uint64_t all = patterns[SEQUENTIAL] + patterns[RANDOM];
+
+	return is_read_again(file) && is_scanned(same_bytes(file), file->size_bytes,
+						 finding_share(patterns[CONSECUTIVE], all));
+}
+
+static bool scans(const void *evidence)
+{
+	const struct file_group *file_group = evidence;
+
+	return is_scanned(file_group->bytes, file_group->size_bytes, file_group->consecutive);
+}
+
 static bool takes_small_cached(const struct file_view *file)
 {
 	const struct tally *reads = reads_of(file);
 
 	/* Excludes small files that are read at once, and O_DIRECT reads, which are never
 	 * cached. */
-	return is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
+	return !is_file_scanned(file) && is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
 	       reads->count - reads->errors >=
 		       threshold(THRESHOLD_SMALL_READS_OF_FILE) * (file->opens ? file->opens : 1) &&
 	       finding_share(reads->fetched_bytes + file->direct_bytes, reads->bytes) <=
@@ -214,6 +260,7 @@ static bool takes_small_cached(const struct file_view *file)
 const struct finding_rule finding_small_reads_cached = {
 	.id = "small-reads-cached",
 	.drags_lines = finding_always,
+	.drags_most = &THRESHOLD_SMALL_READS_DRAG,
 	.order = 170,
 	.drags = true,
 	.breadth = FINDING_PATTERN,
@@ -229,7 +276,8 @@ const struct finding_rule finding_small_reads_cached = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_CACHED_READ, &THRESHOLD_SMALL_READS_OF_FILE,
-			&THRESHOLD_SMALL_REQUESTS, &THRESHOLD_FROM_MEMORY_SHARE },
+			&THRESHOLD_SMALL_REQUESTS, &THRESHOLD_FROM_MEMORY_SHARE,
+			&THRESHOLD_SMALL_READS_DRAG },
 	.title = "Small reads of {file} from memory: call overhead dominates",
 	.says = "{count} reads of {bytes_each} on average, {fetched_share} of the bytes from "
 		"storage[; {others:more such file|more such files}]",
@@ -312,12 +360,6 @@ const struct finding_rule finding_random_reads = {
 
 /* --- repeated reads --- */
 
-static bool is_read_again(const struct file_view *file)
-{
-	return is_large(file) &&
-	       reads_of(file)->bytes >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
-}
-
 THRESHOLD(BY_EACH, 0.75, UNIT_SHARE,
 	  "part of the file's size that each reader reads on average, at least",
 	  "a choice: some are still reading at the end of the run, or skip a header");
@@ -355,6 +397,8 @@ static bool are_large(const struct file_group *file_group)
 const struct finding_rule finding_read_again = {
 	.id = "read-again",
 	.order = 220,
+	.drags = true,
+	.drags_lines = scans,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.class = IO_READ,
@@ -365,17 +409,19 @@ const struct finding_rule finding_read_again = {
 		.cost_bytes = cost_again,
 	},
 	/* The wait is the same, whether the data was in memory or not. */
-	.reported_by = { "fetched-again", "load-waits" },
+	.reported_by = { "small-reads-storage", "small-reads-cached", "fetched-again",
+			 "load-waits" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
-	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE },
+	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE, &THRESHOLD_SCANS,
+			&THRESHOLD_SCAN_ORDER },
 	.title = "{file} is read repeatedly",
 	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[, "
 		"{direct_bytes} with O_DIRECT, which caches nothing][; {others:more such file|more "
 		"such files}]",
-	.advice = "Keep what was read (and decoded) in memory, or read each part once; a benchmark "
-		  "may read its file repeatedly on purpose",
+	.advice = "Keep what was read (and decoded) in memory, or read each part once (from a "
+		  "database, by an index)",
 	.more = "faultline report --table files TRACE",
 	.pictures = "story, story all",
 	.rule = "More bytes were read than the file has. Reads from memory cost calls and copies, "
@@ -385,19 +431,25 @@ const struct finding_rule finding_read_again = {
 		"random-reads.",
 };
 
+/* Each reads its own part. */
+static double is_of_others(const struct findings *findings, const struct file_group *file_group)
+{
+	return 1 - 1.0 / file_group->processes;
+}
+
 const struct finding_rule finding_read_by_several = {
 	.id = "read-by-several",
-	.order = 230,
+	.order = 205,
 	.needs = JOB_SYSCALL,
 	.class = IO_READ,
 	.confidence = FINDING_LIKELY,
 	.files = {
 		.use = USE_READ,
 		.takes = takes_by_several,
+		.saved = is_of_others,
 		.cost_bytes = cost_again,
 	},
-	/* The wait is the same, whether the data was in memory or not. */
-	.reported_by = { "fetched-again", "load-waits" },
+	.reported_by = { "fetched-again" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,

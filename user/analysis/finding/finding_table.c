@@ -149,6 +149,9 @@ static int ask(struct findings *findings, const struct finding_rule *rule)
 
 		if (rule->drags_lines(finding->evidence))
 			status = finding_drag(findings, finding, &dragged_ns);
+		if (rule->drags_most)
+			dragged_ns = finding_least(dragged_ns, threshold(*rule->drags_most) *
+								       cost_of_io(finding));
 		if (status >= 0 && dragged_ns)
 			finding_raise_cost(findings, finding,
 					   clock_add(cost_of_io(finding), dragged_ns));

@@ -14,7 +14,9 @@
 struct waits {
 	struct table_text path, file;
 	uint64_t pid, others, calls, bytes, fetched_bytes, syncs, time_ns, bandwidth;
-	double of_file; /* the file's part of time_ns; NAN: most, or all */
+	uint64_t hidden_ns; /* of time_ns: work that follows, or is done anyway, can hide it */
+	uint64_t busy_ns;   /* of time_ns: the device has several requests; TABLE_NO_UINT: never */
+	double of_file;	    /* the file's part of time_ns; NAN: most, or all */
 };
 
 /* A file with at least this part of the time stands for all of it. */
@@ -29,6 +31,17 @@ struct waits {
 		FACT(waits, pid, "pid", NONE, "process that waited longest"),                      \
 		FACT(waits, others, "others", COUNT,                                               \
 		     "other processes that waited as well; null: none")
+
+/* Returns the part of a process's waits that its other work can hide: there is as much of it, and
+ * some follows the last one. */
+static uint64_t can_hide_ns(const struct findings *findings, const struct process_wait *wait)
+{
+	const uint64_t after_ns = clock_subtract(findings->results->job->end_ns, wait->last_end_ns);
+	const uint64_t last_ns = wait->rows > 1 ? clock_subtract(wait->last_row_ns, after_ns) : 0;
+
+	return finding_least(clock_subtract(wait->time_ns, last_ns),
+			     processes_beside_ns(findings->results, wait->process));
+}
 
 /* Finds the process that waited longest; `stands_still` decides which ones wait. Returns false if
  * none does. */
@@ -59,7 +72,10 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 		.fetched_bytes = worst.fetched_bytes,
 		.syncs = worst.syncs,
 		.time_ns = worst.time_ns,
+		.hidden_ns = can_hide_ns(findings, &worst),
 		.bandwidth = finding_bandwidth(worst.bytes, worst.time_ns),
+		.busy_ns = finding_or_none(finding_least(
+			finding_busy_ns(findings, worst.fetched_bytes), worst.time_ns)),
 	};
 	waits->of_file = finding_share(worst.row_ns, worst.time_ns);
 	if (waits->of_file >= ONE_FILE)
@@ -82,7 +98,7 @@ static const struct table_column saves_evidence[] = {
 	  TABLE_UINT(struct waits, calls) },
 	FACT(waits, bytes, "bytes", BYTES, "bytes of these writes"),
 	FACT(waits, syncs, "syncs", COUNT, "its syncs"),
-	COLUMN(waits, time_ns, "time", NS, UNION, "time of its first thread in writes and syncs"),
+	COLUMN(waits, time_ns, "time", NS, UNION, "time of its main thread in writes and syncs"),
 	COLUMN(waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 };
 
@@ -116,8 +132,15 @@ static int find_saves(struct findings *findings, const struct finding_rule *rule
 	if (is_marked(findings, ACTIVITY_CHECKPOINT) ||
 	    !find_longest(findings, PROCESS_SAVES, saves_much, &saves))
 		return 0;
-	return finding_add(findings, rule, &saves,
-			   finding_unhidden(findings, IO_WRITE, saves.time_ns), TABLE_NO_UINT);
+	return finding_add_as(
+		findings, rule, &saves,
+		&(struct finding_verdict) {
+			.cost_ns = finding_unhidden(findings, IO_WRITE, saves.hidden_ns),
+			.covers_ns = finding_unhidden(findings, IO_WRITE, saves.time_ns),
+			.cost_bytes = TABLE_NO_UINT,
+			.confidence = rule->confidence,
+			.severity = rule->severity,
+		});
 }
 
 const struct finding_rule finding_save_waits = {
@@ -131,17 +154,18 @@ const struct finding_rule finding_save_waits = {
 	FINDING_EVIDENCE(struct waits, saves_evidence),
 	.thresholds = { &THRESHOLD_SAVE_BYTES, &THRESHOLD_SAVE_ROW, &THRESHOLD_SAVE_SHARE,
 			&THRESHOLD_SAVE_BESIDE },
-	.title = "Program blocks writing {file}[ ({of_file} of that time) and other files]",
-	.says = "first thread of process {pid} wrote {bytes} in {writes:write|writes} and "
+	.title = "Main thread waits while it writes {file}[ ({of_file} of that time) and other "
+		 "files]",
+	.says = "main thread of process {pid} wrote {bytes} in {writes:write|writes} and "
 		"{syncs:sync|syncs}, at {bandwidth}/s[; {others:more process|more processes} like "
 		"it]",
 	.advice = "Write during the next work (in a thread, or with an asynchronous save of a "
 		  "copy), less often, or to a faster device",
 	.more = "faultline report --table writeback TRACE",
 	.pictures = "took write sync, parts write sync",
-	.rule = "A thread that writes or syncs does nothing else. The rule considers the first "
+	.rule = "A thread that writes or syncs does nothing else. The rule considers the main "
 		"threads of programs that write much in one go and also spend time outside I/O: "
-		"their writes could overlap with that. Threads that save next to the first one, "
+		"their writes could overlap with that. Threads that save next to the main one, "
 		"and processes forked for it, are ignored. Spans of categories compute and "
 		"checkpoint show for certain what waited. For aggregated operations, only "
 		"single-threaded programs are considered.",
@@ -155,8 +179,10 @@ static const struct table_column loads_evidence[] = {
 	  TABLE_UINT(struct waits, calls) },
 	FACT(waits, bytes, "bytes", BYTES, "bytes of these reads"),
 	FACT(waits, fetched_bytes, "from storage", BYTES, "bytes that these read from storage"),
-	COLUMN(waits, time_ns, "time", NS, UNION, "time of its first thread in these reads"),
+	COLUMN(waits, time_ns, "time", NS, UNION, "time of its main thread in these reads"),
 	COLUMN(waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
+	FACT(waits, busy_ns, "busy", NS,
+	     "part of that time in which the devices had several requests at once; null: none"),
 };
 
 THRESHOLD(LOAD_BYTES, 67108864, UNIT_BYTES, "bytes read in large pieces, at least",
@@ -175,6 +201,12 @@ static bool loads_much(const struct findings *findings, const struct process_wai
 				 THRESHOLD_LOAD_SHARE);
 }
 
+/* More reads at once save only the time in which the device has few. */
+static uint64_t idle_ns(const struct waits *loads)
+{
+	return loads->time_ns - (loads->busy_ns == TABLE_NO_UINT ? 0 : loads->busy_ns);
+}
+
 static int find_loads(struct findings *findings, const struct finding_rule *rule)
 {
 	struct waits loads;
@@ -187,8 +219,15 @@ static int find_loads(struct findings *findings, const struct finding_rule *rule
 	status = finding_find_holes(findings, loads.fetched_bytes, &holes);
 	if (status || holes)
 		return status;
-	return finding_add(findings, rule, &loads,
-			   finding_unhidden(findings, IO_READ, loads.time_ns), TABLE_NO_UINT);
+	return finding_add_as(
+		findings, rule, &loads,
+		&(struct finding_verdict) {
+			.cost_ns = finding_unhidden(findings, IO_READ, idle_ns(&loads)),
+			.covers_ns = finding_unhidden(findings, IO_READ, loads.time_ns),
+			.cost_bytes = TABLE_NO_UINT,
+			.confidence = rule->confidence,
+			.severity = rule->severity,
+		});
 }
 
 const struct finding_rule finding_load_waits = {
@@ -199,26 +238,33 @@ const struct finding_rule finding_load_waits = {
 	.sums = FINDING_OF_SUMS,
 	.find = find_loads,
 	.confidence = FINDING_LIKELY,
-	.reported_by = { "held-back", "fetched-again" },
+	.reported_by = { "held-back", "fetched-again", "read-by-several" },
 	FINDING_EVIDENCE(struct waits, loads_evidence),
 	.thresholds = { &THRESHOLD_LOAD_BYTES, &THRESHOLD_SMALL_READ, &THRESHOLD_LOAD_SHARE,
-			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_RANDOM_SHARE, &THRESHOLD_HOLES },
-	.title = "Program blocks reading {file}[ ({of_file} of that time) and other files]",
-	.says = "first thread of process {pid} read {bytes} in {reads:read|reads}, at "
+			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_RANDOM_SHARE, &THRESHOLD_HOLES,
+			&THRESHOLD_BUSY_REQUESTS },
+	.title = "Main thread waits while it reads {file}[ ({of_file} of that time) and other "
+		 "files]",
+	.says = "main thread of process {pid} read {bytes} in {reads:read|reads}, at "
 		"{bandwidth}/s; {fetched_bytes} from storage[; {others:more process|more "
 		"processes} like it]",
-	.advice = "Read in several threads, or ahead of use during earlier work (posix_fadvise "
+	.advice = "[Read less (compress, cache, shard) or use a faster device, which is busy for "
+		  "{busy_ns} of that time; for the rest, r||R]ead in several threads, or ahead of "
+		  "use during earlier work (posix_fadvise "
 		  "WILLNEED); or map large files (safetensors, torch.load(mmap=True)) and use "
 		  "MADV_WILLNEED",
 	.more = "faultline report --slowest 20 TRACE",
 	.pictures = "took read direct, rates storage",
 	.rule = "A thread that reads does nothing else, and a single thread that reads in order "
 		"requests little from the device at once: readahead data is copied before the next "
-		"data is requested. The rule considers the first threads of programs that read "
+		"data is requested. The rule considers the main threads of programs that read "
 		"much from storage in large pieces, in order: a model or checkpoint that is "
 		"loaded, data that no worker reads ahead, files that are copied to where they are "
-		"used. Threads that read next to the first one, and processes forked for it, are "
-		"ignored, and so are reads of holes only. Spans of category data show for certain "
+		"used. Threads that read next to the main one, and processes forked for it, are "
+		"ignored, and so are reads of holes only. The cost leaves out the time in which "
+		"the device had "
+		"several requests at once: it delivers no more then. Spans of category data show "
+		"for certain "
 		"what waited. For aggregated operations, only single-threaded programs are "
 		"considered, whatever the order.",
 };
@@ -229,6 +275,7 @@ struct bound {
 	struct table_text path, file;
 	uint64_t others, count, bytes, bytes_each, storage_bytes, time_ns, bandwidth;
 	uint64_t data_ns; /* summed over these files */
+	uint64_t busy_ns; /* TABLE_NO_UINT: not most of it, or unknown */
 	double at_once;
 	double of_file; /* its part of data_ns; NAN: most of it */
 };
@@ -249,6 +296,9 @@ static const struct table_column bound_evidence[] = {
 	COLUMN(bound, bandwidth, "bandwidth", BYTES, RATIO,
 	       "bytes per second of that time; null: none"),
 	FACT(bound, at_once, "at once", NONE, "average calls in flight in that time"),
+	FACT(bound, busy_ns, "busy", NS,
+	     "part of that time in which the devices had several requests at once, if that is most "
+	     "of it"),
 	FACT(bound, of_file, "of file", SHARE,
 	     "share of the time on these files spent on the named one; null: half or more"),
 };
@@ -301,6 +351,29 @@ static void add_files(const struct findings *findings, const struct finding_rule
 	bound->bytes_each = bound->count ? bound->bytes / bound->count : 0;
 }
 
+THRESHOLD(BOUND_BUSY, 0.5, UNIT_SHARE,
+	  "part of the time in which the devices are busy, for the finding to be a note, at least",
+	  "a choice: most of it");
+
+/* If the device delivers all that it can, only the job's owner knows whether it must read that
+ * much: a note. */
+static int add_bound(struct findings *findings, const struct finding_rule *rule,
+		     struct bound *bound, uint64_t cost_ns)
+{
+	const uint64_t busy_ns =
+		rule->class == IO_WRITE ? 0 : finding_busy_ns(findings, bound->storage_bytes);
+	const bool busy = busy_ns && busy_ns >= threshold(THRESHOLD_BOUND_BUSY) * bound->time_ns;
+
+	bound->busy_ns = busy ? finding_least(busy_ns, bound->time_ns) : TABLE_NO_UINT;
+	return finding_add_as(findings, rule, bound,
+			      &(struct finding_verdict) {
+				      .cost_ns = cost_ns,
+				      .cost_bytes = TABLE_NO_UINT,
+				      .confidence = rule->confidence,
+				      .severity = busy ? FINDING_NOTE : rule->severity,
+			      });
+}
+
 /* Most of the bytes must be of known files. */
 static int find_bound(struct findings *findings, const struct finding_rule *rule)
 {
@@ -317,7 +390,7 @@ static int find_bound(struct findings *findings, const struct finding_rule *rule
 	if (!bound.count || bound.bytes < all.bytes / 2)
 		return 0;
 	bound.bandwidth = finding_bandwidth(bound.bytes, bound.time_ns);
-	return finding_add(findings, rule, &bound, cost_ns, TABLE_NO_UINT);
+	return add_bound(findings, rule, &bound, cost_ns);
 }
 
 /* Faults on programs are not data: reports the time on other files. */
@@ -339,7 +412,7 @@ static int find_mmap_bound(struct findings *findings, const struct finding_rule 
 	bound.bandwidth = bound.storage_bytes
 				  ? finding_bandwidth(bound.storage_bytes, bound.time_ns)
 				  : TABLE_NO_UINT;
-	return finding_add(findings, rule, &bound, cost_ns, TABLE_NO_UINT);
+	return add_bound(findings, rule, &bound, cost_ns);
 }
 
 const struct finding_rule finding_read_bound = {
@@ -356,18 +429,22 @@ const struct finding_rule finding_read_bound = {
 			 OF_READERS, OF_DEVICES, OF_PHASES },
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
-	.thresholds = { &THRESHOLD_BOUND_SHARE },
+	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_BOUND_BUSY, &THRESHOLD_BUSY_REQUESTS },
 	.title = "Run waits for reads, most of all of {file}[, one of many files ({of_file} of "
 		 "that time)]",
 	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} in "
 		"flight on average; {storage_bytes} from storage[; {others:more file|more files}]",
-	.advice = "Read less, keep data in memory or use a faster device if the device is busy "
-		  "(--table devices); if it is not, issue more reads at once, ahead of use",
+	.advice = "[Read less (compress, cache, shard) or use a faster device: it is busy with "
+		  "several requests at once for {busy_ns}||Issue more reads at once, ahead of use, "
+		  "or keep data in memory: the device is not busy]",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "took read, parts read",
 	.rule = "Reported if reads take a noticeable part of the run and no finding about reads "
-		"accounts for it: neither their size nor their order makes them slow. The cause is "
-		"then the device, a limit of the job's cgroup, memory, CPUs that others use, or "
+		"accounts for it: neither their size nor their order makes them slow. If the "
+		"device "
+		"is busy for most of that time, it delivers what it can, and this is a note. "
+		"Otherwise the cause is "
+		"the device, a limit of the job's cgroup, memory, CPUs that others use, or "
 		"too few reads in flight. Without compute spans, reads by threads next to "
 		"computation count as if the run waited.",
 };
@@ -418,14 +495,14 @@ const struct finding_rule finding_mmap_bound = {
 			 "swapped", OF_READERS, OF_DEVICES, OF_PHASES },
 	.class = IO_MMAP_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
-	.thresholds = { &THRESHOLD_BOUND_SHARE },
+	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_BOUND_BUSY, &THRESHOLD_BUSY_REQUESTS },
 	.title = "Run waits for mapped files, most of all for {file}[, one of many files "
 		 "({of_file} of that time)]",
 	.says = "{time_ns} in [{count:fault|faults} and in ]calls that map, populate or lock; "
 		"{storage_bytes} from storage[, at {bandwidth}/s][; {others:more file|more files}]",
 	.advice = "Map and populate in a separate thread during earlier work, map only what is "
-		  "needed, or keep it in memory between runs; if the device is busy (--table "
-		  "devices), read less or use a faster device",
+		  "needed, or keep it in memory between runs[, or use a faster device: it is busy "
+		  "with several requests at once for {busy_ns}]",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "rates storage, map",
 	.rule = "Reported if mappings take a noticeable part of the run and no finding about them "

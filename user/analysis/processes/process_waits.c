@@ -12,6 +12,7 @@
 struct file_row {
 	uint32_t file;
 	uint64_t time_ns, end; /* end: of the last call, offset in the file */
+	uint64_t end_ns;
 };
 
 struct process_waiting {
@@ -58,10 +59,16 @@ static struct process_waiting *find_waiting(struct process_waits *waits, uint32_
 	return &waits->all[waits->count++];
 }
 
-/* A sync, or a write that is not known to be O_SYNC. */
+/* A call that may wait for data that was written. */
+static bool is_end(const struct event *event)
+{
+	return event_overwrites(event) || event->flags & EVENT_CLOSES;
+}
+
+/* One of these, a sync, or a write that is not known to be O_SYNC. */
 static bool is_save(const struct event *event)
 {
-	return event->class == IO_SYNC ||
+	return event->class == IO_SYNC || is_end(event) ||
 	       (event->class == IO_WRITE && (event->flags & EVENT_SUMMED ||
 					     !(event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC)));
 }
@@ -69,7 +76,8 @@ static bool is_save(const struct event *event)
 /* Compares each call's size; for aggregated calls, the average. */
 static bool is_small(const struct process_waits *waits, const struct event *event)
 {
-	return event->class != IO_SYNC && event->bytes / event_count(event) <= waits->small_bytes;
+	return event->class != IO_SYNC && !is_end(event) &&
+	       event->bytes / event_count(event) <= waits->small_bytes;
 }
 
 /* For aggregated calls, only if the process has no other thread. */
@@ -102,6 +110,7 @@ static void add_to_row(struct process_waiting *waiting, const struct event *even
 	}
 	waiting->now.end = begins + event->bytes;
 	waiting->now.time_ns += event_time_ns(event);
+	waiting->now.end_ns = event->end;
 	if (waiting->now.time_ns >= waiting->longest.time_ns)
 		waiting->longest = waiting->now;
 }
@@ -114,11 +123,11 @@ void process_waits_take(struct process_waits *waits, const struct event *event)
 	    event->flags & (EVENT_SECOND | EVENT_FAILED | EVENT_CLASSES) || !is_wait(waits, event))
 		return;
 	waiting = find_waiting(waits, event->process);
-	if (!waiting)
+	if (!waiting || (event->flags & EVENT_CLOSES && event->file != waiting->now.file))
 		return;
 	if (event->class == IO_SYNC)
 		waiting->sums.syncs += event_count(event);
-	else
+	else if (!is_end(event))
 		waiting->sums.calls += event_count(event);
 	waiting->sums.bytes += event->bytes;
 	waiting->sums.fetched_bytes +=
@@ -134,5 +143,9 @@ bool process_waits_view(const struct process_waits *waits, size_t number, struct
 	*wait = waits->all[number].sums;
 	wait->file = waits->all[number].longest.file;
 	wait->row_ns = waits->all[number].longest.time_ns;
+	if (!waits->job->aggregated) {
+		wait->last_row_ns = waits->all[number].now.time_ns;
+		wait->last_end_ns = waits->all[number].now.end_ns;
+	}
 	return true;
 }

@@ -8,7 +8,8 @@
 #include "analysis/events/event.h"
 
 enum process_waits_for {
-	PROCESS_SAVES, /* writes of more than 4 KiB, except O_SYNC writes; and syncs */
+	PROCESS_SAVES, /* writes of more than 4 KiB, except O_SYNC writes; and syncs, opens that
+			* truncate and closes of what was just written */
 	PROCESS_LOADS, /* reads of more than THRESHOLD_SMALL_READ */
 	PROCESS_WAITS,
 };
@@ -21,6 +22,7 @@ struct process_wait {
 	uint64_t rows;	 /* runs of consecutive calls on one file */
 	uint32_t file;	 /* file of the run that took longest, or FILE_NONE */
 	uint64_t row_ns; /* ... and the time of that run */
+	uint64_t last_row_ns, last_end_ns; /* time and end of the last run; 0: aggregated */
 };
 
 struct process_waits {
@@ -40,7 +42,8 @@ void process_waits_take(struct process_waits *waits, const struct event *event);
 /* Adds a call of the right kind; ignores others. Errors are left in the arena. */
 static inline void process_waits_add(struct process_waits *waits, const struct event *event)
 {
-	if (event->bytes > waits->small_bytes || event->class == IO_SYNC)
+	if (event->bytes > waits->small_bytes || event->class == IO_SYNC ||
+	    event->flags & (EVENT_TRUNCATES | EVENT_CLOSES))
 		process_waits_take(waits, event);
 }
 

@@ -84,7 +84,7 @@ static void add_sums(struct processes *processes, const struct event *event)
 
 static void add_wait(struct processes *processes, const struct event *event)
 {
-	if (event->class == IO_WRITE || event->class == IO_SYNC)
+	if (event->class == IO_WRITE || event->class == IO_SYNC || event->class == IO_METADATA)
 		process_waits_add(&processes->waits[PROCESS_SAVES], event);
 	else if (event->class == IO_READ)
 		process_waits_add(&processes->waits[PROCESS_LOADS], event);

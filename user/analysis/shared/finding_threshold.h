@@ -62,4 +62,8 @@ THRESHOLD(SMALL_FILE, 262144, UNIT_BYTES, "size of a small file, at most",
 THRESHOLD(SAVE_BYTES, 16777216, UNIT_BYTES, "bytes written in one go, at least",
 	  "a choice: as for a large file");
 
+THRESHOLD(BUSY_REQUESTS, 2, UNIT_NONE,
+	  "requests that a device has on average while it has any, to be busy, at least",
+	  "one is served while the next one waits");
+
 #endif
