@@ -42,10 +42,10 @@ JOBS = [
     Job("fsync_each", ("fsync-often",), "log"),
     Job("checkpoint", ("save-waits",), "checkpoint"),
     Job("tiny_writes", ("small-writes",), "tokens.txt"),
-    Job("tiny_reads", ("small-reads-cached",), "records.bin"),
+    Job("tiny_reads", ("small-reads-cached", "small-reads-storage"), "records.bin"),
     Job("random_preads", ("random-reads", "small-reads-storage"), "records.bin"),
     Job("sleeps", ("sleeps",), "sleeps.py"),
-    Job("lock", ("helper-bound",), "lock.py"),
+    Job("lock", ("helper-bound",), "exam_job.py"),
     Job("fetches", ("peer-waits",), "fetches.py", beside=True),
     Job("decode", ("cpu-bound",), "decode.py"),
     Job("one_worker", ("worker-bound",), "exam_job.py"),
@@ -139,8 +139,9 @@ def examine(job, directory, runs, crowded):
     run(command(job, "make", directory))
     beside = None
     if job.beside:
+        # In the same session: the scheduler divides CPUs among sessions first (autogroup).
         beside = subprocess.Popen(command(job, "beside", directory), stdout=subprocess.PIPE,
-                                  start_new_session=True)
+                                  process_group=0)
         beside.stdout.readline()
     try:
         findings, duration_ns = findings_of(job, directory, directory / "trace.flt")

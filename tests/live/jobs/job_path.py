@@ -40,6 +40,27 @@ def has_worker():
             pass
 
 
+def prepare_and_work(connection):
+    compute(0.1)
+    for _ in range(5):
+        connection.send(b"x")
+        compute(0.01)
+
+
+def renews_workers(times="5"):
+    """Forks a worker that often, and lets it work 5 times as long if it does so once."""
+    for _ in range(int(times)):
+        here, there = multiprocessing.Pipe()
+        pid = os.fork()
+        if not pid:
+            for _ in range(5 // int(times)):
+                prepare_and_work(there)
+            os._exit(0)
+        for _ in range(25 // int(times)):
+            here.recv()
+        os.waitpid(pid, 0)
+
+
 def has_helper():
     """The main thread needs a lock that another one holds while it computes, without the GIL."""
     lock, done = threading.Lock(), threading.Event()

@@ -49,6 +49,9 @@ class PathFindings(unittest.TestCase):
     def test_worker_bound(self):
         self.check("worker-bound", ["has_worker"], ["computes"], "in compute")
 
+    def test_workers_renewed(self):
+        self.check("workers-renewed", ["renews_workers"], ["renews_workers", "1"], "in compute")
+
     def test_helper_bound(self):
         self.check("helper-bound", ["has_helper"], ["computes"], "hold")
 

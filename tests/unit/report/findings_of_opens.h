@@ -319,6 +319,25 @@ FINDING_CASE("metadata-heavy", metadata_of_directories)
 /* One process runs five programs in turn, each of which loads a module and then reads data. Sound:
  * all but the first load it in no time.
  */
+/* A worker per epoch takes its time until the first result, or they go on from the beginning. */
+FINDING_CASE("workers-renewed", workers_renewed)
+{
+	for (uint64_t i = 0; i < 5; i++) {
+		const uint64_t pid = 20 + i, begins = 100 + i * 150 * MS;
+
+		made_fork(made, begins, 10, pid);
+		THREAD_TIME(made, .time = begins, .dur = 140 * MS, .pid = pid, .tid = pid,
+			    .states = { [THREAD_CPU] = 140 * MS });
+		for (uint64_t wait = 0; wait < 2; wait++)
+			WAIT(made, .time = begins + 1 + wait * 70 * MS,
+			     .dur = wait && !sound ? MS : 60 * MS, .pid = 10, .tid = 10,
+			     .state = "pipe", .call = "poll", .waker_pid = pid, .waker_tid = pid);
+		EXIT(made, .time = begins + 140 * MS, .pid = pid);
+	}
+	THREAD_TIME(made, .time = 10, .dur = END - 10, .pid = 10, .tid = 10,
+		    .states = { [THREAD_PIPE] = 400 * MS, [THREAD_CPU] = END - 10 - 400 * MS });
+}
+
 FINDING_CASE("worker-start", worker_start)
 {
 	add_file(made, 1, 8 * KIB, "/opt/venv/lib/python3.11/a/b.pyc");

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about processes: killed, hung, swapped out, started repeatedly. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analysis/finding/finding.h"
+#include "analysis/processes/critical_path.h"
 #include "analysis/processes/deaths.h"
 #include "analysis/processes/processes.h"
 #include "analysis/processes/starts.h"
@@ -274,15 +277,23 @@ static const struct table_column again_evidence[] = {
 THRESHOLD(STARTS, 3, UNIT_COUNT, "starts of a program by one process, at least",
 	  "a choice: two may be coincidence");
 
-/* One start is necessary, so the longest is excluded, unless a fork would have been enough. How
- * much of the time compute overlaps is unknown. */
+/* One start is necessary: the first workers, or the longest start of those that ran side by side,
+ * unless a fork would have been enough for these. How much of the time compute overlaps is unknown.
+ */
+static uint64_t saved_ns(const struct starts_view *view)
+{
+	if (view->time_ns > view->first_ns)
+		return view->time_ns - view->first_ns;
+	return view->time_ns - (view->needless ? 0 : view->longest_ns);
+}
+
 static int find_again(struct findings *findings, const struct finding_rule *rule)
 {
 	struct starts_view view;
 	int status = 0;
 
 	for (size_t i = 0; !status && starts_of(findings->results, i, &view); i++) {
-		uint64_t cost_ns = view.time_ns - (view.needless ? 0 : view.longest_ns);
+		const uint64_t cost_ns = saved_ns(&view);
 		struct again again = {
 			.program = view.program,
 			.processes = view.processes,
@@ -323,6 +334,146 @@ const struct finding_rule finding_worker_start = {
 		"time, more than storage time. Spawned workers (multiprocessing's 'spawn') do so "
 		"in each epoch unless they persist, and so does a script that runs a program for "
 		"each file. A start ends with the last library or module loaded before data is "
-		"read. The longest start is not counted, because one is needed, unless the parent "
-		"process has loaded as much itself: then a fork would cost nothing.",
+		"read. The first ones are not counted, because some are needed. If all processes "
+		"started side by side, the longest start is not counted, unless the parent process "
+		"has "
+		"loaded as much itself: then a fork would cost nothing.",
+};
+
+/* --- workers that are forked again --- */
+
+struct renewed {
+	uint64_t parent_pid, workers, times, time_ns;
+	struct table_text program;
+};
+
+static const struct table_column renewed_evidence[] = {
+	FACT(renewed, program, "program", NONE, "name of the workers"),
+	FACT(renewed, parent_pid, "forked by", NONE, "PID of the process with the most of them"),
+	FACT(renewed, workers, "workers", COUNT, "workers that it forked"),
+	FACT(renewed, times, "times", COUNT, "how often it did so, after earlier ones had ended"),
+	COLUMN(renewed, time_ns, "time", NS, UNION,
+	       "critical path until workers after the first ones were ready, per main thread: how "
+	       "much longer their first wait was than later ones"),
+};
+
+/* The workers of one process. */
+struct forks {
+	uint64_t ended_ns; /* the first end among those that it forked last */
+	uint64_t workers, times, time_ns;
+};
+
+static void add_worker(struct forks *forks, const struct process *process, uint64_t ready_ns)
+{
+	const uint64_t end_ns = process->ended ? process->end_ns : UINT64_MAX;
+
+	if (!forks->times || process->start_ns >= forks->ended_ns) {
+		forks->times++;
+		forks->ended_ns = end_ns;
+	}
+	forks->ended_ns = finding_least(forks->ended_ns, end_ns);
+	forks->workers++;
+	if (forks->times > 1)
+		forks->time_ns = clock_add(forks->time_ns, ready_ns);
+}
+
+/* Fills `forks`, by parent. `ready_ns`: by process. */
+static void add_workers(const struct job *job, const uint64_t *ready_ns, struct forks *forks)
+{
+	const struct process_table *table = &job->processes;
+
+	for (size_t i = 1; i < table->count; i++) {
+		const struct process *process = &table->processes[i];
+
+		if (!process->executed && !process->guessed && process->parent < i &&
+		    !strcmp(process_kind(job, i), "worker"))
+			add_worker(&forks[process->parent], process, ready_ns[i]);
+	}
+}
+
+static int add_renewed(struct findings *findings, const struct finding_rule *rule,
+		       const struct forks *forks, uint64_t roots)
+{
+	const struct job *job = findings->results->job;
+	const size_t count = job->processes.count;
+	uint64_t time_ns = 0;
+	size_t worst = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		if (forks[i].times < threshold(THRESHOLD_STARTS))
+			continue;
+		time_ns = clock_add(time_ns, forks[i].time_ns);
+		if (!worst || forks[i].time_ns > forks[worst].time_ns)
+			worst = i;
+	}
+	time_ns /= roots;
+	if (time_ns < threshold(THRESHOLD_LOADED_NS) ||
+	    !finding_is_of_run(findings, time_ns, THRESHOLD_LOADED_OF_RUN))
+		return 0;
+	return finding_add(findings, rule,
+			   &(struct renewed) {
+				   .program = trace_text(job_comm(job, worst)),
+				   .parent_pid = job->processes.processes[worst].pid,
+				   .workers = forks[worst].workers,
+				   .times = forks[worst].times,
+				   .time_ns = time_ns,
+			   },
+			   time_ns, TABLE_NO_UINT);
+}
+
+static int find_renewed(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->results->job;
+	uint64_t whole_ns, roots, *ready_ns;
+	size_t count;
+	const struct path_share *shares =
+		critical_path_threads(findings->results, &count, &whole_ns, &roots);
+	struct forks *forks;
+	int status = -ENOMEM;
+
+	if (!count || !roots)
+		return 0;
+	forks = calloc(job->processes.count, sizeof(*forks));
+	ready_ns = calloc(job->processes.count, sizeof(*ready_ns));
+	if (forks && ready_ns) {
+		for (; count; count--, shares++)
+			if (shares->tid == job->processes.processes[shares->process].pid)
+				ready_ns[shares->process] = shares->ready_ns;
+		add_workers(job, ready_ns, forks);
+		status = add_renewed(findings, rule, forks, roots);
+	}
+	free(forks);
+	free(ready_ns);
+	return status;
+}
+
+static bool is_worker(const void *evidence, const char *kind)
+{
+	return evidence && !strcmp(kind, "worker");
+}
+
+const struct finding_rule finding_workers_renewed = {
+	.id = "workers-renewed",
+	.order = 245,
+	.drags = true,
+	.needs = JOB_THREAD | JOB_EVENTS,
+	.find = find_renewed,
+	.confidence = FINDING_LIKELY,
+	.lines_path = is_worker,
+	.lines_whole = "the workers' CPU time",
+	FINDING_EVIDENCE(struct renewed, renewed_evidence),
+	.thresholds = { &THRESHOLD_STARTS, &THRESHOLD_LOADED_NS, &THRESHOLD_LOADED_OF_RUN },
+	.title = "{program} forks its workers {times} times and waits until they are ready",
+	.says = "process {parent_pid} forked {workers} workers; main threads waited {time_ns} for "
+		"the first results of those after the first ones",
+	.advice = "Keep workers between epochs (persistent_workers=True for PyTorch), or load what "
+		  "each of them needs before forking them",
+	.more = "faultline report --table critical_path TRACE",
+	.pictures = "path",
+	.rule = "A worker that was just forked does work of its own before its first result: it "
+		"loads an index, opens files, copies pages that it changes. If workers are forked "
+		"for each epoch, the main thread waits for that each time. The cost is how much "
+		"longer the first "
+		"wait for each worker was than later waits for it, without the first workers, "
+		"which are needed.",
 };

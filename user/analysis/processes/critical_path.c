@@ -51,6 +51,14 @@ static void divide_rest(struct path_share *share, const struct path_thread *thre
 	share->parts[PATH_CPU] += left_ns;
 }
 
+static uint64_t ready_ns(const struct path_thread *thread)
+{
+	const uint64_t later = thread->stays > 1 ? thread->stays - 1 : 1;
+
+	return clock_subtract(thread->first_ns,
+			      clock_subtract(thread->time_ns, thread->first_ns) / later);
+}
+
 static void add_share(struct critical_path *path, struct path_thread *thread,
 		      const struct thread_times *times)
 {
@@ -66,6 +74,7 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 		.process = thread->process,
 		.tid = thread->tid,
 		.time_ns = clock_subtract(thread->time_ns, thread->passed_ns),
+		.ready_ns = ready_ns(thread),
 	};
 	if (!share->time_ns)
 		return;

@@ -33,6 +33,9 @@ struct path_share {
 	uint32_t process, tid;
 	uint64_t time_ns; /* the parts add up to it */
 	uint64_t parts[PATH_PARTS];
+	/* What it took until it was ready: how much longer its first stay on the path was than the
+	 * later ones on average. */
+	uint64_t ready_ns;
 };
 
 /* Returns the threads on the path, those with most of it first; `whole_ns`: the lifetimes of the

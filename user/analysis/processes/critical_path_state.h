@@ -16,6 +16,7 @@ struct path_thread {
 	uint64_t last_ns;  /* its last known end */
 	uint64_t time_ns;  /* on the path; of that: */
 	uint64_t passed_ns, io_ns, waits_ns[THREAD_STATE_COUNT];
+	uint64_t stays, first_ns; /* how often it entered the path, and for how long first */
 	uint64_t all_waits_ns[THREAD_STATE_COUNT];  /* of its whole life */
 	uint64_t op_end_ns, wait_end_ns;	    /* of the latest operation and wait */
 	uint64_t counted_from_ns, counted_until_ns; /* of the operation, in critical_path.io_ns */

@@ -148,6 +148,8 @@ static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns,
 
 	thread->until_ns = until_ns;
 	thread->time_ns += until_ns - from_ns;
+	if (!thread->stays++)
+		thread->first_ns = until_ns - from_ns;
 	if (thread->op_end_ns > from_ns)
 		add_io(path, thread, from_ns, until_ns);
 	if (thread->wait_end_ns > from_ns)

@@ -35,6 +35,7 @@ struct start {
 struct started {
 	struct starts_view view;
 	struct interval_union time;
+	uint64_t ended_ns; /* the first end */
 };
 
 struct starts {
@@ -179,6 +180,7 @@ static struct started *group_of(struct starts *starts, const struct process *pro
 	*place = starts->group_count;
 	group = &starts->groups[starts->group_count++];
 	*group = (struct started) {
+		.ended_ns = UINT64_MAX,
 		.view = { .needless = true,
 			  .program = trace_text(job_comm(starts->job, number)),
 			  .parent_pid = process->parent == PROCESS_NONE
@@ -216,6 +218,10 @@ static void group_starts(struct starts *starts)
 			return;
 		time_ns = start->last_ns - process->start_ns;
 		interval_add(&group->time, process->start_ns, start->last_ns);
+		if (process->start_ns < group->ended_ns)
+			group->view.first_ns = group->time.measure;
+		if (process->ended && process->end_ns < group->ended_ns)
+			group->ended_ns = process->end_ns;
 		group->view.needless &= has_loaded(starts, process->parent, start);
 		group->view.processes++;
 		group->view.files += start->files;
