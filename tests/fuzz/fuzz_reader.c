@@ -46,7 +46,7 @@ static void read_block(struct trace_reader *reader, size_t number, uint64_t colu
 		for (size_t i = 0; values && i < info->rows; i++) {
 			sum += values[i];
 			if (trace_schemas[info->kind].columns[c].type == TRACE_STRING) {
-				struct trace_string string = trace_reader_string(reader, values[i]);
+				struct trace_string string = trace_reader_args(reader, values[i]);
 
 				sum += string.bytes[string.length];
 			}
@@ -174,7 +174,7 @@ static void read_trace(const uint8_t *bytes, size_t length)
 		read_block(reader, i, 1);
 	}
 	for (uint64_t id = 0; id < 8; id++)
-		sum += trace_reader_string(reader, id).length;
+		sum += trace_reader_args(reader, id).length;
 	/* Pictures read the trace again, and pages are large: only some inputs become one. */
 	write_report(reader, length % 16 == 0);
 	print_events(reader);

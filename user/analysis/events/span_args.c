@@ -15,7 +15,7 @@ bool span_args_int(const struct job *job, const struct event *event, const char 
 
 	if (!id)
 		return false;
-	args = trace_reader_string(job->traces[event->block->trace].reader, id);
+	args = trace_reader_args(job->traces[event->block->trace].reader, id);
 	map = (struct mp) { (const uint8_t *)args.bytes,
 			    (const uint8_t *)args.bytes + args.length };
 	return args.length && mp_find(map, name, &found) == 1 && !mp_int(&found, value);

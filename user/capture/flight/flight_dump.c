@@ -153,7 +153,7 @@ static uint64_t row_end(const struct trace_reader *reader, enum trace_kind kind,
 static uint64_t move_string(struct dump *dump, struct trace_reader *reader, const char *column,
 			    uint64_t id)
 {
-	struct trace_string string = trace_reader_string(reader, id);
+	struct trace_string string = trace_reader_args(reader, id);
 
 	return strcmp(column, "args")
 		       ? trace_writer_string(dump->writer, string.bytes, string.length)

@@ -28,7 +28,7 @@ static void write_column(struct json *json, const struct resolved_row *row, unsi
 		json_uint(json, "time_ns", value);
 		break;
 	case TRACE_STRING:
-		write_string(json, row, name, trace_reader_string(row->reader, value));
+		write_string(json, row, name, trace_reader_args(row->reader, value));
 		break;
 	case TRACE_INT:
 		json_int(json, name, value);

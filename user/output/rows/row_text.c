@@ -143,7 +143,7 @@ static void show_named(struct sink *out, const struct shown_text *shown)
 	sink_char(out, ' ');
 	sink_text(out, shown->column->name);
 	if (shown->column->type == TRACE_STRING) {
-		show_quoted(out, trace_reader_string(shown->reader, shown->value));
+		show_quoted(out, trace_reader_args(shown->reader, shown->value));
 		return;
 	}
 	sink_char(out, ' ');

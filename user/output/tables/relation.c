@@ -158,7 +158,7 @@ static void get_args(struct relation_row *row, const struct relation_column *col
 		     struct cell *cell)
 {
 	struct trace_string args =
-		trace_reader_string(row->resolved->reader, row->resolved->values[column->number]);
+		trace_reader_args(row->resolved->reader, row->resolved->values[column->number]);
 
 	relation_text(cell, args_json(row->made, args));
 }

@@ -71,7 +71,7 @@ static void add_string(const struct model *model, struct timeline_item *item,
 		       enum timeline_arg_id id, enum timeline_type type, uint64_t string)
 {
 	item_add_text(item, id, type,
-		      trace_reader_string(model->timeline.job.traces[item->trace].reader, string));
+		      trace_reader_args(model->timeline.job.traces[item->trace].reader, string));
 }
 
 const struct timeline_arg *timeline_find_arg(const struct timeline_item *item,

@@ -170,7 +170,7 @@ static void describe_span(struct model *model, const struct timeline_span *span,
 	item->name = name_string(model, span->trace, span->name, "(no name)");
 	item->category = name_string(model, span->trace, span->category, "span");
 	item_add_text(item, TIMELINE_GIVEN, TIMELINE_MSGPACK,
-		      trace_reader_string(reader, span->args));
+		      trace_reader_args(reader, span->args));
 	if (span->flags)
 		item_add(item, TIMELINE_FLAGS, TIMELINE_BITS, span->flags);
 	if (span->ended_by != span->thread && !by->shared)

@@ -265,6 +265,11 @@ const uint64_t *trace_reader_column(const struct trace_reader *reader, unsigned 
 
 struct trace_string trace_reader_string(const struct trace_reader *reader, uint64_t id)
 {
+	return texts_find(&reader->catalog.texts, id);
+}
+
+struct trace_string trace_reader_args(const struct trace_reader *reader, uint64_t id)
+{
 	struct trace_string text = texts_find(&reader->catalog.texts, id);
 
 	return text.length ? text : args_blocks_find(reader->catalog.args, id);

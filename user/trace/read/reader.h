@@ -109,16 +109,16 @@ int trace_reader_view(const struct trace_reader *reader, struct trace_buffers *b
 /* Returns the times of a block that was viewed with its time column. */
 void trace_view_times(const struct trace_view *view, uint64_t *times);
 
+/* Returns the string of an id; the empty string for 0, unknown ids and those of arguments of spans.
+ * All are loaded when the trace is opened, so it may be called from any thread. */
+struct trace_string trace_reader_string(const struct trace_reader *reader, uint64_t id);
 /*
- * Returns the string of an id; the empty string for 0 and unknown ids.
- *
- * Arguments of spans (trace_writer_args) are read from the file when needed, and a few of their
- * blocks are kept; all other strings are loaded when the trace is opened. So the bytes of a string
- * are valid only during the next TRACE_STRING_CALLS calls on this reader: copy them to keep more.
- * Do not rely on the column: in a forged trace any id may be that of an argument.
+ * The same, but also finds arguments of spans (trace_writer_args). These are read from the file
+ * when needed, and a few of their blocks are kept: the bytes are valid only during the next
+ * TRACE_STRING_CALLS calls on this reader. Not to be called by parallel-safe consumers.
  */
 #define TRACE_STRING_CALLS 7
-struct trace_string trace_reader_string(const struct trace_reader *reader, uint64_t id);
+struct trace_string trace_reader_args(const struct trace_reader *reader, uint64_t id);
 /* Arguments that cannot be read read as the empty string; then this returns the cause for the first
  * one: "is damaged at byte ...". NULL if there are none. */
 const char *trace_reader_string_error(const struct trace_reader *reader);
