@@ -2,12 +2,28 @@
 """One report of a thousand nodes: from all of their traces, and from a summary of each.
 
 The traces are copies of those of eight real runs, so they have fewer distinct names and processes
-than a thousand real nodes would.
+than a thousand real nodes would. Of the summaries, each has a host, a rank and files of its own.
 """
 import os
 import shutil
+import time
+
+from renaming import Summary
+from tables import MIB
 
 RUNS, NODES = 8, 1000
+REPORT_S, REPORT_BYTES = 10, 1024 * MIB  # of the summaries, on two CPUs
+
+
+def make_runs(bench, place):
+    """Records and summarizes real runs. Yields their (trace, summary)."""
+    program = f"{bench.build}/faultline"
+    for run in range(RUNS):
+        trace, summary = f"{place}/trace-{run}.flt", f"{place}/summary-{run}.flt"
+        bench.time(["env", f"RANK={run}", program, "run", "-q", "-o", trace, "--",
+                    f"{bench.build}/tests/bench/loader", f"{bench.scratch}/loader", "500", "0.5"])
+        bench.reader_memory([program, "summarize", "-q", "-o", summary, trace])
+        yield trace, Summary(summary)
 
 
 def measure(bench, say):
@@ -15,22 +31,23 @@ def measure(bench, say):
     say(f"{RUNS} runs of a loader, and a report of {NODES:,}")
     place = f"{bench.scratch}/nodes"
     os.mkdir(place)
-    program = f"{bench.build}/faultline"
-    paths = {"traces": [], "summaries": []}
-    for run in range(RUNS):
-        trace, summary = f"{place}/trace-{run}.flt", f"{place}/summary-{run}.flt"
-        bench.time(["env", f"RANK={run}", program, "run", "-q", "-o", trace, "--",
-                    f"{bench.build}/tests/bench/loader", f"{bench.scratch}/loader", "500", "0.5"])
-        bench.reader_memory([program, "summarize", "-q", "-o", summary, trace])
-        for kind, path in (("traces", trace), ("summaries", summary)):
-            for node in range(run, NODES, RUNS):
-                copy = f"{place}/{kind}-{node}.flt"
-                shutil.copyfile(path, copy)
-                paths[kind].append(copy)
+    runs = list(make_runs(bench, place))
+    paths = {kind: [f"{place}/{kind}-{node}.flt" for node in range(NODES)]
+             for kind in ("traces", "summaries")}
+    for node in range(NODES):
+        trace, summary = runs[node % RUNS]
+        shutil.copyfile(trace, paths["traces"][node])
+        summary.write(paths["summaries"][node], f"node{node:04}", node,
+                      (f"{bench.scratch}/loader", f"/scratch/{node}"))
     for kind, of in paths.items():
         size = sum(os.path.getsize(path) for path in of)
-        peak, seconds = bench.reader_memory([program, "report", "-q", "--format", "json", *of])
+        began = time.monotonic()
+        peak, seconds = bench.reader_memory([f"{bench.build}/faultline", "report", "-q", "--format",
+                                             "json", *of])
+        took = time.monotonic() - began
+        limits = (REPORT_S, REPORT_BYTES) if kind == "summaries" else (None, None)
         yield f"report of {NODES:,} {kind}: their size", size, "bytes", None
+        yield f"report of {NODES:,} {kind}: time", took, "s", limits[0]
         yield f"report of {NODES:,} {kind}: processor time", seconds, "s", None
-        yield f"report of {NODES:,} {kind}: peak memory", peak, "bytes", None
+        yield f"report of {NODES:,} {kind}: peak memory", peak, "bytes", limits[1]
     shutil.rmtree(place)

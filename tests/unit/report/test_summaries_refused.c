@@ -284,6 +284,7 @@ TEST(test_single_rows)
 	enum { SUMMARIES = 300, ROWS = 512, MOST = 1 << 17 };
 	static const char *names[SUMMARIES];
 	struct trace_reader *readers[SUMMARIES];
+	struct trace_error error;
 	const struct table *table;
 	struct made_trace made;
 	struct report *report;
@@ -294,15 +295,19 @@ TEST(test_single_rows)
 	put_table(&made, 1, "writeback", true, ROWS);
 	put_column(&made, 1, "path");
 	put_column(&made, 1, "device_bytes");
+	put_table(&made, 2, "files", true, ROWS);
+	put_column(&made, 2, "path");
 	for (int row = 0; row < ROWS; row++) {
 		snprintf(path, sizeof(path), "/f%d", row);
 		CELL(&made, .table = 1, .row = row, .type = CELL_TEXT, .text = path);
 		CELL(&made, .table = 1, .row = row, .column = 1, .type = CELL_UINT, .value = row);
+		CELL(&made, .table = 2, .row = row, .type = CELL_TEXT, .text = path);
 	}
 	made_finish(&made, 0, 9);
 	for (int i = 0; i < SUMMARIES; i++) {
 		names[i] = "some.flt";
-		readers[i] = made.reader;
+		assert_int_equal(
+			trace_reader_open_memory(&readers[i], made.bytes, made.length, &error), 0);
 	}
 	report = report_on(readers, names, SUMMARIES);
 	table = report_table(report, "writeback");
@@ -312,7 +317,11 @@ TEST(test_single_rows)
 		bytes += ask(report, "writeback", row, "device_bytes")->uint;
 	assert_int_equal(bytes, SUMMARIES * ROWS * (ROWS - 1) / 2);
 	assert_int_equal(table->folded + table->row_count - 1, SUMMARIES * ROWS);
+	/* Files of one host merge; those of a thousand hosts would not. */
+	assert_int_equal(report_table(report, "files")->row_count, MOST / SUMMARIES + 1);
 	report_free(report);
+	for (int i = 0; i < SUMMARIES; i++)
+		trace_reader_close(readers[i]);
 	made_close(&made);
 }
 

@@ -597,6 +597,6 @@ const struct analysis analysis_files = {
 	.aggregated_ok = true,
 	.consumer = { .parallel = true, .sums = true, .events = add_events, .series = add_series },
 	.conclude = conclude,
-	.merging = { .sorted = "-time_ns", .many = "files" },
+	.merging = { .sorted = "-time_ns", .many = "files", .many_single = true },
 	.remake = remake,
 };

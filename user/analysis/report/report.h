@@ -33,7 +33,8 @@ struct report_options {
  * was busy at no time of the job, -ESRCH if a filter names what no trace has, -ENODATA if no event
  * passes it, or -ENOTSUP if a summary cannot provide what is requested; `error` says which trace
  * and what. Memory depends on the number of files, processes and names, not on the number of
- * events. Summaries (summary.h) may be among the traces.
+ * events. Summaries (summary.h) may be among the traces; they are read on two threads, so no reader
+ * may be given twice.
  */
 int report_make(struct report **report, struct trace_reader *const *traces,
 		const char *const *names, size_t trace_count, const struct report_options *options,

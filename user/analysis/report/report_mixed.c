@@ -3,6 +3,7 @@
 #include "analysis/report/report.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "analysis/report/report_parts.h"
 #include "analysis/report/report_sum.h"
 #include "analysis/report/summary.h"
+#include "base/helper_thread.h"
 
 /* Refuses requests that need events. */
 static int refuse_summary(const char *name, const struct report_options *options,
@@ -48,32 +50,95 @@ static size_t part_summaries(struct trace_reader *const *traces, const char *con
 	return events;
 }
 
-static int add_summary(struct report_sum *sum, struct trace_reader *reader, const char *name,
-		       struct trace_error *error)
+/* Summaries are read a few at a time, on two threads, and added in order. */
+#define AT_ONCE 4
+
+struct summaries {
+	struct report_sum *sum;
+	struct one_summary {
+		struct trace_reader *reader;
+		const char *name;
+		struct table **tables;
+		size_t count;
+		int status;
+		struct trace_error error;
+	} all[AT_ONCE];
+	size_t count;
+	atomic_size_t next;
+};
+
+/* Runs on two threads at once. */
+static void read_next(void *context)
 {
-	struct table **tables;
-	const struct trace_header *header = trace_reader_header(reader);
+	struct summaries *summaries = context;
+	size_t next;
+
+	while ((next = atomic_fetch_add(&summaries->next, 1)) < summaries->count) {
+		struct one_summary *one = &summaries->all[next];
+
+		one->status = summary_read(one->reader, &one->tables, &one->count, &one->error);
+		if (!one->status)
+			one->status = report_sum_bound(summaries->sum, one->tables, one->count);
+	}
+}
+
+static int add_summary(struct report_sum *sum, struct one_summary *one, struct trace_error *error)
+{
+	const struct trace_header *header = trace_reader_header(one->reader);
 	const struct clock_shift clock =
 		clock_shift_of(header->clock_monotonic_ns, header->clock_realtime_ns);
 	struct report_run run = { .header = header };
-	char why[sizeof(error->text)];
-	size_t count;
-	int status = summary_read(reader, &tables, &count, error);
+	int status = one->status;
 
 	if (!status) {
-		run.first_ns = clock_shifted(clock, trace_reader_totals(reader)->start_ns);
-		run.last_ns = clock_shifted(clock, trace_reader_totals(reader)->end_ns);
-		status = report_sum_bound(sum, tables, count);
+		run.first_ns = clock_shifted(clock, trace_reader_totals(one->reader)->start_ns);
+		run.last_ns = clock_shifted(clock, trace_reader_totals(one->reader)->end_ns);
+		status = report_sum_add(sum, one->tables, one->count, &run, &one->error);
 	}
-	if (!status)
-		status = report_sum_add(sum, tables, count, &run, error);
-	for (size_t i = 0; i < count; i++)
-		table_free(tables[i]);
-	free(tables);
-	if (status == -EINVAL) {
-		memcpy(why, error->text, sizeof(why));
-		snprintf(error->text, sizeof(error->text), "%.100s: %.150s", name, why);
+	if (status == -EINVAL)
+		snprintf(error->text, sizeof(error->text), "%.100s: %.150s", one->name,
+			 one->error.text);
+	else if (status)
+		*error = one->error;
+	return status;
+}
+
+/* `skipped`: how many are damaged, which does not spoil the others, if there are any. */
+static int add_summaries(struct report_sum *sum, struct trace_reader *const *traces,
+			 const char *const *names, size_t count,
+			 const struct report_options *options, size_t *skipped,
+			 struct trace_error *error)
+{
+	struct summaries summaries = { .sum = sum };
+	struct helper_thread *helper;
+	int status = helper_thread_open(&helper, read_next, &summaries);
+
+	for (size_t at = 0; at < count && !status; at += AT_ONCE) {
+		summaries.count = count - at < AT_ONCE ? count - at : AT_ONCE;
+		for (size_t i = 0; i < summaries.count; i++)
+			summaries.all[i] = (struct one_summary) { .reader = traces[at + i],
+								  .name = names[at + i] };
+		atomic_store(&summaries.next, 0);
+		helper_thread_start(helper);
+		helper_thread_join(helper);
+		for (size_t i = 0; i < summaries.count; i++) {
+			struct one_summary *one = &summaries.all[i];
+
+			if (!status)
+				status = add_summary(sum, one, error);
+			for (size_t j = 0; j < one->count; j++)
+				table_free(one->tables[j]);
+			free(one->tables);
+			if (status == -EINVAL && options && options->skip) {
+				options->skip(options->skip_context, error->text);
+				status = 0;
+				++*skipped;
+			}
+		}
+		if (options && options->progress)
+			options->progress(options->context, (double)(at + summaries.count) / count);
 	}
+	helper_thread_close(helper);
 	return status;
 }
 
@@ -104,17 +169,9 @@ static int make_of_summaries(struct report **report, struct trace_reader *const 
 		status = report_sum_add(sum, own->tables, own->table_count, &run, error);
 	}
 	report_free(own);
-	for (size_t i = with_events; i < trace_count && !status; i++) {
-		status = add_summary(sum, traces[i], names[i], error);
-		/* A damaged one does not spoil the others, if there are any. */
-		if (status == -EINVAL && options && options->skip) {
-			options->skip(options->skip_context, error->text);
-			status = 0;
-			skipped++;
-		}
-		if (options && options->progress)
-			options->progress(options->context, (double)(i + 1) / trace_count);
-	}
+	if (!status)
+		status = add_summaries(sum, traces + with_events, names + with_events,
+				       trace_count - with_events, options, &skipped, error);
 	if (!status && skipped == trace_count)
 		status = -EINVAL;
 	if (!status)

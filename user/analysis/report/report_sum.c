@@ -305,8 +305,9 @@ int report_sum_bound(struct report_sum *sum, struct table **tables, size_t count
 
 	for (size_t i = 0; i < sum->count && !status; i++) {
 		const struct analysis *analysis = sum->analyses[i];
+		const bool bounded = analysis->merging.single || analysis->merging.many_single;
 
-		for (size_t j = 0; analysis->merging.single && j < count && !status; j++) {
+		for (size_t j = 0; bounded && j < count && !status; j++) {
 			int by = table_find_column(tables[j], analysis->by);
 
 			if (strcmp(tables[j]->name, analysis->name) ||

@@ -19,7 +19,7 @@ struct report_run {
 	uint64_t first_ns, last_ns;	   /* as in struct report, on that trace's wall clock */
 };
 
-/* Folds rows of a summary's tables that are merged with no other run's, where all summaries
+/* Folds rows of a summary's tables where most are merged with no other run's, and all summaries
  * together may have too many of them. Returns 0 or -ENOMEM. */
 int report_sum_bound(struct report_sum *sum, struct table **tables, size_t count);
 /* Adds the tables of a report. Returns -EINVAL for tables that no report has; `error` says why. */

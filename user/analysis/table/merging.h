@@ -20,6 +20,7 @@ struct merging {
 	const char *label;  /* column that shows it; NULL: the first key that is a text */
 	const char *single; /* a row where this is known is not merged, */
 	const char *named;  /* nor is one where this is unknown */
+	bool many_single;   /* most rows are of a single run or host: see report_sum_bound */
 	/* Columns that other code finds by position: none may be inserted between them. */
 	const struct table_column *fixed;
 	size_t fixed_count;

@@ -494,17 +494,24 @@ static int compare_places(const void *left, const void *right)
 	return compare_percentiles(left, right);
 }
 
-/* Reorders the rows; `order` has their old numbers. */
-static void move_rows(struct table *table, struct cell *cells, const size_t *order, size_t *places)
+/* Reorders the rows in place, one cycle after the other; `order` has their old numbers, and `saved`
+ * room for a row. */
+static void move_rows(struct table *table, struct cell *saved, size_t *order, size_t *places)
 {
-	size_t width = table->column_count;
+	const size_t bytes = table->column_count * sizeof(*saved);
 
-	for (size_t i = 0; i < table->row_count; i++) {
-		memcpy(&cells[i * width], &table->cells[order[i] * width], width * sizeof(*cells));
+	for (size_t i = 0; i < table->row_count; i++)
 		places[order[i]] = i;
+	for (size_t i = 0, to = 0; i < table->row_count; to = ++i) {
+		memcpy(saved, table_row(table, i), bytes);
+		for (size_t from = order[i]; from != i; from = order[to]) {
+			memcpy(table_row(table, to), table_row(table, from), bytes);
+			order[to] = to;
+			to = from;
+		}
+		memcpy(table_row(table, to), saved, bytes);
+		order[to] = to;
 	}
-	if (table->row_count)
-		memcpy(table->cells, cells, table->row_count * width * sizeof(*cells));
 	for (size_t i = 0; i < table->percentile_count; i++)
 		table->percentiles[i].row = places[table->percentiles[i].row];
 	if (table->percentile_count)
@@ -518,21 +525,21 @@ void table_sort(struct table *table,
 {
 	struct sorted_by sorting = { table, compare, context };
 	size_t count = table_status(table) ? 0 : table->row_count, *order;
-	struct cell *cells;
+	struct cell *saved;
 
-	if (count < 2)
+	if (count < 2 || !table->column_count)
 		return;
 	order = calloc(2 * count, sizeof(*order));
-	cells = reallocarray(NULL, count * table->column_count + 1, sizeof(*cells));
-	if (order && cells) {
+	saved = calloc(table->column_count + 1, sizeof(*saved));
+	if (order && saved) {
 		for (size_t i = 0; i < count; i++)
 			order[i] = i;
 		qsort_r(order, count, sizeof(*order), compare_rows, &sorting);
-		move_rows(table, cells, order, order + count);
+		move_rows(table, saved, order, order + count);
 	} else {
 		table_fail(table, -ENOMEM);
 	}
-	free(cells);
+	free(saved);
 	free(order);
 }
 
