@@ -20,7 +20,7 @@ ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "de
 ELSEWHERE |= {"cpu-bound", "worker-bound", "helper-bound", "cpu-starved", "sleeps", "peer-waits",
               "lock-waits", "stopped", "workers-renewed"}
 # Only with made traces: tests/unit/report.
-ELSEWHERE |= {"memory-waits", "device-waits", "mount-small-reads", "mount-metadata"}
+ELSEWHERE |= {"memory-waits", "device-waits", "node-slow", "mount-small-reads", "mount-metadata"}
 
 # Waits until its sibling is ready too, then writes to a file for half a second.
 WRITER = """import os, sys, time

@@ -399,6 +399,8 @@ const PICTURES = {
 		['held_ns', 'throttled', 'c-alone'], ['time_ns', 'total', 'c-read']]),
 	'device queue': compared('device', 'average time per request', timeText, [
 		['queue_each_ns', 'in queue', 'c-alone'], ['service_each_ns', 'at device', 'c-device_read']]),
+	'device nodes': compared('node', 'average time per request', timeText, [
+		['each_ns', 'this node', 'c-alone'], ['median_ns', 'median node', 'c-device_read']]),
 	'device failed': compared('device', 'device requests of the run', countText, [
 		['reads', 'failed reads', 'c-alone'], ['writes', 'failed writes', 'c-alone'],
 		['requests', 'total', 'c-device_read']]),
