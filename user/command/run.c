@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* faultline run: records a command. */
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 #include "base/strbuf.h"
 #include "capture/follow/environment.h"
 #include "capture/host/host.h"
+#include "capture/host/tracefile.h"
 #include "capture/markers/markers.h"
+#include "capture/names/names.h"
 #include "capture/follow/python_spans.h"
 #include "capture/support/selection.h"
 #include "capture/session/session.h"
@@ -35,15 +38,15 @@ struct run_options {
 
 static const struct option_row run_rows[] = {
 	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct run_options, recording.output),
-	  "Trace file; %h is the host, %p the command's pid, %t the Unix time; - is standard "
-	  "output. Default: faultline-%h-%p.flt." },
+	  "Trace file; %h is the host, %p the command's pid, %r its rank, %t the Unix time; - is "
+	  "standard output. Default: faultline-%h-%p.flt." },
 	{ 'd', "duration", "SECONDS", OPTION_TIME, offsetof(struct run_options, duration_ns),
 	  "Stop recording after SECONDS, such as 30 or 1.5; the command continues untraced.", 1,
 	  UINT64_MAX },
 	{ 0, "delay", "SECONDS", OPTION_TIME, offsetof(struct run_options, delay_ns),
 	  "Start recording SECONDS after the command starts.", 1, UINT64_MAX },
 	{ 0, "html", "FILE", OPTION_STRING, offsetof(struct run_options, html),
-	  "Also write the report as an HTML page with charts; %h, %p and %t in FILE as for "
+	  "Also write the report as an HTML page with charts; %h, %p, %r and %t in FILE as for "
 	  "--output." },
 	{ 'u', "user", "USER", OPTION_STRING, offsetof(struct run_options, user),
 	  "Run the command as USER, who will own the trace. Default: the user who called sudo, "
@@ -78,6 +81,7 @@ struct run {
 	struct run_page page;
 	char **command;
 	char **environment; /* of the command */
+	char output[PATH_MAX], html[PATH_MAX];
 	struct child child;
 	bool begun;  /* the recording has begun; with --delay, after the command */
 	bool failed; /* the recording could not begin after --delay */
@@ -216,6 +220,20 @@ static int begin(struct run *run)
 	return 0;
 }
 
+/* Replaces %r in the names of files by the command's rank. */
+static int name_rank(struct run *run)
+{
+	const int64_t rank = names_rank_in(run->environment, environment_get);
+	int err = tracefile_rank(run->options.recording.output, rank, run->output);
+
+	run->options.recording.output = run->output;
+	if (err || !run->page.pattern)
+		return err;
+	err = tracefile_rank(run->page.pattern, rank, run->html);
+	run->page.pattern = run->html;
+	return err;
+}
+
 static int open_outputs(struct run *run)
 {
 	const struct recording *recording = &run->recording;
@@ -342,7 +360,8 @@ int command_run(int argc, char **argv)
 		return EXIT_NO_TRACING;
 	run.environment =
 		environment_make(&run.recording.user, !strcmp(run.options.env_from_sudo, "yes"));
-	if (!run.environment || python_spans_prepare(run.options.python_spans, &run.environment))
+	if (!run.environment || name_rank(&run) ||
+	    python_spans_prepare(run.options.python_spans, &run.environment))
 		return EXIT_NO_TRACING;
 	/* What setuid programs read is recorded only for root, whoever called. */
 	run.recording.session_options.follow_privileged = run.recording.user.uid == 0;

@@ -138,6 +138,10 @@ TEST(test_file_names)
 	snprintf(expected, sizeof(expected), "%s.flt", host);
 	assert_int_equal(tracefile_name("%h.flt", 42, out), 0);
 	assert_string_equal(out, expected);
+	assert_int_equal(tracefile_rank("%h-%r-%%r-%p%", 7, out), 0);
+	assert_string_equal(out, "%h-7-%%r-%p%");
+	assert_int_equal(tracefile_rank("%h-%%r", -1, out), 0);
+	assert_int_not_equal(tracefile_rank("%r", -1, out), 0);
 	assert_int_not_equal(tracefile_name("", 42, out), 0);
 	assert_int_not_equal(tracefile_name("%q", 42, out), 0);
 	assert_int_not_equal(tracefile_name("x%", 42, out), 0);
@@ -145,6 +149,7 @@ TEST(test_file_names)
 	assert_non_null(long_name);
 	memset(long_name, 'x', PATH_MAX);
 	long_name[PATH_MAX] = 0;
+	assert_int_not_equal(tracefile_rank(long_name, 7, out), 0);
 	assert_int_not_equal(tracefile_name(long_name, 42, out), 0);
 	free(long_name);
 }

@@ -43,8 +43,8 @@ int tracefile_name(const char *pattern, pid_t pid, char out[PATH_MAX])
 			case '%':
 				break;
 			default:
-				log_error("-o %s: unknown %%%c; use %%h (host), %%p (pid), %%t "
-					  "(time) or %%%% (a %%)",
+				log_error("-o %s: unknown %%%c; use %%h (host), %%p (pid), %%r "
+					  "(rank, with run), %%t (time) or %%%% (a %%)",
 					  pattern, *p ? *p : ' ');
 				return -EINVAL;
 			}
@@ -58,6 +58,32 @@ int tracefile_name(const char *pattern, pid_t pid, char out[PATH_MAX])
 	}
 	out[used] = 0;
 	return 0;
+}
+
+int tracefile_rank(const char *pattern, int64_t rank, char out[PATH_MAX])
+{
+	size_t used = 0;
+
+	for (const char *p = pattern; *p && used < PATH_MAX; p++) {
+		const bool is_rank = p[0] == '%' && p[1] == 'r';
+		const int length = p[0] == '%' && p[1] ? 2 : 1;
+
+		if (is_rank && rank < 0) {
+			log_error("-o %s: %%r needs a rank, but neither RANK nor a variable of "
+				  "Slurm or MPI has one",
+				  pattern);
+			return -EINVAL;
+		}
+		used += is_rank ? snprintf(out + used, PATH_MAX - used, "%lld", (long long)rank)
+				: snprintf(out + used, PATH_MAX - used, "%.*s", length, p);
+		p += length - 1;
+	}
+	if (used < PATH_MAX) {
+		out[used] = 0;
+		return 0;
+	}
+	log_error("-o: the name is too long");
+	return -EINVAL;
 }
 
 static int create(const char *path, bool force)

@@ -7,11 +7,16 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Replaces %h (host), %p (pid), %t (Unix time) and %% in `pattern`. Logs and returns -EINVAL for
  * any other letter, an empty pattern, or a result that does not fit. */
 int tracefile_name(const char *pattern, pid_t pid, char out[PATH_MAX]);
+
+/* Replaces only %r, by a rank; keeps the rest for tracefile_name. Logs and returns -EINVAL if there
+ * is no rank (-1), or the result does not fit. */
+int tracefile_rank(const char *pattern, int64_t rank, char out[PATH_MAX]);
 
 /*
  * Creates the file with mode 0600 as that user, who then owns it: a wrapper run by root must not

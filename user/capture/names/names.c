@@ -124,12 +124,25 @@ int64_t names_rank(const struct event_ranks *ranks)
 	return rank;
 }
 
-void names_find_ranks(const char *environment, size_t bytes, struct event_ranks *ranks)
-{
 #define NAME(name) name,
-	static const char *const variables[] = { EVENT_RANK_VARIABLES(NAME) };
+static const char *const variables[] = { EVENT_RANK_VARIABLES(NAME) };
 #undef NAME
 
+int64_t names_rank_in(char *const *environment,
+		      const char *(*get)(char *const *environment, const char *name))
+{
+	int64_t rank = -1;
+
+	for (size_t i = 0; i < EVENT_RANK_COUNT && rank < 0; i++) {
+		const char *value = get(environment, variables[i]);
+
+		rank = value ? read_rank(value) : -1;
+	}
+	return rank;
+}
+
+void names_find_ranks(const char *environment, size_t bytes, struct event_ranks *ranks)
+{
 	memset(ranks, 0, sizeof(*ranks));
 	for (size_t i = 0; i < EVENT_RANK_COUNT; i++) {
 		size_t length;

@@ -23,5 +23,9 @@ const char *names_variable(const char *environment, size_t bytes, const char *na
 int64_t names_rank(const struct event_ranks *ranks);
 /* Extracts those values from an environment of `bytes` bytes, entries separated by NULs. */
 void names_find_ranks(const char *environment, size_t bytes, struct event_ranks *ranks);
+/* The same for an environment as exec takes it, by a function that finds a variable in it. Returns
+ * the rank, or -1. */
+int64_t names_rank_in(char *const *environment,
+		      const char *(*get)(char *const *environment, const char *name));
 
 #endif
