@@ -72,13 +72,9 @@ struct request {
 	__u64 io_start_time_ns; /* when the driver got it; 0 if the queue keeps no statistics */
 } CORE_STRUCT;
 
-struct page {
-	unsigned long compound_head; /* tail page: its head, with bit 0 set */
-} CORE_STRUCT;
-
-/* Since 7.2: the head as before, or a mask that yields the head from the page's address. */
-struct page___info {
-	unsigned long compound_info;
+/* Before 5.17 the disk is here, and before 5.15 it is not in the queue. */
+struct request___disk {
+	struct gendisk *rq_disk;
 } CORE_STRUCT;
 
 /* Relocated: the values differ between kernels. */

@@ -23,10 +23,23 @@ struct maple_arange_64 {
 } CORE_STRUCT;
 
 struct mm_struct {
-	struct maple_tree mm_mt;  /* since 6.1 (d4af56c5c7c6); a red-black tree before */
+	struct maple_tree mm_mt;  /* since 6.1 (d4af56c5c7c6) */
 	unsigned long start_code; /* lowest address of the program's code */
 	unsigned long arg_start, arg_end, env_start, env_end;
 	struct file *exe_file;
+} CORE_STRUCT;
+
+/* Before, mappings are in a red-black tree. */
+struct rb_node {
+	struct rb_node *rb_right, *rb_left;
+} CORE_STRUCT;
+
+struct rb_root {
+	struct rb_node *rb_node;
+} CORE_STRUCT;
+
+struct mm_struct___rb {
+	struct rb_root mm_rb;
 } CORE_STRUCT;
 
 /* Since 6.13, and in later 6.12 releases: odd while mappings may be changed, else even. */
@@ -43,6 +56,10 @@ struct vm_area_struct {
 	unsigned long vm_flags;
 	unsigned long vm_pgoff;
 	struct file *vm_file;
+} CORE_STRUCT;
+
+struct vm_area_struct___rb {
+	struct rb_node vm_rb;
 } CORE_STRUCT;
 
 /* Since 6.15: 0 if the mapping is not, or no longer, part of an address space. */
@@ -73,6 +90,23 @@ struct folio {
 /* Before 6.6 (ebc1baf5c9b4) the order was a field of its own. */
 struct folio___order {
 	unsigned char _folio_order;
+} CORE_STRUCT;
+
+struct page {
+	unsigned long compound_head; /* tail page: its head, with bit 0 set */
+} CORE_STRUCT;
+
+/* Since 7.2: the head as before, or a mask that yields the head from the page's address. */
+struct page___info {
+	unsigned long compound_info;
+} CORE_STRUCT;
+
+/* Before 5.16 the page cache holds pages; before 6.1 the order of a large one is in its second
+ * page. */
+struct page___cache {
+	struct address_space *mapping;
+	unsigned long index;
+	unsigned char compound_order;
 } CORE_STRUCT;
 
 enum pageflags {

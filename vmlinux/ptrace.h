@@ -60,8 +60,6 @@ struct pt_regs {
 #endif
 
 /* Context of a perf-event program; `addr` is the faulting address. */
-#define PERF_COUNT_SW_PAGE_FAULTS_MAJ 6
-
 struct bpf_perf_event_data {
 #if defined(__TARGET_ARCH_x86)
 	unsigned long regs[21];

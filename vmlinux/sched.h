@@ -134,6 +134,7 @@ struct rt_mutex_waiter {
 
 struct task_struct {
 	struct thread_info thread_info;
+	void *stack;	      /* lowest address */
 	unsigned int __state; /* 0: running, or waiting for a CPU */
 	unsigned int flags;
 	unsigned int on_cpu; /* one byte on 7.2: only unsigned numbers are adapted */
@@ -165,6 +166,10 @@ struct task_struct {
 #ifdef __TARGET_ARCH_x86
 	struct thread_struct thread;
 #endif
+} CORE_STRUCT;
+
+struct task_struct___kasan {
+	unsigned int kasan_depth;
 } CORE_STRUCT;
 
 /* Context of an iter/task program, called for each task and once more at the end. */

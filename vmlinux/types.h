@@ -26,6 +26,12 @@ typedef _Bool bool;
 #define false 0
 #define NULL ((void *)0)
 
+/* Helpers that some kernels lack. */
+enum bpf_func_id {
+	BPF_FUNC_get_attach_cookie = 174,
+	BPF_FUNC_task_pt_regs = 175,
+};
+
 enum {
 	BPF_MAP_TYPE_HASH = 1, /* libbpf's usdt.bpf.h */
 	BPF_MAP_TYPE_ARRAY = 2,

@@ -56,13 +56,13 @@ int BPF_PROG(fl_aio_exit, struct pt_regs *regs, long result)
 SEC("?tp/raw_syscalls/sys_enter")
 int fl_aio_enter_tp(struct trace_event_raw_sys_enter *call)
 {
-	return aio_enter(task_current_regs(), call->id);
+	return aio_enter(task_regs(bpf_get_current_task_btf()), call->id);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
 int fl_aio_exit_tp(struct trace_event_raw_sys_exit *call)
 {
-	return aio_exit(task_current_regs(), call->ret);
+	return aio_exit(task_regs(bpf_get_current_task_btf()), call->ret);
 }
 
 /* --- process exit --- */

@@ -97,6 +97,7 @@ static long aio_submit_step(__u32 i, struct aio_walk *walk)
 		operation->account.offset = -1;
 	return 0;
 }
+LOOP_STEP(aio_submit_step)
 
 /* The submitting call starts: operations may complete from here on. */
 __noinline int aio_submit(struct task_state *state, struct call_args *args)
@@ -112,7 +113,7 @@ __noinline int aio_submit(struct task_state *state, struct call_args *args)
 	walk.context = call_arg(args, 1);
 	walk.array = call_arg(args, 3);
 	async_mark_user(&state->async, task->tgid);
-	bpf_loop(count > AIO_MAX ? AIO_MAX : count, aio_submit_step, &walk, 0);
+	LOOP(count > AIO_MAX ? AIO_MAX : count, aio_submit_step, &walk);
 	return 0;
 }
 
@@ -126,6 +127,7 @@ static long aio_reject_step(__u32 i, struct aio_walk *walk)
 	async_remove(&key);
 	return 0;
 }
+LOOP_STEP(aio_reject_step)
 
 /* The submitting call ends: the operations after those it accepted were not submitted. */
 static __noinline int aio_end_submit(struct call_args *args, __s64 result)
@@ -140,7 +142,7 @@ static __noinline int aio_end_submit(struct call_args *args, __s64 result)
 		return 0;
 	count -= taken;
 	walk.array += taken * sizeof(__u64);
-	bpf_loop(count > AIO_MAX ? AIO_MAX : count, aio_reject_step, &walk, 0);
+	LOOP(count > AIO_MAX ? AIO_MAX : count, aio_reject_step, &walk);
 	return 0;
 }
 
@@ -177,6 +179,7 @@ static long aio_reap_step(__u32 i, struct aio_walk *walk)
 	async_remove(&key);
 	return 0;
 }
+LOOP_STEP(aio_reap_step)
 
 static __noinline int aio_reap(struct call_args *args, __s64 result)
 {
@@ -188,7 +191,7 @@ static __noinline int aio_reap(struct call_args *args, __s64 result)
 	};
 
 	if (result > 0)
-		bpf_loop(result > AIO_MAX ? AIO_MAX : result, aio_reap_step, &walk, 0);
+		LOOP(result > AIO_MAX ? AIO_MAX : result, aio_reap_step, &walk);
 	return 0;
 }
 

@@ -8,8 +8,6 @@
 #include "async/async.h"
 #include "block/block.h"
 
-struct bpf_map;
-
 /* Ends all operations of a process that have been in flight for min_ns or longer. */
 struct async_cut {
 	__u64 now_ns;

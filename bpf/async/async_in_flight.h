@@ -8,8 +8,6 @@
 #include "async/async_cut.h"
 #include "syscall/in_flight.h"
 
-struct bpf_map;
-
 /* The process that the iterator is at. */
 struct async_process {
 	struct task_struct *leader;

@@ -120,6 +120,7 @@ static long range_step(__u32 i, struct range_search *search)
 	search->best = range;
 	return !distance;
 }
+LOOP_STEP(range_step)
 
 /* Finds the operation of a process that adds a page: the latest one whose range contains the page,
  * else the one that ends closest before it. Returns whether there is one. */
@@ -130,7 +131,7 @@ static __noinline int range_find(struct range_search *search)
 		return 0;
 	search->newest = search->slot->next - 1;
 	search->distance = RANGE_NONE;
-	bpf_loop(RANGES_OF_SLOT, range_step, search, 0);
+	LOOP(RANGES_OF_SLOT, range_step, search);
 	return search->distance != RANGE_NONE;
 }
 

@@ -149,7 +149,7 @@ __noinline int bio_mark_by_filler(struct bio_mark *mark, struct address *bio)
 	if (!page)
 		return 0;
 	head = page_head(page);
-	owner = filler_of(KNUMBER(folio, head, mapping), KREAD(folio, head, index));
+	owner = filler_of(KFOLIO(KNUMBER, head, mapping), KFOLIO(KREAD, head, index));
 	if (!owner.pid)
 		return 0;
 	mark->pid = owner.pid;
@@ -267,7 +267,7 @@ int BPF_PROG(fl_bio_front, struct bio *bio)
 SEC("?tp_btf/block_rq_merge")
 int BPF_PROG(fl_rq_merge, struct request *rq)
 {
-	return request_merge(KREAD(request_queue, KREAD(request, rq, q), disk), rq->cmd_flags);
+	return request_merge(request_disk(rq), rq->cmd_flags);
 }
 
 /* --- requests --- */
@@ -286,6 +286,7 @@ static long issue_step(__u32 i, struct issue_walk *walk)
 	walk->bio.at = (__u64)KREAD(bio, walk->bio.at, bi_next);
 	return 0;
 }
+LOOP_STEP(issue_step)
 
 static __always_inline int request_issue(struct request *rq)
 {
@@ -293,7 +294,7 @@ static __always_inline int request_issue(struct request *rq)
 				   .now_ns = bpf_ktime_get_ns() };
 
 	if (!issue_step(0, &walk) && walk.bio.at)
-		bpf_loop(REQUEST_BIOS_MAX, issue_step, &walk, 0);
+		LOOP(REQUEST_BIOS_MAX, issue_step, &walk);
 	return 0;
 }
 
@@ -302,8 +303,7 @@ COPIED_PROGRAM("?tp_btf/block_rq_issue", fl_rq_issue, request_issue(rq), struct 
 SEC("?tp_btf/block_rq_requeue")
 int BPF_PROG(fl_rq_requeue, struct request *rq)
 {
-	struct device_counts *counts = device_counts(
-		KREAD(request_queue, KREAD(request, rq, q), disk), device_class(rq->cmd_flags));
+	struct device_counts *counts = device_counts(request_disk(rq), device_class(rq->cmd_flags));
 
 	if (counts)
 		__sync_fetch_and_add(&counts->requeues, 1);
@@ -428,13 +428,14 @@ static long done_step(__u32 i, struct done_loop *loop)
 	bio_send(walk, &copy, bytes, sector);
 	return 0;
 }
+LOOP_STEP(done_step)
 
 __noinline int done_bios(struct done_walk *walk)
 {
 	struct done_loop loop = { walk };
 
 	if (walk && !done_step(0, &loop) && walk->bio.at)
-		bpf_loop(REQUEST_BIOS_MAX, done_step, &loop, 0);
+		LOOP(REQUEST_BIOS_MAX, done_step, &loop);
 	return 0;
 }
 
@@ -564,7 +565,7 @@ static __always_inline int request_complete(struct request *rq, int error, unsig
 
 	if (!block_copy_is_first((__u64)rq, copy))
 		return 0;
-	disk = KREAD(request_queue, KREAD(request, rq, q), disk);
+	disk = request_disk(rq);
 	class = device_class(rq->cmd_flags);
 	counts = device_counts(disk, class);
 	if (!counts)
@@ -603,6 +604,34 @@ static __always_inline int request_complete(struct request *rq, int error, unsig
  * then skips the program. Three copies suffice for a task, a softirq and an interrupt at once. */
 COPIED_PROGRAM("?tp_btf/block_rq_complete", fl_rq_done, request_complete(rq, error, bytes, copy),
 	       struct request *rq, int error, unsigned int bytes)
+
+/* Before 5.16 the tracepoint passes an errno instead of a BLK_STS_*: the kernel's table. */
+static const __u8 block_errors[128] = {
+	[95] = 1,  /* EOPNOTSUPP, BLK_STS_NOTSUPP */
+	[110] = 2, /* ETIMEDOUT, BLK_STS_TIMEOUT */
+	[28] = 3,  /* ENOSPC, BLK_STS_NOSPC */
+	[67] = 4,  /* ENOLINK, BLK_STS_TRANSPORT */
+	[121] = 5, /* EREMOTEIO, BLK_STS_TARGET */
+	[52] = 6,  /* EBADE, BLK_STS_NEXUS */
+	[61] = 7,  /* ENODATA, BLK_STS_MEDIUM */
+	[84] = 8,  /* EILSEQ, BLK_STS_PROTECTION */
+	[12] = 9,  /* ENOMEM, BLK_STS_RESOURCE */
+	[5] = 10,  /* EIO, BLK_STS_IOERR */
+	[78] = 11, /* EREMCHG, BLK_STS_DM_REQUEUE */
+	[11] = 12, /* EAGAIN, BLK_STS_AGAIN */
+	[16] = 13, /* EBUSY, BLK_STS_DEV_RESOURCE */
+};
+
+static __always_inline int block_status(int error)
+{
+	__u8 status = block_errors[-error & (sizeof(block_errors) - 1)];
+
+	return error && !status ? 10 : status;
+}
+
+COPIED_PROGRAM("?tp_btf/block_rq_complete", fl_rq_errno,
+	       request_complete(rq, block_status(error), bytes, copy), struct request *rq,
+	       int error, unsigned int bytes)
 
 /* --- the kernel's bio completion functions --- */
 

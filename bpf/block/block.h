@@ -107,7 +107,7 @@ static __always_inline bool bio_is_internal(__u64 bio)
 {
 	__u64 page = KNUMBER(bio_vec, bio_vector(bio), bv_page);
 
-	return page && !KREAD(folio, page_head(page), mapping);
+	return page && !KFOLIO(KREAD, page_head(page), mapping);
 }
 
 /*
@@ -129,7 +129,7 @@ __noinline int bio_mark_by_page(struct bio_mark *mark, struct address *bio, bool
 	if (!page)
 		return 0;
 	head = page_head(page);
-	mapping = KNUMBER(folio, head, mapping);
+	mapping = KFOLIO(KNUMBER, head, mapping);
 	if (!mapping || mapping & PAGE_MAPPING_FLAGS)
 		return 0;
 	inode = KREAD(address_space, mapping, host);
@@ -140,7 +140,7 @@ __noinline int bio_mark_by_page(struct bio_mark *mark, struct address *bio, bool
 	if (done < 0)
 		return 0;
 	mark->offset =
-		(KREAD(folio, head, index) + (page - head) / bpf_core_type_size(struct page)) *
+		(KFOLIO(KREAD, head, index) + (page - head) / bpf_core_type_size(struct page)) *
 			PAGE_BYTES +
 		KREAD(bio_vec, vector, bv_offset) + done;
 	return 0;

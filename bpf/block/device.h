@@ -75,6 +75,7 @@ static long device_step(__u32 i, struct device_search *search)
 	search->found = number;
 	return 1;
 }
+LOOP_STEP(device_step)
 
 /* Returns the number of a device that is new, or not at the index selected by its dev_t. If there
  * are too many devices, returns DEVICES_MAX and counts a lost record. Global, so it is verified
@@ -88,7 +89,7 @@ __noinline __u32 device_find(const struct device_source *source, __u32 dev)
 	if (!source)
 		return DEVICES_MAX;
 	search.source = *source;
-	bpf_loop(DEVICES_MAX, device_step, &search, 0);
+	LOOP(DEVICES_MAX, device_step, &search);
 	if (search.found == DEVICES_MAX && source->name)
 		ring_lose(RECORD_DEVICE);
 	return search.found;
@@ -139,6 +140,13 @@ static const __u8 device_ops[DEVICE_OPS] = {
 static __always_inline __u32 device_class(__u32 opf)
 {
 	return device_ops[opf & (DEVICE_OPS - 1)] ^ (opf & 1);
+}
+
+static __always_inline struct gendisk *request_disk(struct request *rq)
+{
+	if (bpf_core_field_exists(struct request___disk, rq_disk))
+		return KREAD(request___disk, rq, rq_disk);
+	return KREAD(request_queue, KREAD(request, rq, q), disk);
 }
 
 static __always_inline struct device_total *disk_total(struct gendisk *disk)

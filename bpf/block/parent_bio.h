@@ -62,6 +62,7 @@ static long parent_bio_step(__u32 i, struct parent_bio_walk *walk)
 	walk->vector += bpf_core_type_size(struct bio_vec);
 	return 0;
 }
+LOOP_STEP(parent_bio_step)
 
 /* Marks a bio with what is known about the upper one. Global, so it is verified once instead of on
  * every path. */
@@ -84,7 +85,7 @@ __noinline int bio_mark_by_parent(struct bio_mark *mark, struct address *bio,
 	    index < parent->index || index - parent->index > BIO_VECTORS_MAX)
 		return 0;
 	walk.vector = parent->vector + parent->index * bpf_core_type_size(struct bio_vec);
-	bpf_loop(index - parent->index, parent_bio_step, &walk, 0);
+	LOOP(index - parent->index, parent_bio_step, &walk);
 	mark->offset = parent->offset + walk.bytes + done_bytes - parent->done_bytes;
 	return 0;
 }

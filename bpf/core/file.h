@@ -227,7 +227,7 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 			walk->root_dentry = fs->root.dentry;
 			walk->root_mnt = fs->root.mnt;
 		}
-		bpf_loop(PATH_COMPONENTS_MAX, path_step, &draft, 0);
+		LOOP(PATH_COMPONENTS_MAX, path_step, &draft);
 		if (!walk->done || !facts->mnt)
 			record->flags |= TRACE_FILE_PATH_CUT;
 	}

@@ -99,6 +99,7 @@ static long path_step(__u32 i, struct file_draft **context)
 	walk->dentry = parent;
 	return 0;
 }
+LOOP_STEP(path_step)
 
 /* A name's hash is stored with the name, and also depends on the directory's dentry. */
 static long path_hash_step(__u32 i, struct path_walk **context)
@@ -118,6 +119,7 @@ static long path_hash_step(__u32 i, struct path_walk **context)
 	walk->dentry = parent;
 	return 0;
 }
+LOOP_STEP(path_hash_step)
 
 /* Returns a hash of the path, which changes when the file or a directory above it is renamed. Never
  * 0, except if the path is unknown. Goes up to the root of all mounts, so it does not depend on the
@@ -133,7 +135,7 @@ __noinline __u32 path_hash(struct file_facts *facts)
 	if (!walk)
 		return KREAD(dentry, facts->dentry, d_name.hash) | 1;
 	path_begin(walk, facts);
-	bpf_loop(PATH_COMPONENTS_MAX, path_hash_step, &walk, 0);
+	LOOP(PATH_COMPONENTS_MAX, path_hash_step, &walk);
 	hash = walk->hash;
 	scratch_put(walk);
 	return hash | 1;

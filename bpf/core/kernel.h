@@ -13,11 +13,11 @@
 #include "records/event.h"
 
 /*
- * The object is built twice: for kernels with bpf_rdonly_cast (6.2), and with FAULTLINE_PROBE_READ
- * for those without. The cast turns any address into a typed pointer whose fields are read by plain
- * loads that fault to zero, at a tenth of the cost of a probe read. One object with a branch at
- * every read would take the verifier twice as long: it removes dead branches one by one and moves
- * the rest of the program each time.
+ * The object is built twice: for kernels with bpf_rdonly_cast (6.2) and bpf_loop, and with
+ * FAULTLINE_PROBE_READ for those without. The cast turns any address into a typed pointer whose
+ * fields are read by plain loads that fault to zero, at a tenth of the cost of a probe read. One
+ * object with a branch at every read would take the verifier twice as long: it removes dead
+ * branches one by one and moves the rest of the program each time.
  *
  * The loader replaces this call with the kernel's function; libbpf would first read all the
  * kernel's types.
@@ -90,6 +90,10 @@ static __always_inline __u32 lower_half(__u64 pointer)
 		struct address __pointer = { (__u64)KREAD(s, p, f) };                              \
 		address_number(&__pointer);                                                        \
 	})
+
+/* Field `f`, by KREAD or KNUMBER, of what the page cache holds: a folio, or a page before 5.16. */
+#define KFOLIO(READ, p, f)                                                                         \
+	(bpf_core_type_exists(struct folio) ? READ(folio, p, f) : READ(page___cache, p, f))
 
 /* Keeps the compiler from moving arithmetic on a checked value ahead of its check. */
 #define BARRIER_VAR(v) asm volatile("" : "+r"(v))

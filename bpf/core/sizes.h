@@ -28,6 +28,7 @@ static long sizes_step(__u32 fd, struct sizes_walk *walk)
 		file_intern(walk->state, &file, file_classes, true);
 	return 0;
 }
+LOOP_STEP(sizes_step)
 
 /* `table` is the address of the process's descriptor table. Global, so it is verified once. */
 __noinline int sizes_check(struct task_state *state, struct address *table)
@@ -39,7 +40,7 @@ __noinline int sizes_check(struct task_state *state, struct address *table)
 		return 0;
 	walk.files = KNUMBER(fdtable, table->at, fd);
 	count = KREAD(fdtable, table->at, max_fds);
-	bpf_loop(count > SIZES_FDS_MAX ? SIZES_FDS_MAX : count, sizes_step, &walk, 0);
+	LOOP(count > SIZES_FDS_MAX ? SIZES_FDS_MAX : count, sizes_step, &walk);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_BPF_STATE_H
 #define FAULTLINE_BPF_STATE_H
 
+#include "core/loop.h"
 #include "core/op_account.h"
 
 /* A file whose id the task has looked up, with the address it was reached through: a struct file,

@@ -120,11 +120,8 @@ int fl_fault_start(struct bpf_raw_tracepoint_args *event)
 	return fault_begin_exception(event->args[0], event->args[2]);
 }
 
-/* Serves both events; the cookie says which. */
-SEC("?perf_event")
-int fl_fault_end(struct bpf_perf_event_data *event)
+static __always_inline int fault_end_event(struct bpf_perf_event_data *event, bool major)
 {
-	bool major = bpf_get_attach_cookie(event) == PERF_COUNT_SW_PAGE_FAULTS_MAJ;
 	__u64 now_ns = bpf_ktime_get_ns(), page = ~(PAGE_BYTES - 1);
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
@@ -137,6 +134,18 @@ int fl_fault_end(struct bpf_perf_event_data *event)
 		fault_begin_unseen(state, event->addr, now_ns);
 	}
 	return fault_end(state, vma_of_fault(state, state->fault.address), major, now_ns);
+}
+
+SEC("?perf_event")
+int fl_fault_major(struct bpf_perf_event_data *event)
+{
+	return fault_end_event(event, true);
+}
+
+SEC("?perf_event")
+int fl_fault_minor(struct bpf_perf_event_data *event)
+{
+	return fault_end_event(event, false);
 }
 
 /* The start, by classic tracepoints, which are never preempted. */
@@ -184,7 +193,7 @@ int BPF_PROG(fl_fault_leave, struct vm_area_struct *vma, unsigned long address, 
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
-	__u64 vma_address;
+	struct address mapping = { (__u64)vma };
 	bool major;
 
 	if (!state || (result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_RETRY)))
@@ -199,9 +208,7 @@ int BPF_PROG(fl_fault_leave, struct vm_area_struct *vma, unsigned long address, 
 	major = result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_MAJOR) ||
 		flags & bpf_core_enum_value(enum fault_flag, FAULT_FLAG_TRIED);
 	/* As a number: the verifier does not let global functions take a typed pointer for one. */
-	if (bpf_get_func_arg(ctx, 0, &vma_address))
-		vma_address = 0;
-	return fault_end(state, vma_address, major, bpf_ktime_get_ns());
+	return fault_end(state, address_number(&mapping), major, bpf_ktime_get_ns());
 }
 
 /*

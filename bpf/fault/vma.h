@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Finds the mapping at an address without the lock, by walking the maple tree. A concurrent change
- * can make it miss; it never returns a mapping that does not contain the address.
+ * Finds the mapping at an address without the lock, by walking the tree of mappings: a maple tree,
+ * or before 6.1 a red-black tree. A concurrent change can make it miss; it never returns a mapping
+ * that does not contain the address.
  *
  * bpf_find_vma takes the lock, costs ten times as much and fails if another thread holds the lock.
  */
@@ -18,10 +19,11 @@
 #define MAPLE_RANGE_64 2
 #define MAPLE_ARANGE_64 3
 #define MAPLE_DEPTH_MAX 12
+#define RB_DEPTH_MAX 64
 #define MAPLE_PIVOTS 15
 #define MAPLE_ARANGE_PIVOTS 9
 
-struct maple_walk {
+struct vma_walk { /* of either tree */
 	__u64 address;
 	__u64 entry;
 	__u64 pivots[MAPLE_PIVOTS];
@@ -39,7 +41,7 @@ static __always_inline __u64 is_zero(__u64 number)
  * anything may follow it. Mappings are in the lower half of the address space, so the top bit of a
  * difference shows which number is smaller. Global, so it is verified once instead of at each step.
  */
-__noinline __u32 maple_pivots_below(const struct maple_walk *walk, __u64 is_arange)
+__noinline __u32 maple_pivots_below(const struct vma_walk *walk, __u64 is_arange)
 {
 	__u64 below = 1, count = 0;
 
@@ -57,7 +59,7 @@ __noinline __u32 maple_pivots_below(const struct maple_walk *walk, __u64 is_aran
 	return count;
 }
 
-static long maple_step(__u32 i, struct maple_walk *walk)
+static long maple_step(__u32 i, struct vma_walk *walk)
 {
 	__u64 type = (walk->entry >> MAPLE_TYPE_SHIFT) & MAPLE_TYPE_MASK;
 	__u64 is_arange = is_zero(type ^ MAPLE_ARANGE_64), next = 0, slots;
@@ -76,20 +78,48 @@ static long maple_step(__u32 i, struct maple_walk *walk)
 	walk->entry = next;
 	return is_zero(type ^ MAPLE_LEAF_64) | is_zero(next);
 }
+LOOP_STEP(maple_step)
 
-/* Walks the maple tree of `mm` once. Global, so it is verified once. */
+/* Walks a red-black tree: the entries are mappings. */
+static long rb_step(__u32 i, struct vma_walk *walk)
+{
+	__u64 offset = bpf_core_field_offset(struct vm_area_struct___rb, vm_rb), next = 0;
+	struct rb_node *node = (struct rb_node *)(walk->entry + offset);
+
+	if (walk->address < KREAD(vm_area_struct, walk->entry, vm_start))
+		bpf_core_read(&next, sizeof(next), &node->rb_left);
+	else if (walk->address >= KREAD(vm_area_struct, walk->entry, vm_end))
+		bpf_core_read(&next, sizeof(next), &node->rb_right);
+	else
+		return 1;
+	walk->entry = next ? next - offset : 0;
+	return !next;
+}
+LOOP_STEP(rb_step)
+
+/* Walks the tree of `mm` once. Global, so it is verified once. */
 __noinline __u64 vma_walk(__u64 mm, __u64 address)
 {
-	struct maple_walk walk = { .address = address };
+	struct vma_walk walk = { .address = address };
 	__u64 vma;
 
-	if (!bpf_core_field_exists(struct mm_struct, mm_mt) || !mm)
+	if (!mm)
 		return 0;
 	/* Read as a number: the verifier allows no bit operations on pointers. */
-	bpf_core_read(&walk.entry, sizeof(walk.entry), &((struct mm_struct *)mm)->mm_mt.ma_root);
-	if ((walk.entry & 3) != 2) /* the root is a node, not a single entry */
-		return 0;
-	bpf_loop(MAPLE_DEPTH_MAX, maple_step, &walk, 0);
+	if (bpf_core_field_exists(struct mm_struct, mm_mt)) {
+		bpf_core_read(&walk.entry, sizeof(walk.entry),
+			      &((struct mm_struct *)mm)->mm_mt.ma_root);
+		if ((walk.entry & 3) != 2) /* the root is a node, not a single entry */
+			return 0;
+		LOOP(MAPLE_DEPTH_MAX, maple_step, &walk);
+	} else {
+		bpf_core_read(&walk.entry, sizeof(walk.entry),
+			      &((struct mm_struct___rb *)mm)->mm_rb.rb_node);
+		if (!walk.entry)
+			return 0;
+		walk.entry -= bpf_core_field_offset(struct vm_area_struct___rb, vm_rb);
+		LOOP(RB_DEPTH_MAX, rb_step, &walk);
+	}
 	vma = walk.entry;
 	if (!vma || (vma & 3))
 		return 0;

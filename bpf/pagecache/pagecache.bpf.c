@@ -17,8 +17,11 @@ static __always_inline __u32 folio_pages(struct folio *folio)
 		return 1;
 	if (bpf_core_field_exists(struct folio___order, _folio_order))
 		order = KREAD(folio___order, folio, _folio_order);
-	else
+	else if (bpf_core_field_exists(struct folio, _flags_1))
 		order = KREAD(folio, folio, _flags_1) & 0xff;
+	else
+		order = KREAD(page___cache, (void *)folio + bpf_core_type_size(struct page),
+			      compound_order);
 	return 1u << (order & 31);
 }
 
@@ -102,11 +105,11 @@ static __always_inline int pagecache_add(struct folio *folio, __u32 copy)
 
 	if (!state || !task_copy_is_first(state, (__u64)folio, copy))
 		return 0;
-	add.mapping = (__u64)KREAD(folio, folio, mapping);
+	add.mapping = (__u64)KFOLIO(KREAD, folio, mapping);
 	add.host = KREAD(address_space, add.mapping, host);
 	if (inode_in_memory(add.host))
 		return 0; /* hugetlbfs, ramfs: no storage to read from or write back to */
-	add.index = KREAD(folio, folio, index);
+	add.index = KFOLIO(KREAD, folio, index);
 	if (bios_held_back)
 		filler_store(&add);
 	add.pages = folio_pages(folio);
@@ -198,3 +201,9 @@ static __always_inline int pagecache_dirty(struct folio *folio, __u64 mapping, _
 COPIED_PROGRAM("?tp_btf/writeback_dirty_folio", fl_dirtied,
 	       pagecache_dirty(folio, (__u64)mapping, copy), struct folio *folio,
 	       struct address_space *mapping)
+
+SEC("?tp_btf/writeback_dirty_page") /* before 5.18 */
+int BPF_PROG(fl_dirtied_page, struct folio *page, struct address_space *mapping)
+{
+	return pagecache_dirty(page, (__u64)mapping, 0);
+}

@@ -44,7 +44,7 @@ __noinline int read_for_write(struct task_state *state, struct address *bio, str
 	if (!async_recorded)
 		return 0;
 	add.mapping =
-		KNUMBER(folio, page_head(KNUMBER(bio_vec, bio_vector(bio->at), bv_page)), mapping);
+		KFOLIO(KNUMBER, page_head(KNUMBER(bio_vec, bio_vector(bio->at), bv_page)), mapping);
 	add.index = mark->offset / PAGE_BYTES;
 	return async_book_read_for_write(state, &add, mark->bytes);
 }

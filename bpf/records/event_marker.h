@@ -50,6 +50,14 @@ struct marker_spec {
 	struct marker_arg args[MARKER_ARGS_MAX]; /* missing arguments are constant 0 */
 };
 
+/* Where a marker is, for kernels whose uprobes have no cookies. */
+struct marker_place {
+	__u64 offset; /* in its file */
+	__u32 ino;    /* lower half of its inode's number */
+	__u32 pad;
+};
+
+EVENT_SIZE(marker_place, 16);
 EVENT_SIZE(marker_arg, 16);
 EVENT_SIZE(marker_spec, 120);
 

@@ -4,6 +4,8 @@
  * bounded here, and unreadable data is flagged.
  */
 #include "core/ring.h"
+#include "fault/vma.h"
+#include "vmlinux/ptrace.h"
 
 /*
  * A begin or an instant under construction, in scratch memory (scratch_get). Since 6.13, a function
@@ -113,6 +115,37 @@ struct {
 	__type(value, struct marker_spec);
 } marker_specs SEC(".maps");
 
+/* Rows of marker_specs. The user side makes room and fills it in if uprobes have no cookies. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct marker_place);
+	__type(value, __u32);
+} marker_rows SEC(".maps");
+
+/* Returns the row of the marker that was reached; MARKER_SPECS_MAX: unknown. */
+static __always_inline __u32 marker_row(struct pt_regs *regs)
+{
+#ifdef FAULTLINE_PROBE_READ
+	/* Before 5.15. */
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_attach_cookie)) {
+		struct marker_place place = {};
+		__u64 ip = REGS_IP(regs), vma = vma_at(ip);
+		struct file *file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
+		__u32 *row;
+
+		if (!file)
+			return MARKER_SPECS_MAX;
+		place.offset = KREAD(vm_area_struct, vma, vm_pgoff) * PAGE_BYTES + ip -
+			       KREAD(vm_area_struct, vma, vm_start);
+		place.ino = KREAD(inode, KREAD(file, file, f_inode), i_ino);
+		row = bpf_map_lookup_elem(&marker_rows, &place);
+		return row ? *row : MARKER_SPECS_MAX;
+	}
+#endif
+	return bpf_get_attach_cookie(regs);
+}
+
 static __always_inline __u64 marker_register(const struct address *regs, __u32 offset)
 {
 	__u64 value = 0;
@@ -201,10 +234,10 @@ static __always_inline void span_make(struct span_draft *draft, const struct mar
 
 /* Serves all markers; the cookie is the row in marker_specs. */
 SEC("?uprobe")
-int fl_marker(void *context)
+int fl_marker(struct pt_regs *context)
 {
 	const struct address regs = { (__u64)context };
-	__u32 which = bpf_get_attach_cookie(context);
+	__u32 which = marker_row(context);
 	__u64 time_ns = bpf_ktime_get_ns();
 	const struct marker_spec *spec;
 	struct span_draft *draft;

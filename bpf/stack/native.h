@@ -6,7 +6,7 @@
 #define FAULTLINE_BPF_NATIVE_H
 
 #include "core/ring.h"
-#include "vmlinux/ptrace.h"
+#include "core/task_regs.h"
 
 #ifdef __TARGET_ARCH_x86
 #define NATIVE_REGISTERS_USED NATIVE_REGISTERS_X86
@@ -63,7 +63,7 @@ static __always_inline bool native_send(const struct event_sample *sample)
 	event->copy.end = 0;
 	event->copy.pad = 0;
 	if (!bpf_probe_read_kernel(event->copy.registers, NATIVE_REGISTERS_USED * sizeof(__u64),
-				   (void *)bpf_task_pt_regs(task)))
+				   task_regs(task)))
 		native_copy_stack(&event->copy);
 	ring_submit(event);
 	return true;

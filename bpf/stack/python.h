@@ -211,6 +211,7 @@ static long python_threads_step(__u32 i, struct python_threads_walk *walk)
 		return python_threads_fail(walk);
 	return 0;
 }
+LOOP_STEP(python_threads_step)
 
 /* Finds the interpreter's state of the current thread, from the address of _PyRuntime. Returns 0 or
  * TRACE_SAMPLE_*. A thread has a state in each subinterpreter that it has entered; the newest that
@@ -241,7 +242,7 @@ __noinline int python_find_thread(struct task_state *state, const struct python_
 	if (!python_read(&walk.thread, walk.interpreter + layout->interpreter_threads))
 		return TRACE_SAMPLE_UNREAD;
 	walk.layout = layout;
-	bpf_loop(PYTHON_THREADS_MAX, python_threads_step, &walk, 0);
+	LOOP(PYTHON_THREADS_MAX, python_threads_step, &walk);
 	if (!walk.found)
 		return walk.failed ? TRACE_SAMPLE_UNREAD : TRACE_SAMPLE_NO_THREAD;
 	state->stack.thread = walk.found;

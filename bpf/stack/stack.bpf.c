@@ -136,5 +136,5 @@ int BPF_PROG(fl_py_map, struct pt_regs *regs, long result)
 SEC("?tp/raw_syscalls/sys_exit")
 int fl_py_map_tp(struct trace_event_raw_sys_exit *call)
 {
-	return stack_map(task_current_regs(), call->ret);
+	return stack_map(task_regs(bpf_get_current_task_btf()), call->ret);
 }

@@ -155,6 +155,7 @@ static long hash_step(__u32 i, struct hash_walk *walk)
 		HASH_STEP(walk->hash, words[n]);
 	return 0;
 }
+LOOP_STEP(hash_step)
 
 /* Adds the first bytes of the draft's text to a hash. */
 static __always_inline void hash_text(struct hash_walk *walk, __u64 bytes)
@@ -166,7 +167,7 @@ static __always_inline void hash_text(struct hash_walk *walk, __u64 bytes)
 		return;
 	/* At most HASH_BYTES beyond the longest table: still in the draft's text. */
 	__builtin_memcpy(walk->draft->text + bytes, zeros, HASH_BYTES);
-	bpf_loop((bytes + HASH_BYTES - 1) / HASH_BYTES, hash_step, walk, 0);
+	LOOP((bytes + HASH_BYTES - 1) / HASH_BYTES, hash_step, walk);
 }
 
 /* Adds the part of a string that is recorded; or its hash, if Python has made one. Returns false
@@ -375,6 +376,7 @@ static long frames_step(__u32 i, struct frames_walk *walk)
 		frames_mark_entry(walk);
 	return 0;
 }
+LOOP_STEP(frames_step)
 
 static __always_inline bool code_read(struct stack_draft *draft, __u64 code)
 {
@@ -398,6 +400,7 @@ static long checks_step(__u32 i, struct frames_walk *walk)
 	HASH_STEP(walk->hash, frame->check);
 	return 0;
 }
+LOOP_STEP(checks_step)
 
 /* Describes the code object of a frame. What lies outside of one that cannot be read is cut
  * off. */
@@ -420,6 +423,7 @@ static long codes_step(__u32 i, struct frames_walk *walk)
 	walk->count = i;
 	return 1;
 }
+LOOP_STEP(codes_step)
 
 /* Sends a stack under a new id. Returns the id, or 0. */
 static __always_inline __u32 stack_send(struct stack_draft *draft, __u32 count, __u32 generation)
@@ -453,7 +457,7 @@ static __always_inline void frames_name(struct frames_walk *walk)
 	__u32 *known, id; /* on the stack: 6.1 accepts no argument of a function as a map's value */
 	__u64 hash;
 
-	bpf_loop(PYTHON_FRAMES_MAX, checks_step, walk, 0);
+	LOOP(PYTHON_FRAMES_MAX, checks_step, walk);
 	HASH_STEP(walk->hash, walk->generation);
 	if (stacks_native) {
 		HASH_STEP(walk->hash, event->entries[0]);
@@ -465,7 +469,7 @@ static __always_inline void frames_name(struct frames_walk *walk)
 		draft->id = *known;
 		return;
 	}
-	bpf_loop(PYTHON_FRAMES_MAX, codes_step, walk, 0);
+	LOOP(PYTHON_FRAMES_MAX, codes_step, walk);
 	if (!walk->count)
 		return;
 	if (walk->flags & TRACE_SAMPLE_LOST) /* it will be described the next time */
@@ -497,7 +501,7 @@ __noinline int frames_walk(struct stack_draft *draft, const struct python_layout
 	event = (struct event_stack *)draft->stack;
 	event->entries[0] = event->entries[1] = 0;
 	/* Twice as many: frames of C are passed over. */
-	bpf_loop(2 * PYTHON_FRAMES_MAX, frames_step, &walk, 0);
+	LOOP(2 * PYTHON_FRAMES_MAX, frames_step, &walk);
 	if (!walk.count)
 		return walk.flags ? walk.flags : TRACE_SAMPLE_NO_FRAME;
 	if (walk.frame && !walk.flags)

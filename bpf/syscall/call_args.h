@@ -6,7 +6,7 @@
 #define FAULTLINE_BPF_CALL_ARGS_H
 
 #include "fault/fault.h"
-#include "vmlinux/ptrace.h"
+#include "core/task_regs.h"
 
 #define AT_FDCWD (-100)
 #define MAP_SHARED_OR_VALIDATE 0x3 /* MAP_SHARED 1, MAP_PRIVATE 2, MAP_SHARED_VALIDATE 3 */
@@ -132,12 +132,13 @@ static long vector_step(__u32 i, struct vector_sum *sum)
 	sum->bytes += entry.length;
 	return 0;
 }
+LOOP_STEP(vector_step)
 
 static __noinline __u64 vector_bytes(__u64 address, __u32 count)
 {
 	struct vector_sum sum = { .address = address };
 
-	bpf_loop(count > 1024 ? 1024 : count, vector_step, &sum, 0);
+	LOOP(count > 1024 ? 1024 : count, vector_step, &sum);
 	return sum.bytes;
 }
 

@@ -107,7 +107,7 @@ int fl_in_flight(struct bpf_iter__task *context)
 	state = task_state(task);
 	if (!state || state->mode != TASK_FOLLOWED)
 		return 0;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	regs = task_regs(task);
 	call_args_read(&args, regs);
 	call.task = fault.task = task;
 	call.tid = fault.tid = task->pid;

@@ -334,11 +334,6 @@ int BPF_PROG(fl_code, struct pt_regs *regs, long result)
 
 /* --- variant: classic tracepoints, which cost a little more and are never preempted --- */
 
-static __always_inline struct pt_regs *task_current_regs(void)
-{
-	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-}
-
 SEC("?tp/sched/sched_process_exit")
 int fl_call_cut_tp(void *event)
 {
@@ -348,17 +343,17 @@ int fl_call_cut_tp(void *event)
 SEC("?tp/raw_syscalls/sys_enter")
 int fl_enter_tp(struct trace_event_raw_sys_enter *call)
 {
-	return call_enter(task_current_regs(), call->id, false);
+	return call_enter(task_regs(bpf_get_current_task_btf()), call->id, false);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
 int fl_exit_tp(struct trace_event_raw_sys_exit *call)
 {
-	return call_return(task_current_regs(), call->ret, false);
+	return call_return(task_regs(bpf_get_current_task_btf()), call->ret, false);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
 int fl_code_tp(struct trace_event_raw_sys_exit *call)
 {
-	return code_send_mapping(task_current_regs(), call->ret);
+	return code_send_mapping(task_regs(bpf_get_current_task_btf()), call->ret);
 }

@@ -206,7 +206,7 @@ int fl_waiting(struct bpf_iter__task *context)
 		return 0;
 	if (task->pid == task->tgid)
 		sizes_check_task(call.state, task);
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	regs = task_regs(task);
 	call_args_read(&call.args, regs);
 	number = SYSCALL_NUMBER(regs);
 	fault_op = waiting_fault(call.state, task, number);

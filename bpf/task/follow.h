@@ -34,7 +34,7 @@ static __always_inline struct task_slot *task_take_slot(struct task_struct *task
 /* Makes the address of the task's registers lead to its slot, or to nothing if `slot` is NULL. */
 static __always_inline void call_slot_take(struct task_struct *task, struct task_slot *slot)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct pt_regs *regs = task_regs(task);
 	struct call_slot *entry = call_slot(regs);
 	__u64 owner;
 

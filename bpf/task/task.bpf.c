@@ -124,6 +124,7 @@ static long environ_step(__u32 i, struct environ_walk *walk)
 	walk->at += bytes - walk->inside;
 	return 0;
 }
+LOOP_STEP(environ_step)
 
 /* Reads the rank variables from the program's environment. */
 static __noinline void environ_ranks(struct mm_struct *mm, struct event_ranks *ranks)
@@ -136,7 +137,7 @@ static __noinline void environ_ranks(struct mm_struct *mm, struct event_ranks *r
 	walk.scan->seen = 0;
 	walk.at = mm->env_start;
 	walk.end = mm->env_end;
-	bpf_loop(ENVIRON_ENTRIES_MAX, environ_step, &walk, 0);
+	LOOP(ENVIRON_ENTRIES_MAX, environ_step, &walk);
 	*ranks = walk.scan->ranks;
 	scratch_put(walk.scan);
 }

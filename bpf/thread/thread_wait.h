@@ -128,7 +128,7 @@ static __always_inline void wait_note_owner(struct thread_account *thread, struc
 /* Sets the state of a task that is blocked, and whether it is in an I/O operation. */
 static __always_inline void wait_begin(struct task_state *state, struct task_struct *task)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct pt_regs *regs = task_regs(task);
 	__u32 number = wait_call_number(task, regs);
 	struct wait_call call = wait_call(number);
 	bool in_fault = wait_in_file_fault(state, task);
@@ -203,7 +203,7 @@ static __always_inline void wait_send(const struct thread_account *thread, struc
 	call = wait_call(thread->call);
 	event->header.time_ns = thread->since_ns;
 	event->duration_ns = until_ns - thread->since_ns;
-	event->object = wait_object(task, (struct pt_regs *)bpf_task_pt_regs(task), &call);
+	event->object = wait_object(task, task_regs(task), &call);
 	event->waker_pid = thread->waker_pid;
 	event->waker_tid = thread->waker_tid;
 	event->state = thread->state;
@@ -225,7 +225,7 @@ static __always_inline void wait_send(const struct thread_account *thread, struc
 static __always_inline void wait_note_waker(struct thread_account *thread)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(waker);
+	struct pt_regs *regs = task_regs(waker);
 	__u32 wakes = WAKES_BY_EXIT;
 
 	if (!waker->pid || waker->flags & PF_KTHREAD)

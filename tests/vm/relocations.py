@@ -15,7 +15,14 @@ import sys
 # At least one of each set must exist: the object uses that one.
 ALTERNATIVES = [
     {"dentry.d_u.d_alias", "dentry.d_alias"},  # the union lost its name in 7.1
-    {"folio._flags_1", "folio._folio_order"},  # a folio's order, before and since 6.6
+    # A folio's order, since and before 6.6; before 6.1, that of a compound page.
+    {"folio._flags_1", "folio._folio_order", "page.compound_order"},
+    # Pages of the page cache before 5.16.
+    *({f"folio.{name}", f"page.{name}"} for name in ("mapping", "index")),
+    # Mappings are in a maple tree, and before 6.1 in a red-black tree.
+    *({"mm_struct.mm_mt.ma_root", before}
+      for before in ("mm_struct.mm_rb.rb_node", "vm_area_struct.vm_rb")),
+    {"request_queue.disk", "request.rq_disk"},  # since and before 5.15
     {"bio.bi_iter.bi_bvec_done", "bio.bi_iter.bi_offset"},  # before and since 7.3
     {"page.compound_head", "page.compound_info"},  # renamed in 7.2
     {"mm_struct.flags", "mm_struct.flags.__mm_flags"},  # a struct since 6.18

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Runs a command on a kernel that appears to lack bpf_loop, as before 5.17: programs that call it
- * are rejected with such a kernel's verifier message. With program names, rejects those instead.
- * Everything else reaches the real kernel.
+ * Runs a command on a kernel that appears to lack some helpers: programs that call them are
+ * rejected with such a kernel's verifier message. Without -f, those that loop, as before 5.13. With
+ * program names, rejects those instead. Everything else reaches the real kernel.
  *
- *   oldkernel [-p PROGRAM,PROGRAM...] COMMAND [ARG...]
+ *   oldkernel [-f HELPER,HELPER... | -p PROGRAM,PROGRAM...] COMMAND [ARG...]
+ *
+ * Helpers are given by their numbers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +23,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BPF_LOOP_ID 181
 #define INSNS_MAX 65536
+
+static const char *helpers = "164,181"; /* bpf_for_each_map_elem, bpf_loop */
+static const char *programs;		/* NULL: programs that call the helpers */
 
 static void die(const char *what)
 {
@@ -48,36 +52,40 @@ static int listen_to_bpf(void)
 	return fd;
 }
 
-static int calls_bpf_loop(int memory, const union bpf_attr *attr)
+/* Whether the name is in a list, separated by commas. */
+static int is_in(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = list; length && (at = strstr(at, name)); at++)
+		if ((at == list || at[-1] == ',') && (!at[length] || at[length] == ','))
+			return 1;
+	return 0;
+}
+
+/* Returns the first of the helpers that a program calls; 0: none. */
+static int helper_called(int memory, const union bpf_attr *attr)
 {
 	static struct bpf_insn insns[INSNS_MAX];
 	size_t count = attr->insn_cnt < INSNS_MAX ? attr->insn_cnt : INSNS_MAX;
 	ssize_t got = pread(memory, insns, count * sizeof(insns[0]), attr->insns);
 
-	for (size_t i = 0; got > 0 && i < got / sizeof(insns[0]); i++)
+	for (size_t i = 0; got > 0 && i < got / sizeof(insns[0]); i++) {
+		char number[16];
+
+		snprintf(number, sizeof(number), "%d", insns[i].imm);
 		if (insns[i].code == (BPF_JMP | BPF_CALL) && !insns[i].src_reg &&
-		    insns[i].imm == BPF_LOOP_ID)
-			return 1;
+		    is_in(helpers, number))
+			return insns[i].imm;
+	}
 	return 0;
-}
-
-static const char *programs; /* NULL: programs that call bpf_loop */
-
-static int is_named(const union bpf_attr *attr)
-{
-	const char *found = strstr(programs, attr->prog_name);
-	size_t length = strlen(attr->prog_name);
-
-	return length && found && (!found[length] || found[length] == ',') &&
-	       (found == programs || found[-1] == ',');
 }
 
 static int is_refused(const struct seccomp_notif *call)
 {
-	static const char said[] = "0: (95) exit\ninvalid func unknown#181\nprocessed 1 insns\n";
 	union bpf_attr attr = { 0 };
-	int memory, refused = 0;
-	char path[64];
+	int memory, refused = 0, size;
+	char path[64], said[96];
 
 	if (call->data.args[0] != BPF_PROG_LOAD)
 		return 0;
@@ -86,9 +94,11 @@ static int is_refused(const struct seccomp_notif *call)
 	if (memory < 0)
 		die(path);
 	if (pread(memory, &attr, offsetof(union bpf_attr, prog_ifindex), call->data.args[1]) > 0)
-		refused = programs ? is_named(&attr) : calls_bpf_loop(memory, &attr);
-	if (refused && attr.log_buf && attr.log_size > sizeof(said) &&
-	    pwrite(memory, said, sizeof(said), attr.log_buf) < 0)
+		refused = programs ? is_in(programs, attr.prog_name) : helper_called(memory, &attr);
+	size = snprintf(said, sizeof(said),
+			"0: (95) exit\ninvalid func unknown#%d\nprocessed 1 insns\n", refused);
+	if (refused && attr.log_buf && attr.log_size > (__u32)size &&
+	    pwrite(memory, said, size + 1, attr.log_buf) < 0)
 		die("log");
 	close(memory);
 	return refused;
@@ -114,8 +124,8 @@ int main(int argc, char **argv)
 	pid_t helper, self = getpid();
 	int listener;
 
-	if (argc > 2 && !strcmp(argv[1], "-p")) {
-		programs = argv[2];
+	if (argc > 2 && (!strcmp(argv[1], "-f") || !strcmp(argv[1], "-p"))) {
+		*(argv[1][1] == 'f' ? &helpers : &programs) = argv[2];
 		argv += 2;
 		argc -= 2;
 	}

@@ -21,23 +21,26 @@ def tables():
 
 
 def symbols(path):
-    """Yields (value, size, type, binding, name) of each symbol of an object."""
+    """Yields (value, size, type, binding, section, name) of each symbol of an object."""
     done = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True, check=True)
     for row in (line.split() for line in done.stdout.splitlines()):
         if len(row) == 8:
-            yield row[1], row[2], row[3], row[4], row[7]
+            yield row[1], row[2], row[3], row[4], row[6], row[7]
 
 
 def bindings(path):
     """{name: binding} of the symbols of an object."""
-    return {name: binding for _, _, _, binding, name in symbols(path)}
+    return {name: binding for _, _, _, binding, _, name in symbols(path)}
 
 
 def layout(path):
-    """{name: (offset, size)} of the settings, variables and maps, and the names of the programs."""
+    """{name: (offset, size)} of the settings, variables and maps (which have no order), and the
+    names of the programs."""
     found = [symbol for symbol in symbols(path) if symbol[3] in ("GLOBAL", "WEAK")]
-    return ({name: (value, size) for value, size, kind, _, name in found if kind == "OBJECT"},
-            {name for _, _, kind, _, name in found if kind == "FUNC"})
+    maps = next(section for *_, section, name in found if name == "files")
+    return ({name: (section != maps and value, size)
+             for value, size, kind, _, section, name in found if kind == "OBJECT"},
+            {name for _, _, kind, *_, name in found if kind == "FUNC"})
 
 
 class Tables(unittest.TestCase):

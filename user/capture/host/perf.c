@@ -37,13 +37,6 @@ static const struct software_event *find_event(const char *name)
 	return NULL;
 }
 
-int perf_number(const char *name)
-{
-	const struct software_event *event = find_event(name);
-
-	return event ? event->number : -ENOENT;
-}
-
 int perf_open(const char *name, int cpu)
 {
 	const struct software_event *event = find_event(name);

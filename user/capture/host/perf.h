@@ -12,8 +12,6 @@
  * for each; "cpu-clock", with one every STACK_CPU_NS while the CPU is not idle. Returns a
  * descriptor or a negative errno; -ENOENT for an unknown name. */
 int perf_open(const char *name, int cpu);
-/* Returns the event's number, PERF_COUNT_SW_*; negative for an unknown name. */
-int perf_number(const char *name);
 /* Returns 0, or a negative errno if the tracepoint does not exist or cannot be accessed. */
 int perf_has_tracepoint(const char *target);
 /* Opens the tracepoint "category/name", whether or not tracefs is mounted. */

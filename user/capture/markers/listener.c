@@ -330,6 +330,7 @@ void listener_run(const struct listener *listener)
 		listener->ready,      markers.specs,
 		markers.tasks,	      bpf_program__fd(markers.program),
 		markers.python_files, markers.python_processes,
+		markers.rows,
 	};
 	struct state *state = calloc(1, sizeof(*state));
 
@@ -347,6 +348,7 @@ void listener_run(const struct listener *listener)
 					&listener->status->interpreters };
 	state->uprobes = (struct uprobes) { .program = markers.program,
 					    .specs = markers.specs,
+					    .rows = markers.rows,
 					    .multi = markers.multi };
 	state->files = marker_files_make(&state->uprobes);
 	state->programs = marker_programs_make(&listener->status->unheard);

@@ -189,6 +189,7 @@ struct session_markers session_markers(const struct session *session)
 		.on = session->choice.on[LAYER_SPAN],
 		.program = skeleton->progs.fl_marker,
 		.specs = bpf_map__fd(skeleton->maps.marker_specs),
+		.rows = session_has_cookies(session) ? -1 : bpf_map__fd(skeleton->maps.marker_rows),
 		.tasks = bpf_map__fd(skeleton->maps.tasks),
 		.multi = session->multi,
 		.python_files = stacks ? bpf_map__fd(skeleton->maps.python_files) : -1,

@@ -60,6 +60,7 @@ struct session_markers {
 	bool on; /* the span layer is */
 	const struct bpf_program *program;
 	int specs, tasks;		    /* maps: struct marker_spec, states of tasks */
+	int rows;			    /* map: see uprobes.h; -1: none */
 	bool multi;			    /* the program was loaded for uprobe_multi links */
 	int python_files, python_processes; /* maps: see interpreters.h; -1: no stacks */
 };

@@ -64,9 +64,9 @@ static unsigned int stack_drafts(const struct session *session)
 	return count < STACK_DRAFTS_MAX ? count : STACK_DRAFTS_MAX;
 }
 
-static bool has_rdonly_cast(struct kernel *kernel)
+bool session_has_cookies(const struct session *session)
 {
-	return kernel_has_kfunc(kernel, "bpf_rdonly_cast");
+	return kernel_enum_value(session->kernel, "BPF_FUNC_get_attach_cookie") > 0;
 }
 
 static void settings_fill(struct session *session, struct faultline *skeleton)
@@ -120,7 +120,7 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->reads_other_tasks =
 		kernel_enum_value(session->kernel, "BPF_FUNC_copy_from_user_task") > 0;
 	skeleton->rodata->calls_quick =
-		has_rdonly_cast(session->kernel) && !skeleton->rodata->calls_preempted;
+		kernel_reads_plainly(session->kernel) && !skeleton->rodata->calls_preempted;
 	skeleton->rodata->have_filemap_fault = probes_chosen_like(&session->choice, "fl_filemap");
 }
 
@@ -154,7 +154,7 @@ static struct faultline *open_object(struct kernel *kernel, const struct bpf_obj
 	struct faultline *skeleton = calloc(1, sizeof(*skeleton));
 	int err = skeleton ? faultline__create_skeleton(skeleton) : -ENOMEM;
 
-	if (!err && !has_rdonly_cast(kernel))
+	if (!err && !kernel_reads_plainly(kernel))
 		skeleton->skeleton->data = probe_read__elf_bytes(&skeleton->skeleton->data_sz);
 	if (!err)
 		err = bpf_object__open_skeleton(skeleton->skeleton, opts);
@@ -190,6 +190,10 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.devices, 1);
 		bpf_map__set_max_entries(skeleton->maps.device_places, 1);
 	}
+	if (!session_has_cookies(session))
+		bpf_map__set_max_entries(skeleton->maps.marker_rows, MARKER_SPECS_MAX);
+	if (kernel_reads_plainly(session->kernel))
+		bpf_map__set_max_entries(skeleton->maps.loop_turns, 1);
 	bpf_map__set_max_entries(skeleton->maps.stack_drafts, stack_drafts(session));
 	if (!session->choice.on[LAYER_STACK]) {
 		bpf_map__set_max_entries(skeleton->maps.python_files, 1);

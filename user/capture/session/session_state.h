@@ -51,6 +51,9 @@ struct session {
 /* Opens the object and sets everything that must be set before loading, except which programs to
  * load. Returns NULL and sets errno on failure. */
 struct faultline *session_open_skeleton(struct session *session);
+
+/* Returns whether programs of uprobes know which one was hit (since 5.15). */
+bool session_has_cookies(const struct session *session);
 /* Chooses, loads and attaches the best variants that the kernel accepts. A program that the
  * verifier refuses makes the whole load fail: retries without its variant until the load succeeds
  * or nothing new is refused. Returns 0 or a negative errno, logged. */

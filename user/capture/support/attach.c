@@ -28,13 +28,9 @@ static int keep_link(struct attached *attached, struct bpf_link *link)
 }
 
 /* Attaches to an event's descriptor, which the link then owns. Returns `fd` if that is an errno. */
-static int attach_event(struct attached *attached, struct bpf_program *program, int fd,
-			uint64_t cookie)
+static int attach_event(struct attached *attached, struct bpf_program *program, int fd)
 {
-	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = cookie);
-	int err = fd < 0 ? fd
-			 : keep_link(attached,
-				     bpf_program__attach_perf_event_opts(program, fd, &options));
+	int err = fd < 0 ? fd : keep_link(attached, bpf_program__attach_perf_event(program, fd));
 
 	if (err && fd >= 0)
 		close(fd);
@@ -44,7 +40,7 @@ static int attach_event(struct attached *attached, struct bpf_program *program, 
 static int attach_perf_on(struct attached *attached, struct bpf_program *program, const char *event,
 			  int cpu)
 {
-	return attach_event(attached, program, perf_open(event, cpu), perf_number(event));
+	return attach_event(attached, program, perf_open(event, cpu));
 }
 
 static int attach_perf(struct attached *attached, struct bpf_program *program, const char *event,
@@ -114,12 +110,11 @@ static int attach_one(struct attached *attached, struct bpf_object *object,
 		return keep_link(attached,
 				 bpf_program__attach_raw_tracepoint(program, probe->target));
 	case HOOK_TP:
-		return attach_event(attached, program, perf_open_tracepoint(probe->target), 0);
+		return attach_event(attached, program, perf_open_tracepoint(probe->target));
 	case HOOK_KPROBE:
 	case HOOK_KRETPROBE:
 		return attach_event(attached, program,
-				    perf_open_kprobe(probe->target, probe->hook == HOOK_KRETPROBE),
-				    0);
+				    perf_open_kprobe(probe->target, probe->hook == HOOK_KRETPROBE));
 	default:
 		return keep_link(attached, bpf_program__attach_trace(program));
 	}

@@ -16,11 +16,6 @@ static const struct row {
 			       "the traced program about 0.2 us more" },
 	  KFUNC,
 	  .name = "bpf_rdonly_cast" },
-	{ { "VMA maple tree (mm_struct.mm_mt)", "page faults require fentry; madvise, mlock and "
-						"munmap are recorded without their file" },
-	  MEMBER,
-	  .name = "mm_struct",
-	  .member = "mm_mt" },
 	{ { "fentry on handle_mm_fault",
 	    "faults raised by the kernel itself (MAP_POPULATE, mlock, reads into a mapping) are "
 	    "recorded as part of the call that causes them, not one by one" },

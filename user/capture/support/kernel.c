@@ -38,6 +38,7 @@ struct answer {
 struct kernel {
 	struct btf *btf;
 	struct type_names *names;
+	bool has_loop;		   /* the helper bpf_loop */
 	bool preempts_tracing;	   /* fentry and fexit programs */
 	bool preempts_tracepoints; /* typed tracepoint programs, too */
 	struct answer answers[ANSWERS_MAX];
@@ -102,17 +103,23 @@ static int check_privileges(char *reason, size_t size)
 	return -EPERM;
 }
 
-/* bpf_loop (5.17) walks paths and maple trees; all other requirements are older. */
-static int check_helpers(char *reason, size_t size)
+/* Paths and trees are walked by bpf_loop (5.17) or bpf_for_each_map_elem (5.13). */
+static int check_helpers(struct kernel *kernel, char *reason, size_t size)
 {
 	struct utsname name;
 	int status = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL);
 
+	kernel->has_loop = status > 0;
+	if (status == 0)
+		status = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
+						 BPF_FUNC_for_each_map_elem, NULL);
 	if (status > 0)
 		return 0;
 	uname(&name);
 	if (status == 0) {
-		snprintf(reason, size, "Linux %s is too old: bpf_loop requires Linux 5.17 or later",
+		snprintf(reason, size,
+			 "Linux %s is too old: bpf_for_each_map_elem is missing; recording "
+			 "requires Linux 5.14 or later",
 			 name.release);
 		return -ENOTSUP;
 	}
@@ -367,6 +374,11 @@ bool kernel_has_kfunc(struct kernel *kernel, const char *name)
 	return kernel_function_id(kernel, name) > 0;
 }
 
+bool kernel_reads_plainly(struct kernel *kernel)
+{
+	return kernel->has_loop && kernel_has_kfunc(kernel, "bpf_rdonly_cast");
+}
+
 uint32_t kernel_tick_ns(void)
 {
 	struct timespec tick = { .tv_nsec = 4000000 };
@@ -445,7 +457,7 @@ int kernel_open(struct kernel **out, char *reason, size_t size)
 		snprintf(reason, size, "out of memory");
 		goto fail;
 	}
-	err = check_helpers(reason, size);
+	err = check_helpers(kernel, reason, size);
 	if (err)
 		goto fail;
 	find_preemption(kernel);

@@ -104,11 +104,6 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 	};
 	struct probe_program program = { 0 };
 
-	if (variant->walks && !kernel_has_member(kernel, "mm_struct", "mm_mt")) {
-		strbuf_clause(why, "%s: the VMA maple tree does not exist in this kernel",
-			      variant->name);
-		return false;
-	}
 	while (variant_next(variant, &program)) {
 		const struct probe *probe = program.probe;
 		int status = probe_status(kernel, probe, forced);

@@ -36,7 +36,6 @@ struct probe {
 struct variant {
 	const char *name;    /* as shown in `check` and the trace */
 	unsigned int copies; /* of each program, of which one does the work; 0: one */
-	bool walks;	     /* walks the kernel's maple tree of mappings */
 	struct probe probes[VARIANT_PROBES_MAX];
 };
 

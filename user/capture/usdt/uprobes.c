@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -86,13 +87,28 @@ static int attach_each(struct uprobes *uprobes, const char *path, const struct m
 {
 	for (size_t i = 0; i < count; i++) {
 		LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = markers[i].semaphore,
-			    .bpf_cookie = first + i);
+			    .bpf_cookie = uprobes->rows < 0 ? first + i : 0);
 
 		if (!bpf_program__attach_uprobe_opts(uprobes->program, -1, path, markers[i].offset,
 						     &options))
 			return -errno;
 	}
 	return 0;
+}
+
+/* Stores where a marker is, to find its row. */
+static int store_row(const struct uprobes *uprobes, int fd, const struct marker *marker,
+		     uint32_t row)
+{
+	struct marker_place place = { .offset = marker->offset };
+	struct stat status;
+
+	if (uprobes->rows < 0)
+		return 0;
+	if (fstat(fd, &status))
+		return -1;
+	place.ino = status.st_ino;
+	return bpf_map_update_elem(uprobes->rows, &place, &row, BPF_ANY);
 }
 
 int uprobes_attach(struct uprobes *uprobes, int fd, const struct marker *markers, size_t count)
@@ -105,7 +121,8 @@ int uprobes_attach(struct uprobes *uprobes, int fd, const struct marker *markers
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t row = first + i;
 
-		if (bpf_map_update_elem(uprobes->specs, &row, &markers[i].spec, BPF_ANY))
+		if (bpf_map_update_elem(uprobes->specs, &row, &markers[i].spec, BPF_ANY) ||
+		    store_row(uprobes, fd, &markers[i], row))
 			return -errno;
 	}
 	uprobes->used += count;
