@@ -104,7 +104,7 @@ help:
 	@echo 'exam     whether the first findings of jobs with a known cause are right (as root; EXAM=--help)'
 	@echo 'soak     spans under four tracers at once, 500 times (SOAK="--rounds N --tracers N")'
 	@echo 'fuzz     a bounded run of the reader under libFuzzer'
-	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm; VMARCH=arm64)'
+	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm; VMARCH=arm64; KERNEL=IMAGE)'
 	@echo 'install  into DESTDIR and PREFIX ($(PREFIX)); uninstall removes it'
 	@echo 'deb      Debian packages (scripts/setup.sh deb); deb-check uses them in a fresh Debian'
 	@echo 'rpm      RPM packages (RPMFLAGS, such as --nodeps where rpmbuild does not know what is installed)'
@@ -382,14 +382,15 @@ test-unit: all $(UNIT_TESTS)
 format:
 	$(Q)$(CLANG_FORMAT) -i $(C_FILES)
 
-# Tests on other kernels, in QEMU: VM='6.1 7.2' selects kernels, VMARCH=arm64 another architecture;
-# VMFLAGS has options for tests/vm/run.py.
+# Tests on other kernels, in QEMU: VM='6.1 7.2' selects kernels, KERNEL=IMAGE one of your own (and
+# MODULES=DIR its modules), VMARCH=arm64 another architecture; VMFLAGS has options for
+# tests/vm/run.py.
 VMARCH ?= $(shell dpkg --print-architecture)
 VM_PROGRAMS := $(addprefix $(BUILD)/tests/live/,calls mapper spawner span_marks hotread uring \
 	uring_forms moves present span_opened waits) $(BUILD)/tests/bench/neighbour $(BUILD)/libfaultline.so.0
 
 vmtest: $(BUILD)/faultline $(VM_PROGRAMS)
-	$(Q)BUILD=$(BUILD) $(PYTHON3) tests/vm/run.py --arch $(VMARCH) $(VMFLAGS) $(VM)
+	$(Q)BUILD=$(BUILD) $(PYTHON3) tests/vm/run.py --arch $(VMARCH) $(KERNEL:%=--kernel %) $(MODULES:%=--modules %) $(VMFLAGS) $(VM)
 
 soak: programs
 	$(Q)BUILD=$(BUILD) /usr/bin/python3 tests/bench/soak_spans.py $(SOAK)

@@ -176,6 +176,13 @@ def newest(names, pattern):
     return max(found, key=version_key) if found else None
 
 
+def types_of(image):
+    types = relocations.types_of_image(image)
+    if not types:
+        raise Unavailable(f"{image} has no type information")
+    return types
+
+
 class Kernel:
     """An unpacked kernel: its image, its modules, its name. `asked` is a version, for example
     6.12, optionally with a flavour: 6.12-rt."""
@@ -204,11 +211,13 @@ class Kernel:
         self.image = images[0]
         self.btf = f"{self.top}.btf"
         if not os.path.exists(self.btf):
-            types = relocations.types_of_image(self.image)
-            if not types:
-                raise Unavailable(f"{self.image} has no type information")
             with open(self.btf, "wb") as file:
-                file.write(types)
+                file.write(types_of(self.image))
+
+    def types(self):
+        """The kernel's BTF."""
+        with open(self.btf, "rb") as file:
+            return file.read()
 
     @staticmethod
     def pooled(packages, wanted):
@@ -222,3 +231,19 @@ class Kernel:
         spelt = re.sub("[-_]", "[-_]", name)
         found = glob.glob(f"{self.top}/**/{spelt}.ko*", recursive=True)
         return found[0] if found else None
+
+
+class Image(Kernel):
+    """A kernel's image file, and a directory with its modules (or None)."""
+
+    def __init__(self, image, modules):
+        self.image, self.top = image, modules or os.devnull
+        with open(image, "rb") as file:
+            found = re.search(rb"(\d+\.\d+[^\0 ]*) \([^\0]*\) #\d+ ", file.read())
+        if not found:
+            raise Unavailable(f"{image} is no kernel")
+        self.name = found[1].decode()
+        self.version, self.flavour = re.match(r"\d+\.\d+", self.name)[0], ""
+
+    def types(self):
+        return types_of(self.image)

@@ -5,6 +5,8 @@ getrusage and the workloads' own accounts: each layer in each variant that the k
 kernel, layer, variant and result. Needs no root and no KVM (scripts/setup.sh vm).
 
 usage: tests/vm/run.py [OPTION...] [VERSION...]
+    --kernel IMAGE       boot this kernel as well, and without VERSIONs only this one
+    --modules DIR        its modules, at any depth
     --arch amd64|arm64   guest architecture; cross-builds if it is not this machine's
     --quick              fewer jobs, and each kernel only once
     --parallel N         guests at a time (one per processor: each is emulated by one thread)
@@ -89,8 +91,7 @@ class Table:
         """Checks that the kernel's types have everything that the BPF object reads, without a
         boot."""
         left, there = [], 0
-        with open(kernel.btf, "rb") as file:
-            types = relocations.Btf(file.read())
+        types = relocations.Btf(kernel.types())
         for name in ("faultline.bpf.o", "probe_read.bpf.o"):
             path = os.path.join(options.build, "bpf", name)
             missing, resolved = relocations.unresolved(path, types)
@@ -209,6 +210,10 @@ def guests_of(version, packages, options, table):
     print(f"=== {kernel.name}", flush=True)
     if version in TOO_OLD:
         return [(kernel, version, jobs.for_old_kernel(), "")]
+    return guests_for(kernel, version, options, table)
+
+
+def guests_for(kernel, version, options, table):
     table.judge_types(kernel, version, options)
     made = (jobs, alone, storage, attach, vfs, fuse, monitor)
     guests = [(kernel, version, [job for some in made for job in some.for_kernel(options.quick)], "")]
@@ -225,6 +230,10 @@ def run_matrix(versions, packages, options, table):
             guests += guests_of(version, packages, options, table)
         except (kernels.Unavailable, OSError, subprocess.SubprocessError) as error:
             table.skip(version, error)
+    if options.kernel:
+        kernel = kernels.Image(options.kernel, options.modules)
+        print(f"=== {kernel.name}", flush=True)
+        guests += guests_for(kernel, kernel.version, options, table)
     guests.sort(key=lambda guest: -len(guest[2]))
     with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
         runs = {
@@ -244,6 +253,8 @@ def main():
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--arch", choices=sorted(MATRIX), default="amd64")
     parser.add_argument("--cache")
+    parser.add_argument("--kernel")
+    parser.add_argument("--modules")
     parser.add_argument("--only", action="append")
     parser.add_argument("--parallel", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=int, default=SECONDS)
@@ -266,7 +277,8 @@ def main():
         packages.all_names()
     except (kernels.Unavailable, OSError, subprocess.SubprocessError):
         pass  # each kernel then reports why it is skipped
-    run_matrix(options.versions or MATRIX[options.arch], packages, options, table)
+    versions = options.versions or ([] if options.kernel else MATRIX[options.arch])
+    run_matrix(versions, packages, options, table)
     table.tell_never_attached(options)
     print(
         f"{table.passed} passed, {table.failed} failed, {table.absent} not in that kernel, "

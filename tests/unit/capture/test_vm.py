@@ -261,7 +261,7 @@ class Guests(unittest.TestCase):
         kept, run.guests_of = run.guests_of, fail
         try:
             with contextlib.redirect_stdout(out):
-                run.run_matrix(["6.1"], None, types.SimpleNamespace(parallel=1), table)
+                run.run_matrix(["6.1"], None, types.SimpleNamespace(parallel=1, kernel=None), table)
         finally:
             run.guests_of = kept
         return table, out.getvalue()
@@ -271,6 +271,21 @@ class Guests(unittest.TestCase):
             table, text = self.run_version(error)
             self.assertEqual((table.failed, table.skipped), (0, ["6.1"]))
             self.assertIn(f"skipped: {error}", text)
+
+    def test_a_kernel_of_ones_own(self):
+        with tempfile.TemporaryDirectory() as top:
+            path, module = f"{top}/bzImage", f"{top}/lib/fs/xfs.ko"
+            os.makedirs(os.path.dirname(module))
+            with open(module, "w"):
+                pass
+            with open(path, "wb") as file:
+                file.write(b"\0HdrS\0" + b"5.14.2-some (me@here) #1 SMP Sun Nov 29\0")
+            kernel = kernels.Image(path, f"{top}/lib")
+            self.assertEqual((kernel.name, kernel.version), ("5.14.2-some", "5.14"))
+            self.assertEqual((kernel.module("xfs"), kernel.module("ext4")), (module, None))
+            self.assertIsNone(kernels.Image(path, None).module("xfs"))
+            with self.assertRaisesRegex(kernels.Unavailable, "no kernel"):
+                kernels.Image(module, None)
 
     def test_no_time_is_left(self):
         with tempfile.TemporaryDirectory() as top:
