@@ -121,6 +121,11 @@ struct blkdev_dio {
 	struct bio bio; /* the first one */
 } CORE_STRUCT;
 
+/* Before 5.16. */
+struct blkdev_dio___bits {
+	bool is_sync : 1;
+} CORE_STRUCT;
+
 struct btrfs_bio {
 	struct btrfs_inode *inode;
 	__u64 file_offset;

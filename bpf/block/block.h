@@ -238,7 +238,7 @@ __noinline int bio_mark_by_device(struct bio_mark *mark, struct address *bio, bo
 				  struct task_state *state)
 {
 	__u64 block, start;
-	__u32 flags;
+	bool sync;
 	void *iocb;
 
 	if (!mark || !bio || !bpf_core_type_exists(struct blkdev_dio))
@@ -248,8 +248,11 @@ __noinline int bio_mark_by_device(struct bio_mark *mark, struct address *bio, bo
 	else
 		block = (__u64)KREAD(bio, bio->at, bi_private);
 	iocb = (void *)NUMBER_OF(blkdev_dio, block, iocb);
-	flags = NUMBER_OF(blkdev_dio, block, flags);
-	if (flags & BLKDEV_DIO_IS_SYNC || !bio_mark_by_iocb(mark, iocb, state))
+	if (bpf_core_field_exists(struct blkdev_dio, flags))
+		sync = (__u32)NUMBER_OF(blkdev_dio, block, flags) & BLKDEV_DIO_IS_SYNC;
+	else
+		sync = BPF_CORE_READ_BITFIELD_PROBED((struct blkdev_dio___bits *)block, is_sync);
+	if (sync || !bio_mark_by_iocb(mark, iocb, state))
 		return 0;
 	start = KREAD(block_device, KREAD(bio, bio->at, bi_bdev), bd_start_sect);
 	mark->offset = (KREAD(bio, bio->at, bi_iter.bi_sector) - start) * TRACE_SECTOR_BYTES;

@@ -18,10 +18,17 @@ ALTERNATIVES = [
     # A folio's order, since and before 6.6; before 6.1, that of a compound page.
     {"folio._flags_1", "folio._folio_order", "page.compound_order"},
     # Pages of the page cache before 5.16.
-    *({f"folio.{name}", f"page.{name}"} for name in ("mapping", "index")),
+    *({f"folio{name}", f"page{name}"} for name in ("", ".mapping", ".index")),
     # Mappings are in a maple tree, and before 6.1 in a red-black tree.
-    *({"mm_struct.mm_mt.ma_root", before}
-      for before in ("mm_struct.mm_rb.rb_node", "vm_area_struct.vm_rb")),
+    {"mm_struct.mm_mt.ma_root", "vm_area_struct.vm_rb"},
+    *({maple, "mm_struct.mm_rb.rb_node"}
+      for maple in ("mm_struct.mm_mt.ma_root", "maple_range_64.pivot", "maple_range_64.slot",
+                    "maple_arange_64.slot")),
+    # Before 5.19, when mappings were in such trees, too, the layer async is off.
+    *({name, "mm_struct.mm_rb.rb_node"}
+      for name in ("io_kiocb.cqe.fd", "io_kiocb.cqe.user_data", "io_splice.splice_fd_in",
+                   "task_struct.worker_private", "trace_event_raw_io_uring_complete.req")),
+    {"blkdev_dio.flags", "blkdev_dio.is_sync"},  # since and before 5.16
     {"request_queue.disk", "request.rq_disk"},  # since and before 5.15
     {"bio.bi_iter.bi_bvec_done", "bio.bi_iter.bi_offset"},  # before and since 7.3
     {"page.compound_head", "page.compound_info"},  # renamed in 7.2

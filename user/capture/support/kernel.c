@@ -271,10 +271,9 @@ static void append_type(const struct btf *btf, int id, struct strbuf *text)
 	strbuf_join(text, ", ", "%s%.*s", name, (int)stars, "****");
 }
 
-bool kernel_has_signature(struct kernel *kernel, enum hook hook, const char *target,
+static bool arguments_are(struct kernel *kernel, bool tracepoint, const char *target,
 			  const char *arguments)
 {
-	bool tracepoint = hook == HOOK_TP_BTF;
 	const struct btf_type *type =
 		tracepoint ? tracepoint_type(kernel, target) : function_type(kernel, target);
 	struct strbuf text = { .used = 0 };
@@ -310,6 +309,23 @@ bool kernel_has_member(struct kernel *kernel, const char *name, const char *memb
 	int id = type_names_find(kernel->names, name, BTF_KIND_STRUCT);
 
 	return id > 0 && type_has(kernel->btf, id, member);
+}
+
+/* Whether the record of a classic tracepoint has the field. */
+static bool record_has(struct kernel *kernel, const char *target, const char *field)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "trace_event_raw_%s", strchr(target, '/') + 1);
+	return kernel_has_member(kernel, name, field);
+}
+
+bool kernel_has_signature(struct kernel *kernel, enum hook hook, const char *target,
+			  const char *arguments)
+{
+	if (hook == HOOK_TP)
+		return record_has(kernel, target, arguments);
+	return arguments_are(kernel, hook == HOOK_TP_BTF, target, arguments);
 }
 
 int kernel_enum_value(struct kernel *kernel, const char *name)

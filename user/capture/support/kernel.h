@@ -53,7 +53,8 @@ int kernel_tracepoint_arguments(struct kernel *kernel, const char *target);
 /*
  * Whether a function, or a typed tracepoint, takes these arguments: names of types with a star per
  * pointer, separated by ", ", e.g. "file*, loff_t*". Qualifiers and the words struct and enum are
- * omitted. Also false if the kernel has no such target.
+ * omitted. For a classic tracepoint: whether its record has a field of this name. Also false if the
+ * kernel has no such target.
  */
 bool kernel_has_signature(struct kernel *kernel, enum hook hook, const char *target,
 			  const char *arguments);

@@ -244,9 +244,11 @@ const struct part parts[] = {
 				.probes = { TYPED("fl_uring_begin6", "io_uring_submit_sqe",
 						  "io_kiocb*, bool") } },
 			      { "tp", .probes = { { "fl_uring_b_tp", HOOK_TP,
-						    "io_uring/io_uring_submit_req" } } },
+						    "io_uring/io_uring_submit_req",
+						    .signature = "req" } } },
 			      { "tp", .probes = { { "fl_uring_b6_tp", HOOK_TP,
-						    "io_uring/io_uring_submit_sqe" } } } },
+						    "io_uring/io_uring_submit_sqe",
+						    .signature = "req" } } } },
 	},
 	{
 		.layer = LAYER_ASYNC,
@@ -256,7 +258,8 @@ const struct part parts[] = {
 			      { "tp_btf", .probes = { { "fl_uring_end6", HOOK_TP_BTF,
 							"io_uring_complete", 7 } } },
 			      { "tp", .probes = { { "fl_uring_e_tp", HOOK_TP,
-						    "io_uring/io_uring_complete" } } } },
+						    "io_uring/io_uring_complete",
+						    .signature = "req" } } } },
 	},
 	{
 		.layer = LAYER_ASYNC,
