@@ -13,6 +13,7 @@
 #include "block/device.h"
 #include "pagecache/fillers.h"
 #include "pagecache/read_for_write.h"
+#include "records/block_functions.h"
 
 const volatile __u32 flush_sequence; /* this kernel's RQF_FLUSH_SEQ */
 __u64 direct_end_io, direct_simple_end_io, btrfs_end_io, btrfs_mirrored_end_io;
@@ -635,23 +636,27 @@ COPIED_PROGRAM("?tp_btf/block_rq_complete", fl_rq_errno,
 
 /* --- the kernel's bio completion functions --- */
 
-#define FIND(name, where)                                                                          \
+#define FIND(variable, name)                                                                       \
 	({                                                                                         \
 		static const char __name[] = name;                                                 \
-		bpf_kallsyms_lookup_name(__name, sizeof(__name), 0, where);                        \
-	})
+		status = bpf_kallsyms_lookup_name(__name, sizeof(__name), 0, &variable);           \
+	});
+#define TAKE(variable, name) variable = found->variable;
 
-/* Runs once, before the other programs are attached. Returns 0, or -EPERM if refused. */
+/* Run once, before the other programs are attached. Returns 0, or -EPERM if refused. */
 SEC("?syscall")
 int fl_block_names(void *context)
 {
-	long status = FIND("iomap_dio_bio_end_io", &direct_end_io);
+	long status = 0;
 
-	if (bpf_core_type_exists(struct iomap_dio_simple))
-		FIND("iomap_dio_simple_end_io", &direct_simple_end_io);
-	FIND("blkdev_bio_end_io", &device_end_io);
-	FIND("blkdev_bio_end_io_async", &device_async_end_io);
-	FIND("btrfs_simple_end_io", &btrfs_end_io);
-	FIND("btrfs_orig_write_end_io", &btrfs_mirrored_end_io);
+	BLOCK_FUNCTIONS(FIND)
 	return status == -1 /* EPERM */ ? status : 0;
+}
+
+/* The same before 5.16: the user side has found them. */
+SEC("?syscall")
+int fl_block_found(const struct block_functions *found)
+{
+	BLOCK_FUNCTIONS(TAKE)
+	return 0;
 }

@@ -382,10 +382,11 @@ class Refused(unittest.TestCase):
 
     def test_another_variant(self):
         """A refused program is replaced by an alternative, silently."""
-        done = self.run_without("fl_sys_enter,fl_fault_start")
+        done = self.run_without("fl_sys_enter,fl_fault_start,fl_block_names")
         self.assertEqual(done.returncode, 0, done.stderr)
         layers = harness.report_of(self.trace)["trace"]["layers"]
         self.assertEqual(layers["syscall"]["attach"], "tp")
+        self.assertEqual((layers["block"]["state"], layers["block"]["reason"]), ("on", None))
         self.assertNotIn("refuses", done.stderr)
 
     def test_not_asked_for(self):

@@ -81,10 +81,18 @@ static void section_of(const struct bpf_program *program, char section[64])
 TEST(test_each_row_has_a_program_for_its_hook)
 {
 	static const char *const sections[] = {
-		[HOOK_TP_BTF] = "tp_btf",	[HOOK_RAW_TP] = "raw_tp", [HOOK_TP] = "tp",
-		[HOOK_FENTRY] = "fentry",	[HOOK_FEXIT] = "fexit",	  [HOOK_KPROBE] = "kprobe",
-		[HOOK_PERF] = "perf_event",	[HOOK_USDT] = "uprobe",	  [HOOK_RUN] = "syscall",
-		[HOOK_KRETPROBE] = "kretprobe", [HOOK_ITER] = "iter",
+		[HOOK_TP_BTF] = "tp_btf",
+		[HOOK_RAW_TP] = "raw_tp",
+		[HOOK_TP] = "tp",
+		[HOOK_FENTRY] = "fentry",
+		[HOOK_FEXIT] = "fexit",
+		[HOOK_KPROBE] = "kprobe",
+		[HOOK_PERF] = "perf_event",
+		[HOOK_USDT] = "uprobe",
+		[HOOK_RUN] = "syscall",
+		[HOOK_RUN_FOUND] = "syscall",
+		[HOOK_KRETPROBE] = "kretprobe",
+		[HOOK_ITER] = "iter",
 	};
 	struct faultline *skeleton = faultline__open();
 

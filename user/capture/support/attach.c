@@ -4,9 +4,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "bpf/records/block_functions.h"
 #include "capture/host/perf.h"
 #include "base/log.h"
 
@@ -65,6 +68,30 @@ static int run_once(struct bpf_program *program)
 	return err ? -errno : (int)options.retval;
 }
 
+#define FUNCTION_NAME(field, name) name,
+static const char *const block_functions[] = { BLOCK_FUNCTIONS(FUNCTION_NAME) };
+
+/* Runs a program with the addresses of struct block_functions; the kernel may hide them all. */
+static int run_with_functions(struct bpf_program *program, const char *path)
+{
+	uint64_t found[sizeof(block_functions) / sizeof(block_functions[0])] = { 0 }, any = 0;
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = found, .ctx_size_in = sizeof(found));
+	FILE *file = fopen(path, "re");
+	unsigned long long address;
+	char name[128];
+
+	if (!file)
+		return -errno;
+	while (fscanf(file, "%llx %*c %127s%*[^\n]", &address, name) == 2)
+		for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++)
+			if (!strcmp(name, block_functions[i]))
+				any |= found[i] = address;
+	fclose(file);
+	if (!any)
+		return -EPERM;
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &options) ? -errno : 0;
+}
+
 bool attach_is_by_cpu(const struct choice *choice)
 {
 	struct probe_program program = { 0 };
@@ -100,6 +127,8 @@ static int attach_one(struct attached *attached, struct bpf_object *object,
 	switch (probe->hook) {
 	case HOOK_RUN:
 		return run_once(program);
+	case HOOK_RUN_FOUND:
+		return run_with_functions(program, probe->target);
 	case HOOK_ITER:
 		return 0; /* run on demand */
 	case HOOK_USDT:

@@ -202,6 +202,8 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 					       NULL) > 0
 			       ? 0
 			       : -ENOENT;
+	case HOOK_RUN_FOUND:
+		return access(target, R_OK) ? -errno : 0;
 	case HOOK_USDT:
 		/* CAP_PERFMON is not enough for a uprobe in all processes. */
 		if (!has_capability(CAP_SYS_ADMIN))

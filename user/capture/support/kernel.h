@@ -31,6 +31,7 @@ enum hook {
 	HOOK_PERF,	/* a software perf event, on every CPU */
 	HOOK_USDT,	/* a marker in programs and libraries, found while they run */
 	HOOK_RUN,	/* nothing: run once; needs the helper of that name */
+	HOOK_RUN_FOUND, /* ... with addresses that are found in this file */
 };
 
 /*

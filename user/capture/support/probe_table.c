@@ -233,7 +233,9 @@ const struct part parts[] = {
 		.without =
 			"asynchronous O_DIRECT I/O (io_uring, libaio) is not attributed to files",
 		.variants = { { "kallsyms", .probes = { { "fl_block_names", HOOK_RUN,
-							  "bpf_kallsyms_lookup_name" } } } },
+							  "bpf_kallsyms_lookup_name" } } },
+			      { "kallsyms", .probes = { { "fl_block_found", HOOK_RUN_FOUND,
+							  "/proc/kallsyms" } } } },
 	},
 	{
 		.layer = LAYER_ASYNC,

@@ -100,7 +100,7 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 		[HOOK_KPROBE] = "kprobe",      [HOOK_KRETPROBE] = "kretprobe",
 		[HOOK_PERF] = "perf event",    [HOOK_USDT] = "uprobe for",
 		[HOOK_RUN] = "helper",	       [HOOK_RAW_TP] = "tracepoint",
-		[HOOK_ITER] = "iterator over",
+		[HOOK_ITER] = "iterator over", [HOOK_RUN_FOUND] = "file",
 	};
 	struct probe_program program = { 0 };
 

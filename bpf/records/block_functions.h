@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The kernel's functions that end bios of direct I/O, which tell whose they are.
+ */
+#ifndef FAULTLINE_BLOCK_FUNCTIONS_H
+#define FAULTLINE_BLOCK_FUNCTIONS_H
+
+#include "bpf/records/event_base.h"
+
+#define BLOCK_FUNCTIONS(ROW)                                                                       \
+	ROW(direct_end_io, "iomap_dio_bio_end_io")                                                 \
+	ROW(direct_simple_end_io, "iomap_dio_simple_end_io")                                       \
+	ROW(device_end_io, "blkdev_bio_end_io")                                                    \
+	ROW(device_async_end_io, "blkdev_bio_end_io_async")                                        \
+	ROW(btrfs_end_io, "btrfs_simple_end_io")                                                   \
+	ROW(btrfs_mirrored_end_io, "btrfs_orig_write_end_io")
+
+/* Their addresses; 0: the kernel has no such function. */
+#define BLOCK_FUNCTION_FIELD(field, name) __u64 field;
+struct block_functions {
+	BLOCK_FUNCTIONS(BLOCK_FUNCTION_FIELD)
+};
+
+#endif
