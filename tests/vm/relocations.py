@@ -27,7 +27,11 @@ ALTERNATIVES = [
     # Before 5.19, when mappings were in such trees, too, the layer async is off.
     *({name, "mm_struct.mm_rb.rb_node"}
       for name in ("io_kiocb.cqe.fd", "io_kiocb.cqe.user_data", "io_splice.splice_fd_in",
-                   "task_struct.worker_private", "trace_event_raw_io_uring_complete.req")),
+                   "io_close.file_slot", "io_open.file_slot", "io_mkdir", "io_mkdir.dfd",
+                   "io_mkdir.filename", "io_mkdir.filename.__incomplete_filename",
+                   "task_struct.worker_private", "trace_event_raw_io_uring_complete.req",
+                   "trace_event_raw_io_uring_complete.res")),
+    {"rt_mutex_base.owner", "mm_struct.mm_rb.rb_node"},  # since 5.15, and checked first
     {"blkdev_dio.flags", "blkdev_dio.is_sync"},  # since and before 5.16
     {"request_queue.disk", "request.rq_disk"},  # since and before 5.15
     {"bio.bi_iter.bi_bvec_done", "bio.bi_iter.bi_offset"},  # before and since 7.3
