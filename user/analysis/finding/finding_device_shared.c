@@ -149,7 +149,7 @@ const struct finding_rule finding_device_shared = {
 	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct shared, shared_evidence),
 	.thresholds = { &THRESHOLD_SHARED, &THRESHOLD_SHARED_BYTES, &THRESHOLD_SHARED_TIME },
-	.title = "{first} and {second} share {device}",
+	.title = "{device} serves {first} and {second}",
 	.says = "{first} moved {first_bytes}, {second} {second_bytes}[; both had requests in "
 		"flight for {shared_ns}]",
 	.advice = "Keep their data on different devices or run one after the other; limit one of "
