@@ -19,6 +19,7 @@
 #include "stack/stack.bpf.c"
 #include "block/block.bpf.c"
 #include "fuse/fuse.bpf.c"
+#include "nfs/nfs.bpf.c"
 #include "async/uring.bpf.c"
 #include "async/aio.bpf.c"
 

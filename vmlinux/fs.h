@@ -25,7 +25,12 @@ struct super_block {
 	struct backing_dev_info *s_bdi;
 	void *s_fs_info;
 	const char *s_subtype;
-	struct mount *s_mounts; /* before 6.18 a list, which begins with a pointer, too */
+	struct mount *s_mounts; /* since 6.18 */
+} CORE_STRUCT;
+
+/* Before 6.18. */
+struct super_block___list {
+	struct list_head s_mounts;
 } CORE_STRUCT;
 
 /* The private part of a tmpfs superblock. */

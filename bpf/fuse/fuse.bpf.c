@@ -93,16 +93,6 @@ static __always_inline __u32 fuse_file_of_call(const struct fuse_request *reques
 
 /* --- owner --- */
 
-/* Whether the task was followed until its exit, after which the kernel closes its files: many
- * daemons write a file to its server only then. */
-static __always_inline bool fuse_asks_at_exit(struct task_struct *task)
-{
-	struct task_slot *slot = task_slot(task->pid);
-
-	return slot && task_slot_matches(slot, task, task->pid) && slot->exited_ns &&
-	       !(attach_to && recording_ended);
-}
-
 /*
  * Returns the state of the task that asks, if that is the current one and followed, and sets the
  * owner. The kernel sends requests in the background later if the daemon has many, in the context
@@ -114,17 +104,10 @@ static __always_inline struct task_state *fuse_asker(struct remote_mark *mark, s
 	struct fuse_conn *connection = fuse_connection(req);
 	__u32 level = KREAD(pid_namespace, KREAD(fuse_conn, connection, pid_ns), level);
 	__u32 tid = level ? 0 : KREAD(fuse_req, req, in.h.pid);
-	struct task_state *state = NULL;
 	struct task_slot *slot;
 
-	if (!tid || tid == (__u32)task->pid) {
-		state = task_followed(task);
-		if (state || fuse_asks_at_exit(task)) {
-			mark->pid = task->tgid;
-			mark->tid = task->pid;
-		}
-		return state;
-	}
+	if (!tid || tid == (__u32)task->pid)
+		return remote_asker(mark);
 	slot = task_slot(tid);
 	if (slot && slot->tid == tid && slot->state.mode == TASK_FOLLOWED &&
 	    !(attach_to && recording_ended)) {
@@ -208,22 +191,10 @@ static __always_inline __u32 fuse_moved(__u64 args, __u32 opcode, __u32 asked)
 	return bytes < asked ? bytes : asked;
 }
 
-/* A file system that is not mounted yet has no name. */
-static __always_inline void fuse_source(struct device_source *source, struct super_block *sb)
-{
-	__u64 mount = (__u64)KREAD(super_block, sb, s_mounts);
-
-	if (mount && !bpf_core_field_exists(struct mount, mnt_next_for_sb)) /* in a list */
-		mount -= bpf_core_field_offset(struct mount___list, mnt_instance);
-	source->name = mount ? (__u64)KREAD(mount, mount, mnt_devname) : 0;
-	source->type = (__u64)KREAD(file_system_type, KREAD(super_block, sb, s_type), name);
-	source->subtype = (__u64)KREAD(super_block, sb, s_subtype);
-}
-
 static __always_inline int fuse_end(struct fuse_req *req)
 {
 	struct address at = { (__u64)req };
-	struct remote_end end = { .now_ns = bpf_ktime_get_ns() };
+	struct remote_end end = { .now_ns = bpf_ktime_get_ns(), .rtt_ns = -1 };
 	__u64 args = (__u64)KREAD(fuse_req, req, args);
 	__u32 opcode = KREAD(fuse_args, args, opcode);
 	struct super_block *sb = fuse_super_block(req);
@@ -245,7 +216,7 @@ static __always_inline int fuse_end(struct fuse_req *req)
 	if (fuse_flag(req, bpf_core_enum_value(enum fuse_req_flag, FR_INTERRUPTED)))
 		end.flags |= TRACE_REMOTE_INTERRUPTED;
 	if (sb)
-		fuse_source(&source, sb);
+		remote_source(&source, sb);
 	remote_count(&source, fuse_class(opcode), &mark, &end);
 	if (mark.recorded)
 		remote_send(&mark, &end);

@@ -8,6 +8,7 @@
 #define FAULTLINE_EVENT_H
 
 #include "bpf/fuse/fuse_operations.h"
+#include "bpf/nfs/nfs_operations.h"
 #include "bpf/records/event_base.h"
 #include "bpf/records/event_call.h"
 #include "bpf/records/event_in_flight.h"
@@ -53,6 +54,7 @@ enum record_kind {
 	RECORD_STACK,
 	RECORD_SAMPLE,
 	RECORD_REMOTE,
+	RECORD_RPC, /* like RECORD_REMOTE, of the layer nfs */
 	RECORD_KIND_COUNT,
 };
 
@@ -100,8 +102,8 @@ struct file_entry {
 /* Flag in an id: the file's record was lost, so the id must not be remembered. */
 #define FILE_UNANNOUNCED (1u << 31)
 
-/* All activity of a device or FUSE mount, from any process, counted per CPU and device. Classes as
- * in /proc/diskstats; other requests to FUSE daemons are not counted here. */
+/* All activity of a device or mount (FUSE, NFS), from any process, counted per CPU and device.
+ * Classes as in /proc/diskstats; other requests to servers of mounts are not counted here. */
 enum device_class {
 	DEVICE_READ,
 	DEVICE_WRITE,
@@ -187,7 +189,7 @@ EVENT_RECORD(event_wait, struct event_header header, WAIT, 64);
 EVENT_RECORD(event_frame, struct event_header header, FRAME, 824);
 EVENT_RECORD(event_stack, struct event_header header, STACK, 56);
 EVENT_RECORD(event_sample, struct event_header header, SAMPLE, 88);
-EVENT_RECORD(event_remote, struct event_header header, REMOTE, 88);
+EVENT_RECORD(event_remote, struct event_header header, REMOTE, 104);
 
 /* A request followed by its only recorded bio, in one record. */
 struct event_request_single {
@@ -292,6 +294,7 @@ enum {
 /* Requests to servers of file systems follow. Mode profile does not aggregate them. */
 #define OP_PROFILED_SIZE 256
 #define OP_FUSE OP_PROFILED_SIZE /* and then in the order of the opcodes */
+#define OP_NFS (OP_FUSE + FUSE_OPCODES)
 #define OP_TABLE_SIZE 512
 
 /* A process has mapped code from a file; address and length as passed to mmap(). */

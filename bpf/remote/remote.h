@@ -11,7 +11,7 @@
 
 struct remote_mark {
 	__u64 start_ns;
-	__u64 taken_ns; /* when the server got it; 0: unknown */
+	__u64 taken_ns; /* when the server got it; 0: unknown; of calls, the last counted attempt */
 	__u64 node;
 	__s64 offset; /* in the file; -1: none */
 	__u32 pid, tid;
@@ -19,7 +19,8 @@ struct remote_mark {
 	__u32 asked_bytes;
 	__u32 flags; /* TRACE_REMOTE_* */
 	__u16 op;
-	__u16 recorded; /* belongs to the run; otherwise only counted for its device */
+	__u8 recorded; /* belongs to the run; otherwise only counted for its device */
+	__u8 counted;  /* may be repeated, but was counted: another request may take its slot */
 };
 
 /* How it ended. */
@@ -30,7 +31,16 @@ struct remote_end {
 	__u32 error; /* errno; 0: none */
 	__u32 server_pid;
 	__u32 flags;
+	__s64 rtt_ns; /* since the last transmission; -1: unknown */
+	__u32 sent_bytes, received_bytes;
+	__u32 retransmits;
 };
+
+/* Requests to daemons and calls of network file systems are counted apart when lost. */
+static __always_inline __u32 remote_kind(__u32 op)
+{
+	return op < OP_NFS ? RECORD_REMOTE : RECORD_RPC;
+}
 
 #define REMOTE_SLOTS_LOG 12
 
@@ -62,28 +72,36 @@ __noinline int remote_mark_put(struct address *request, struct remote_mark *mark
 	if (!slot)
 		return 0;
 	holder = __sync_val_compare_and_swap(&slot->request, 0, at);
+	if (holder && holder != at && slot->mark.counted &&
+	    __sync_val_compare_and_swap(&slot->request, holder, at) == holder)
+		holder = 0;
 	if (!holder || holder == at) {
 		slot->mark = *mark;
 		return 0;
 	}
 	copy = *mark; /* on the stack: up to 6.1, maps accept no other value */
 	if (remote_marks_put(&at, &copy) < 0 && copy.recorded)
-		ring_lose(RECORD_REMOTE);
+		ring_lose(remote_kind(copy.op));
 	return 0;
+}
+
+static __always_inline struct remote_mark *remote_mark_find(__u64 *at)
+{
+	struct remote_slot *slot = remote_places_slot(*at);
+
+	return slot && slot->request == *at ? &slot->mark : remote_marks_find(at);
 }
 
 /* The server has received the request. */
 __noinline int remote_mark_taken(struct address *request, __u64 now_ns)
 {
 	struct remote_mark *mark;
-	struct remote_slot *slot;
 	__u64 at;
 
 	if (!request)
 		return 0;
 	at = request->at;
-	slot = remote_places_slot(at);
-	mark = slot && slot->request == at ? &slot->mark : remote_marks_find(&at);
+	mark = remote_mark_find(&at);
 	if (mark)
 		mark->taken_ns = now_ns;
 	return 0;
@@ -110,6 +128,76 @@ __noinline int remote_mark_take(struct address *request, struct remote_mark *mar
 		return 0;
 	*mark = *overflow;
 	return remote_marks_remove(&at);
+}
+
+/* Copies the mark of a request that may be repeated, for an attempt, which its start identifies.
+ * The mark stays, until its slot is needed. Returns 1 to one of several callers for the same
+ * attempt, 0 to the others. */
+__noinline int remote_mark_attempt(struct address *request, struct remote_mark *mark,
+				   __u64 start_ns)
+{
+	struct remote_slot *slot;
+	__u64 at, last;
+
+	if (!request || !mark)
+		return 0;
+	at = request->at;
+	slot = remote_places_slot(at);
+	if (!slot || slot->request != at)
+		return remote_mark_take(request, mark);
+	last = slot->mark.taken_ns;
+	*mark = slot->mark;
+	if (slot->request != at || last == start_ns ||
+	    __sync_val_compare_and_swap(&slot->mark.taken_ns, last, start_ns) != last)
+		return 0;
+	slot->mark.counted = 1;
+	return 1;
+}
+
+/* --- owner --- */
+
+/* Whether the task was followed until its exit, after which the kernel closes its files: many
+ * clients write a file to its server only then. */
+static __always_inline bool remote_asks_at_exit(struct task_struct *task)
+{
+	struct task_slot *slot = task_slot(task->pid);
+
+	return slot && task_slot_matches(slot, task, task->pid) && slot->exited_ns &&
+	       !(attach_to && recording_ended);
+}
+
+/* Returns the state of the current task if it is followed. Sets the owner of its request. */
+static __always_inline struct task_state *remote_asker(struct remote_mark *mark)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = task_followed(task);
+
+	if (state || remote_asks_at_exit(task)) {
+		mark->pid = task->tgid;
+		mark->tid = task->pid;
+	}
+	return state;
+}
+
+/* --- its end --- */
+
+/* A file system that is not mounted yet has no name. */
+static __always_inline void remote_source(struct device_source *source, struct super_block *sb)
+{
+	__u64 mount;
+
+	if (bpf_core_field_exists(struct mount, mnt_next_for_sb)) {
+		mount = (__u64)KREAD(super_block, sb, s_mounts);
+	} else {
+		mount = (__u64)KREAD(super_block___list, sb, s_mounts.next);
+		if (mount == (__u64)KFIELD(super_block___list, sb, s_mounts.next)) /* empty */
+			mount = 0;
+		if (mount)
+			mount -= bpf_core_field_offset(struct mount___list, mnt_instance);
+	}
+	source->name = mount ? (__u64)KREAD(mount, mount, mnt_devname) : 0;
+	source->type = (__u64)KREAD(file_system_type, KREAD(super_block, sb, s_type), name);
+	source->subtype = (__u64)KREAD(super_block, sb, s_subtype);
 }
 
 /* Counts a request to a server as one to its device, unless that is a block device (fuseblk), to
@@ -149,7 +237,7 @@ __noinline int remote_send(struct remote_mark *mark, struct remote_end *end)
 	}
 	if (profile_aggregates_all() && !profile_also_records(mark->pid))
 		return 0;
-	event = ring_reserve(RECORD_REMOTE, sizeof(*event),
+	event = ring_reserve(remote_kind(mark->op), sizeof(*event),
 			     (struct owner) { mark->pid, mark->tid });
 	if (!event)
 		return 0;
@@ -168,7 +256,10 @@ __noinline int remote_send(struct remote_mark *mark, struct remote_end *end)
 	event->flags = mark->flags | end->flags;
 	event->op = mark->op;
 	event->error = end->error;
-	event->pad = 0;
+	event->rtt_ns = end->rtt_ns;
+	event->sent_bytes = end->sent_bytes;
+	event->received_bytes = end->received_bytes;
+	event->retransmits = end->retransmits;
 	ring_submit(event);
 	return 0;
 }

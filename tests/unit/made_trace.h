@@ -62,6 +62,10 @@ enum {
 	M_FUSE_WRITE,
 	M_FUSE_LOOKUP,
 	M_FUSE_GETATTR,
+	M_NFS_READ,
+	M_NFS_WRITE,
+	M_NFS_COMMIT,
+	M_NFS_ACCESS,
 	M_OPERATIONS
 };
 
@@ -109,6 +113,10 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_FUSE_WRITE] = { "fuse", "fuse_write", TRACE_SERVED },
 	[M_FUSE_LOOKUP] = { "fuse", "fuse_lookup", TRACE_SERVED },
 	[M_FUSE_GETATTR] = { "fuse", "fuse_getattr", TRACE_SERVED },
+	[M_NFS_READ] = { "nfs", "nfs_read", TRACE_SERVED },
+	[M_NFS_WRITE] = { "nfs", "nfs_write", TRACE_SERVED },
+	[M_NFS_COMMIT] = { "nfs", "nfs_commit", TRACE_SERVED },
+	[M_NFS_ACCESS] = { "nfs", "nfs_access", TRACE_SERVED },
 };
 
 /* Options of a made trace; zeros are the defaults. */
@@ -124,6 +132,7 @@ struct made_options {
 	bool threads;	  /* enables the thread layer */
 	bool stacks;	  /* enables the stack layer */
 	bool fuse;	  /* enables the FUSE layer */
+	bool nfs;	  /* enables the NFS layer */
 	const char *const *command;
 	unsigned int lanes;
 	const struct trace_writer_options *writer; /* replaces `lanes` */
@@ -142,7 +151,7 @@ struct made_trace {
 	int fd;
 	unsigned int lane; /* CPU buffer for later rows that name none */
 	struct trace_writer *writer;
-	struct trace_layer layers[11];
+	struct trace_layer layers[12];
 	struct trace_operation known[M_OPERATIONS]; /* in header order */
 	size_t known_count;
 	uint8_t number[M_OPERATIONS]; /* header index of an operation; M_OPERATIONS: absent */
@@ -221,6 +230,9 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 	if (options->fuse)
 		made->layers[header.layer_count++] =
 			(struct trace_layer) { "fuse", true, "tp_btf", NULL };
+	if (options->nfs)
+		made->layers[header.layer_count++] =
+			(struct trace_layer) { "nfs", true, "raw_tp", NULL };
 	for (size_t i = 0; i < TRACE_KIND_COUNT; i++)
 		made->kinds[i] = (struct trace_kind_total) { .kind = trace_schemas[i].kind,
 							     .layer = trace_schemas[i].layer };

@@ -18,6 +18,7 @@ VARIANTS = {
     "async": ["tp_btf", "tp"],
     "vfs": ["fentry", "kprobe"],
     "fuse": ["tp_btf", "tp_btf*3"],
+    "nfs": ["raw_tp", "raw_tp*3"],
 }
 ATTACHED = " is attached to "  # printed by faultline -v for each program
 LIMIT = 900  # seconds for one job; only to end hanging ones

@@ -44,6 +44,7 @@ ALTERNATIVES = [
       for there in ("io_ring_ctx.file_table.data.nr", "io_ring_ctx.file_table.data.nodes")
       for before in ("io_ring_ctx.file_table.files", "io_ring_ctx.nr_user_files")),
     {"io_rsrc_node.file_ptr", "io_fixed_file.file_ptr"},
+    {"super_block.s_mounts", "super_block.s_mounts.next"},  # since and before 6.18
     {"fuse_req.fm", "fuse_req.chan"},  # before and since 7.2
     {"fuse_args_pages.folios", "fuse_args_pages.pages"},  # since and before 6.13
     # File names of io_uring requests, since and before 7.0.
@@ -72,6 +73,10 @@ OPTIONAL = {
     **{f"fuse_{name}": "a module's"  # whose programs are then not loaded
        for name in ("args", "args_pages", "chan", "conn", "inode", "mount", "req", "req_flag")},
     "iomap_dio": "a module's",
+    **{name: "a module's"
+       for name in ("nfs4_create_arg", "nfs4_sequence_args", "nfs_commit_data", "nfs_fh", "nfs_inode", "nfs_pgio_args",
+                    "nfs_pgio_header", "nfs_pgio_res", "rpc_clnt", "rpc_message", "rpc_procinfo",
+                    "rpc_rqst", "rpc_task")},
     "ovl_entry": "a module's",
     "ovl_inode": "a module's",
 }
@@ -172,6 +177,9 @@ def find_member(btf, number, name):
 
 def fits(ours, theirs):
     """Whether libbpf can adapt a load of our type to the kernel's."""
+    alike = {"union": "struct", "enum64": "enum"}
+    if alike.get(ours.kind, ours.kind) != alike.get(theirs.kind, theirs.kind):
+        return False
     return (ours.kind, theirs.kind) != ("int", "int") or ours.size == theirs.size or not (
         ours.signed or theirs.signed)
 

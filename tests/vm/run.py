@@ -39,6 +39,7 @@ import guest
 import jobs
 import kernels
 import monitor
+import nfs
 import programs
 import relocations
 import storage
@@ -58,7 +59,7 @@ CPUS = {("amd64", "6.12"): "max,-cx16"}
 CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
 WORKLOADS = ("live/calls", "live/mapper", "live/spawner", "live/span_marks", "live/hotread",
              "live/uring", "live/uring_forms", "live/span_opened", "live/present", "live/moves",
-             "live/waits", "live/fuse_serve",
+             "live/waits", "live/fuse_serve", "live/nfs_serve",
              "bench/neighbour")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
@@ -215,7 +216,7 @@ def guests_of(version, packages, options, table):
 
 def guests_for(kernel, version, options, table):
     table.judge_types(kernel, version, options)
-    made = (jobs, alone, storage, attach, vfs, fuse, monitor)
+    made = (jobs, alone, storage, attach, vfs, fuse, nfs, monitor)
     guests = [(kernel, version, [job for some in made for job in some.for_kernel(options.quick)], "")]
     if not options.quick:
         guests.append((kernel, f"{version} preempted", jobs.for_crowd(), "preempt=full"))

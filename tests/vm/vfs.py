@@ -5,12 +5,13 @@ counts twice."""
 import json
 import re
 
+import nfs
 from async_io import judge_forms
 from job import VARIANTS as ALL_VARIANTS
 from job import Absent, Job, NotRun, check, equal, file_row, told_losses
 
 VARIANTS = ALL_VARIANTS["vfs"]
-FILE_BYTES = 1 << 20
+FILE_BYTES = nfs.FILE_BYTES
 STEP, PIECE = 3 * 4096, 4096
 UNENDED_READERS = 60  # more than the kernel tracks returns for at a time
 # Files of the workload `moves` read and written by calls that its account names.
@@ -227,22 +228,12 @@ losetup -d $(cat device); exit $s"""
 WORKERS = """mkdir -p /mnt/forms
 $RUN --file-types all --layers syscall,async,vfs -- uring_forms /mnt/forms account || exit
 faultline run -q -o alone.flt --layers vfs --best-effort -- uring_forms /mnt/forms other"""
-# An NFS 4 server on this machine, with its daemons' upcalls answered by hand. Opens fail during its
-# grace period, 90 s by default and 10 s at minimum.
-NFSD = f"""load nfsd; load nfsv4; [ -d /proc/fs/nfsd ] && grep -q nfs4 /proc/filesystems || exit 77
-mkdir -p /mnt/export /mnt/n; dd if=/dev/urandom of=/mnt/export/data bs={FILE_BYTES} count=1
-mount -t nfsd nfsd /proc/fs/nfsd; cd /proc/fs/nfsd
-echo 10 >nfsv4leasetime; echo 10 >nfsv4gracetime; echo "-3 +4" >versions; echo "tcp 2049" >portlist
-cd /proc/net/rpc; echo "nfsd 127.0.0.1 2147483647 job" >auth.unix.ip/channel
-echo "job /mnt/export 2147483647 9218 65534 65534 0" >nfsd.export/channel
-printf "%s\\n" "job 1 \\x00000000 2147483647 /mnt/export" >nfsd.fh/channel
-echo 2 >/proc/fs/nfsd/threads; cd $OUT
-mount -t nfs4 -o vers=4.2,addr=127.0.0.1,clientaddr=127.0.0.1 127.0.0.1:/ /mnt/n || exit
+NFSD = f"""{nfs.SERVE}
 grep ^io /proc/net/rpc/nfsd >before
 $RUN --layers syscall,vfs -- sh -c "dd if=/mnt/n/data of=/dev/null bs=64k
 dd if=/dev/zero of=/mnt/n/made bs=64k count={FILE_BYTES >> 16} conv=fsync"; s=$?
 grep ^io /proc/net/rpc/nfsd >after
-umount /mnt/n; echo 0 >/proc/fs/nfsd/threads; umount /proc/fs/nfsd; exit $s"""
+{nfs.STOP}; exit $s"""
 # All wait for the end of one file, in the same function at the same time: a shell that is not
 # recorded checks which of them sleep. Then they end, or first make other VFS calls, on files that
 # are not recorded.

@@ -31,8 +31,8 @@ static const struct option_row rows[] = {
 	  "Output format: text, or one JSON object per line. Default: text." },
 	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
 	  "Only events of this layer or kind: task, syscall, fault, pagecache, throttle, block, "
-	  "request, bio, device, span, async, vfs, thread, thread_time, wait, file, fork, exec, "
-	  "exit, stack, frame, sample." },
+	  "request, bio, device, span, async, vfs, fuse, nfs, remote, thread, thread_time, wait, "
+	  "file, fork, exec, exit, stack, frame, sample." },
 	{ 0, "programs", NULL, OPTION_FLAG, FIELD(programs),
 	  "Print the program of each event's process." },
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
@@ -66,7 +66,7 @@ static uint64_t kinds_of(const char *name)
 	uint64_t kinds = 0;
 
 	for (int i = 0; i < TRACE_KIND_COUNT; i++)
-		if (!name || !strcmp(name, trace_schemas[i].layer))
+		if (!name || trace_kind_has_layer(i, name))
 			kinds |= 1ull << i;
 	for (int i = 0; i < TRACE_KIND_COUNT && !kinds; i++)
 		if (!strcmp(name, trace_schemas[i].kind))
@@ -112,13 +112,15 @@ static int list_columns(void)
 
 static void say_known_layers(const char *name)
 {
-	const char *names[2 * TRACE_KIND_COUNT];
+	const char *names[2 * TRACE_KIND_COUNT + 1];
 	struct strbuf list = { .used = 0 };
 	size_t count = 0;
 
-	for (int i = 0; i < 2 * TRACE_KIND_COUNT; i++) {
+	for (int i = 0; i < 2 * TRACE_KIND_COUNT + 1; i++) {
 		const struct trace_schema *schema = &trace_schemas[i % TRACE_KIND_COUNT];
-		const char *known = i < TRACE_KIND_COUNT ? schema->layer : schema->kind;
+		const char *known = i < TRACE_KIND_COUNT       ? schema->layer
+				    : i < 2 * TRACE_KIND_COUNT ? schema->kind
+							       : layer_names[LAYER_NFS];
 
 		if (is_listed(names, count, known))
 			continue;
@@ -145,7 +147,10 @@ static bool has_pid(const struct print_request *request, const struct resolved_r
 static bool is_wanted(const struct print_request *request, const struct resolved_row *row)
 {
 	const char *file = request->filter.file;
+	const char *layer = request->layer;
 
+	if (layer && strcmp(layer, row->layer) && strcmp(layer, trace_schemas[row->kind].kind))
+		return false;
 	if (request->filter.pid != FILTER_NONE && !has_pid(request, row))
 		return false;
 	return !file || (row->path.length && !fnmatch(file, row->path.bytes, FNM_NOESCAPE)) ||

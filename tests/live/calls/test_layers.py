@@ -210,6 +210,8 @@ class Missing(unittest.TestCase):
         "fuse_request_send": ("fuse", "", ""),
         "fuse_request_end": ("fuse", "", ""),
         "fuse_request_sent": ("", "fuse: time in the queue and in the daemon", ""),
+        "rpc_task_begin": ("nfs", "", ""),
+        "rpc_stats_latency": ("nfs", "", ""),
         "sched_switch": ("thread", "", ""),
         "sched_waking": ("", "thread: long waits", ""),
     }

@@ -283,23 +283,61 @@ TEST(test_only_mounts)
 	}
 }
 
+/* Calls to an NFS server: a commit is a flush, and one to no mount in particular is in no row. */
+TEST(test_calls_of_nfs)
+{
+	static const int ops[] = { M_NFS_READ, M_NFS_WRITE, M_NFS_COMMIT, M_NFS_ACCESS };
+	static const char *const cells[] = { "read.requests", "write.requests", "flush.requests",
+					     "other.requests" };
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .block = true, .nfs = true);
+	for (int i = 0; i < 4; i++)
+		for (int n = 0; n <= i; n++)
+			REMOTE(&made, .time = (10 * i + n) * MS, .dur = MS, .queue = MS / 2,
+			       .pid = 10, .op = ops[i], .node = 2, .dev = MOUNT,
+			       .offset = i < 2 ? 0 : -1);
+	REMOTE(&made, .time = 50 * MS, .dur = MS, .queue = 0, .pid = 10, .op = M_NFS_ACCESS,
+	       .offset = -1);
+	report = report_of(&made, 60 * MS);
+	assert_int_equal(report_table(report, "devices")->row_count, 1);
+	for (int i = 0; i < 4; i++)
+		CHECK(report, "devices", 0, cells[i], i + 1);
+	CHECK(report, "devices", 0, "read.queue_ns", MS / 2);
+	done(&made, report);
+}
+
 /* A caveat says that files on a mount were used, but that its requests were not recorded. */
 TEST(test_unrecorded_mount)
 {
-	static const char *const types[] = { "fuse", "ext4", "fuse" };
+	static const struct {
+		const char *type, *says;
+		bool fuse, nfs;
+	} rows[] = { { "fuse", "FUSE", false, true },
+		     { "ext4", NULL, false, false },
+		     { "fuse", NULL, true, false },
+		     { "nfs4", "NFS", true, false },
+		     { "nfs", NULL, false, true } };
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct made_trace made;
 		struct report *report;
-		bool said = false;
+		const char *said = NULL;
 
-		BEGIN(&made, .fuse = i == 2);
+		BEGIN(&made, .fuse = rows[i].fuse, .nfs = rows[i].nfs);
 		FILE_ROW(&made, .id = 1, .ino = 1, .dev = 44, .path = "/mnt/a",
-			 .filesystem = types[i]);
+			 .filesystem = rows[i].type);
 		report = report_of(&made, 60 * MS);
-		for (size_t row = 0; row < report_table(report, "caveats")->row_count; row++)
-			said |= strstr(ask(report, "caveats", row, "text")->text, "FUSE") != NULL;
-		assert_int_equal(said, i == 0);
+		for (size_t row = 0; row < report_table(report, "caveats")->row_count; row++) {
+			const char *text = ask(report, "caveats", row, "text")->text;
+
+			if (strstr(text, " mounts were used"))
+				said = text;
+		}
+		assert_int_equal(said != NULL, rows[i].says != NULL);
+		if (said)
+			assert_non_null(strstr(said, rows[i].says));
 		done(&made, report);
 	}
 }

@@ -26,10 +26,11 @@ static inline bool device_is_mount(uint32_t dev)
 }
 
 /* True for a request to the server of a mount with a block device (fuseblk), whose number is that
- * device's: the requests of the server count there. */
+ * device's: the requests of the server count there. Also for one to no mount in particular. */
 static inline bool device_list_ignores(const struct event *event)
 {
-	return event_is_remote(event) && !device_is_mount(event_value(event, REMOTE_DEV));
+	return event_is_remote(event) && (!event_value(event, REMOTE_DEV) ||
+					  !device_is_mount(event_value(event, REMOTE_DEV)));
 }
 
 /* Returns the number of the device in a column of an event, adding it if new; DEVICES_MAX when the

@@ -88,9 +88,13 @@ void row_resolve(struct row_resolver *resolver, const struct event *event, struc
 	row->kind = kind;
 	row->reader = job->traces[trace].reader;
 	row->values = values;
+	row->layer = trace_schemas[kind].layer;
 	row->name = trace_schemas[kind].kind;
-	if (op != NO_COLUMN && values[op] < header->operation_count)
+	if (op != NO_COLUMN && values[op] < header->operation_count) {
 		row->name = header->operations[values[op]].name;
+		if (kind == TRACE_REMOTE)
+			row->layer = header->operations[values[op]].layer;
+	}
 	row->path = resolve_path(job, trace, &resolver->first[kind], values, resolver->joined[0]);
 	row->program = (struct trace_string) { NULL, 0 };
 	row->path2 = resolve_path(job, trace, &resolver->second[kind], values, resolver->joined[1]);

@@ -11,8 +11,9 @@ struct resolved_row {
 	enum trace_kind kind;
 	const struct trace_reader *reader; /* has the strings of the values */
 	const uint64_t *values;		   /* in the order of trace_schemas[kind] */
-	const char *name;		   /* of the operation; of the kind if the row has none */
-	struct trace_string path;	   /* absolute if known; empty if there is none */
+	const char *layer;
+	const char *name;	  /* of the operation; of the kind if the row has none */
+	struct trace_string path; /* absolute if known; empty if there is none */
 	struct trace_string path2;
 	struct trace_string program; /* of its process, if requested; otherwise empty */
 };

@@ -60,7 +60,8 @@ const struct finding_rule finding_device_errors = {
 	FINDING_EVIDENCE(struct device_errors, errors_evidence),
 	.title = "{device} fails requests of the run",
 	.says = "{reads} reads and {writes} writes failed, of {requests} requests",
-	.advice = "Check the kernel log (dmesg) and the device, or the log of the FUSE daemon, and "
+	.advice = "Check the kernel log (dmesg) and the device, or the log of the FUSE daemon or "
+		  "NFS server, and "
 		  "verify what was written before "
 		  "trusting its data",
 	.more = "faultline report --table devices TRACE",
@@ -93,7 +94,8 @@ static const struct table_column waits_evidence[] = {
 	COLUMN(queue_waits, time_ns, "time", NS, UNION, "time with at least one of them in flight"),
 	COLUMN(queue_waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 	FACT(queue_waits, queue_each_ns, "queue", NS,
-	     "average time of a request part until the driver, or the FUSE daemon, received it"),
+	     "average time of a request part until the driver, or the server of a mount, received "
+	     "it"),
 	FACT(queue_waits, service_each_ns, "service", NS,
 	     "average time from then to its completion; the queue included if that is null"),
 	FACT(queue_waits, service_p50_ns, NULL, NS, "median service time of a request"),

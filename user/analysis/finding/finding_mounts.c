@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Findings about FUSE mounts, where most operations take a round trip to a daemon. */
+/* Findings about FUSE and NFS mounts, where most operations take a round trip to a server. */
 #include "analysis/devices/devices.h"
 #include "analysis/finding/finding.h"
 
@@ -13,7 +13,7 @@ struct mount_reads {
 
 static const struct table_column reads_evidence[] = {
 	FACT(mount_reads, mount, "mount", NONE, "source and type of the mount"),
-	FACT(mount_reads, requests, "requests", COUNT, "read requests of the run to its daemon"),
+	FACT(mount_reads, requests, "requests", COUNT, "read requests of the run to its server"),
 	FACT(mount_reads, bytes_each, "each", BYTES, "average bytes per request"),
 	FACT(mount_reads, each_ns, "took", NS, "average time of a request"),
 	COLUMN(mount_reads, time_ns, "time", NS, UNION, "time with at least one of them in flight"),
@@ -73,7 +73,7 @@ static int find_small_reads(struct findings *findings, const struct finding_rule
 const struct finding_rule finding_mount_small_reads = {
 	.id = "mount-small-reads",
 	.order = 521,
-	.needs = JOB_FUSE,
+	.needs = JOB_MOUNTS,
 	.find = find_small_reads,
 	.confidence = FINDING_LIKELY,
 	.reported_by = { "small-reads-storage" },
@@ -84,15 +84,16 @@ const struct finding_rule finding_mount_small_reads = {
 	.says = "{requests} requests of {bytes_each}, {each_ns} each, {in_order} of them in order; "
 		"in flight for {time_ns}, at {bandwidth}/s",
 	.advice =
-		"Let the daemon accept larger reads (max_read, max_readahead, no direct_io), raise "
-		"read_ahead_kb of the mount in /sys/class/bdi, or read ≥ 1 MiB at a time",
+		"Let the server accept larger reads (FUSE: max_read, max_readahead, no direct_io; "
+		"NFS: rsize), raise read_ahead_kb of the mount in /sys/class/bdi, or read ≥ 1 MiB "
+		"at a time",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "requests, took read",
-	.rule = "Each request to the daemon of a FUSE mount is a round trip, and often another one "
-		"over the network behind it, whatever its size. What is read in order could be "
-		"fetched in larger pieces, ahead of use. How large they get is limited by the "
-		"program's reads if the cache is bypassed (O_DIRECT, direct_io), by the mount's "
-		"readahead, and by what the daemon allows.",
+	.rule = "Each request to an NFS server or the daemon of a FUSE mount is a round trip, and "
+		"behind a daemon often another one over the network, whatever its size. What is "
+		"read in order could be fetched in larger pieces, ahead of use. How large they get "
+		"is limited by the program's reads if the cache is bypassed (O_DIRECT, direct_io), "
+		"by the mount's readahead, and by what the server allows.",
 };
 
 /* --- more round trips than data --- */
@@ -107,7 +108,7 @@ struct mount_others {
 static const struct table_column others_evidence[] = {
 	FACT(mount_others, mount, "mount", NONE, "source and type of the mount"),
 	FACT(mount_others, requests, "requests", COUNT,
-	     "requests of the run to its daemon that neither move nor sync data"),
+	     "requests of the run to its server that neither move nor sync data"),
 	FACT(mount_others, op, "leading", NONE, "the kind with the most time"),
 	FACT(mount_others, each_ns, "each", NS, "average time of such a request"),
 	COLUMN(mount_others, time_ns, "time", NS, UNION,
@@ -152,7 +153,7 @@ static int find_others(struct findings *findings, const struct finding_rule *rul
 const struct finding_rule finding_mount_metadata = {
 	.id = "mount-metadata",
 	.order = 522,
-	.needs = JOB_FUSE,
+	.needs = JOB_MOUNTS,
 	.find = find_others,
 	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct mount_others, others_evidence),
@@ -162,12 +163,14 @@ const struct finding_rule finding_mount_metadata = {
 	.says = "{requests} requests that move no data, {each_ns} each, {share} of the time of all "
 		"requests; {op} leads",
 	.advice =
-		"Let the kernel cache names and attributes (entry_timeout, attr_timeout, "
-		"negative_timeout, or the daemon's own options), pack small files, keep files open",
+		"Let the kernel cache names and attributes (FUSE: entry_timeout, attr_timeout, "
+		"negative_timeout, or the daemon's own options; NFS: actimeo, nocto if nobody else "
+		"writes), pack small files, keep files open",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "requests, paths operations",
 	.rule = "Each lookup of a name, each query of attributes, each open and close of a file on "
-		"a FUSE mount asks the daemon, unless the kernel may answer from its cache, for as "
-		"long as the daemon allows. A path is looked up directory by directory. Often the "
-		"daemon asks a server in turn: then each takes a round trip over the network.",
+		"a FUSE or NFS mount asks the server, unless the kernel may answer from its cache, "
+		"for as long as the server or the mount allows. A path is looked up directory by "
+		"directory. Often a FUSE daemon asks a server in turn: then each takes a round "
+		"trip over the network.",
 };

@@ -23,6 +23,8 @@ static const struct {
 	{ "fuse", FILE_SYSTEM_SERVED },
 	{ "fuseblk", FILE_SYSTEM_SERVED },
 	{ "virtiofs", FILE_SYSTEM_SERVED },
+	{ "nfs", FILE_SYSTEM_NFS },
+	{ "nfs4", FILE_SYSTEM_NFS },
 };
 
 unsigned int file_system_traits(struct trace_string type)

@@ -15,6 +15,7 @@
 #define FILE_SYSTEM_LOCKS_HERE (1u << 2)
 /* Served by a daemon: FUSE. */
 #define FILE_SYSTEM_SERVED (1u << 3)
+#define FILE_SYSTEM_NFS (1u << 4)
 
 /* Returns FILE_SYSTEM_* of the type with that name; 0 if it is not in the table. */
 unsigned int file_system_traits(struct trace_string type);

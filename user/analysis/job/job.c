@@ -43,7 +43,9 @@ static enum device_use use_of(const char *name)
 	} served[] = {
 		{ "fuse_read", DEVICE_READS },	   { "fuse_write", DEVICE_WRITES },
 		{ "fuse_fsync", DEVICE_FLUSHES },  { "fuse_fsyncdir", DEVICE_FLUSHES },
-		{ "fuse_syncfs", DEVICE_FLUSHES },
+		{ "fuse_syncfs", DEVICE_FLUSHES }, { "nfs_read", DEVICE_READS },
+		{ "nfs_read_plus", DEVICE_READS }, { "nfs_write", DEVICE_WRITES },
+		{ "nfs_commit", DEVICE_FLUSHES },
 	};
 	static const char request[] = "request_";
 	int use = 0;

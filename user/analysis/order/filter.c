@@ -216,7 +216,7 @@ static uint64_t kinds_of_layer(const char *layer)
 	uint64_t kinds = 0;
 
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
-		kinds |= !strcmp(trace_schemas[kind].layer, layer) ? 1ull << kind : 0;
+		kinds |= trace_kind_has_layer(kind, layer) ? 1ull << kind : 0;
 	return kinds;
 }
 

@@ -276,6 +276,25 @@ static bool has_rows(const char *kind)
 	return false;
 }
 
+/* Sums the totals of a kind, which may have some for each of several layers, into `sum`. Returns
+ * false if an earlier entry is of the same kind. */
+static bool sum_kind(const struct trace_totals *totals, size_t number, struct trace_kind_total *sum)
+{
+	*sum = (struct trace_kind_total) { .kind = totals->kinds[number].kind };
+	for (size_t i = 0; i < totals->kind_count; i++) {
+		const struct trace_kind_total *kind = &totals->kinds[i];
+
+		if (strcmp(kind->kind, sum->kind))
+			continue;
+		if (i < number)
+			return false;
+		sum->events = clock_add(sum->events, kind->events);
+		sum->written = clock_add(sum->written, kind->written);
+		sum->lost = clock_add(sum->lost, kind->lost);
+	}
+	return true;
+}
+
 uint64_t trace_unaccounted(const struct job *job)
 {
 	uint64_t unaccounted = 0;
@@ -286,15 +305,17 @@ uint64_t trace_unaccounted(const struct job *job)
 		if (trace_reader_damage(job->traces[i].reader))
 			continue; /* rows lost to damage are counted elsewhere */
 		for (size_t j = 0; totals && j < totals->kind_count; j++) {
-			const struct trace_kind_total *kind = &totals->kinds[j];
-			uint64_t there = has_rows(kind->kind)
-						 ? count_rows(&job->traces[i], kind->kind)
-						 : kind->written;
-			uint64_t reported = clock_add(there, kind->lost);
+			struct trace_kind_total sum;
+			uint64_t there, reported;
 
-			unaccounted = clock_add(unaccounted, reported > kind->events
-								     ? reported - kind->events
-								     : kind->events - reported);
+			if (!sum_kind(totals, j, &sum))
+				continue;
+			there = has_rows(sum.kind) ? count_rows(&job->traces[i], sum.kind)
+						   : sum.written;
+			reported = clock_add(there, sum.lost);
+			unaccounted = clock_add(unaccounted, reported > sum.events
+								     ? reported - sum.events
+								     : sum.events - reported);
 		}
 	}
 	return unaccounted;
@@ -416,7 +437,7 @@ static uint64_t damaged_rows(const struct job *job, const char *layer)
 
 	for (size_t i = 0; i < job->trace_count; i++)
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
-			if (!strcmp(trace_schemas[kind].layer, layer))
+			if (trace_kind_has_layer(kind, layer))
 				rows += trace_reader_damaged_rows(job->traces[i].reader, kind);
 	return rows;
 }

@@ -367,19 +367,29 @@ static void say_native(struct strbuf *text, const struct results *results)
 				   rows[i].says);
 }
 
-/* Files on FUSE mounts were used, but their requests were not recorded. */
+/* Files on mounts with servers were used, but requests to these were not recorded. */
 static void say_mounts(struct strbuf *text, const struct results *results)
 {
+	static const struct {
+		unsigned int layer, trait;
+		const char *says;
+	} rows[] = {
+		{ JOB_FUSE, FILE_SYSTEM_SERVED,
+		  "files on FUSE mounts were used; requests to their daemons were not recorded "
+		  "(layer fuse, see --table trace)" },
+		{ JOB_NFS, FILE_SYSTEM_NFS,
+		  "files on NFS mounts were used; calls to their servers were not recorded (layer "
+		  "nfs, see --table trace)" },
+	};
 	const struct job *job = results->job;
 
-	if (job->layers & JOB_FUSE)
-		return;
-	for (uint32_t i = 0; i < job->files.count; i++) {
-		if (!file_table_is_on(&job->files, i, FILE_SYSTEM_SERVED))
-			continue;
-		strbuf_add(text, "files on FUSE mounts were used; requests to their daemons were "
-				 "not recorded (layer fuse, see --table trace)");
-		return;
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		uint32_t i = job->layers & rows[row].layer ? job->files.count : 0;
+
+		while (i < job->files.count && !file_table_is_on(&job->files, i, rows[row].trait))
+			i++;
+		if (i < job->files.count)
+			strbuf_join(text, "; ", "%s", rows[row].says);
 	}
 }
 

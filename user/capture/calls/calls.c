@@ -226,7 +226,7 @@ static const struct call call_table[] = {
 #define CALL_COUNT (sizeof(call_table) / sizeof(call_table[0]))
 
 #define OP_FIRST_ASYNC (OP_FIRST_CALL + CALL_COUNT)
-#define OP_COUNT (OP_FUSE + FUSE_OPCODES)
+#define OP_COUNT (OP_NFS + NFS_OPERATION_COUNT)
 
 static_assert(OP_FIRST_ASYNC + ASYNC_OPERATIONS_MAX <= OP_PROFILED_SIZE, "raise OP_PROFILED_SIZE");
 static_assert(OP_COUNT <= OP_TABLE_SIZE, "raise OP_TABLE_SIZE");
@@ -254,6 +254,9 @@ static struct trace_operation operations[OP_COUNT] = {
 #define FUSE(opcode, name) [OP_FUSE + (opcode)] = { "fuse", name, TRACE_SERVED },
 		FUSE_OPERATIONS(FUSE)
 #undef FUSE
+#define NFS(id, name) [OP_NFS + NFS_##id] = { "nfs", name, TRACE_SERVED },
+			NFS_OPERATIONS(NFS)
+#undef NFS
 };
 
 unsigned int calls_first_async(void)

@@ -108,6 +108,7 @@ void op_sums_add_record(struct op_sums *sums, const struct event_header *record)
 		count_request(sums, (const struct event_request *)record);
 		break;
 	case RECORD_REMOTE:
+	case RECORD_RPC:
 		count_remote(sums, remote->op, remote->error, remote->bytes, remote->duration_ns);
 		break;
 	default:

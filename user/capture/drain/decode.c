@@ -81,10 +81,26 @@ const char *decoder_kind_name(enum record_kind kind)
 	return kind == RECORD_NONE ? "none" : trace_schemas[decode_kinds[kind].kind].kind;
 }
 
+void decoder_add_rows(const struct decoder *decoder, const struct trace_writer *writer,
+		      enum record_kind kind, uint64_t *written, uint64_t *lost)
+{
+	enum trace_kind rows = decoder_kind(kind);
+	uint64_t calls = decoder_taken(decoder, RECORD_RPC);
+
+	if (rows == TRACE_KIND_COUNT || kind == RECORD_RPC)
+		return;
+	*written = trace_writer_rows(writer, rows);
+	*lost += trace_writer_discarded(writer, rows);
+	if (kind == RECORD_REMOTE)
+		*written -= calls < *written ? calls : *written;
+}
+
 const char *decoder_kind_layer(enum record_kind kind)
 {
 	if (kind == RECORD_CODE)
 		return layer_names[LAYER_SPAN];
+	if (kind == RECORD_RPC)
+		return layer_names[LAYER_NFS];
 	return kind == RECORD_NONE ? "none" : trace_schemas[decode_kinds[kind].kind].layer;
 }
 

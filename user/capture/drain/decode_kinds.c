@@ -430,4 +430,5 @@ const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
 	[RECORD_STACK] = { TRACE_STACK, sizeof(struct event_stack), take_stack, stack_bytes },
 	[RECORD_SAMPLE] = { TRACE_SAMPLE, sizeof(struct event_sample), take_sample, sample_bytes },
 	[RECORD_REMOTE] = { TRACE_REMOTE, sizeof(struct event_remote), take_remote },
+	[RECORD_RPC] = { TRACE_REMOTE, sizeof(struct event_remote), take_remote },
 };

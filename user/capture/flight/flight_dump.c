@@ -57,17 +57,13 @@ static size_t fill_kinds(struct dump *dump, struct flight_written *written)
 	size_t n = 0;
 
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
-		enum trace_kind rows = decoder_kind(kind);
 		struct trace_kind_total *total = &dump->kinds[n++];
 
 		total->kind = decoder_kind_name(kind);
 		total->layer = decoder_kind_layer(kind);
 		total->written = decoder_taken(dump->decoder, kind);
 		total->lost = dump->lost[kind] + decoder_refused(dump->decoder, kind);
-		if (rows != TRACE_KIND_COUNT) {
-			total->written = trace_writer_rows(dump->writer, rows);
-			total->lost += trace_writer_discarded(dump->writer, rows);
-		}
+		decoder_add_rows(dump->decoder, dump->writer, kind, &total->written, &total->lost);
 		total->events = total->written + total->lost;
 	}
 	for (int layer = 0; layer < LAYER_COUNT; layer++) {

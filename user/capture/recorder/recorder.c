@@ -401,12 +401,9 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 		uint64_t events = counts->kinds[kind].events + unbegun +
 				  (kind == RECORD_FILE && recorder->profile_rows.other_named);
 
-		if (rows != TRACE_KIND_COUNT) {
-			written = trace_writer_rows(recorder->writer, rows);
-			lost += trace_writer_discarded(recorder->writer, rows);
-			if (!decoder_has_own_rows(kind))
-				events = written + lost;
-		}
+		decoder_add_rows(recorder->decoder, recorder->writer, kind, &written, &lost);
+		if (rows != TRACE_KIND_COUNT && !decoder_has_own_rows(kind))
+			events = written + lost;
 		counts->kind_totals[n++] = (struct trace_kind_total) {
 			.kind = decoder_kind_name(kind),
 			.layer = decoder_kind_layer(kind),

@@ -72,7 +72,7 @@ static int map_buffers(struct session *session)
 	if (!err && session->options.mode != PROFILE_OFF)
 		err = profile_open(&session->profile, bpf_map__fd(skeleton->maps.profile_slots),
 				   session->profile_slots);
-	if (!err && (session->choice.on[LAYER_BLOCK] || session->choice.on[LAYER_FUSE]))
+	if (!err && session_counts_devices(session))
 		err = device_stats_open(&session->device_stats,
 					bpf_map__fd(skeleton->maps.device_places),
 					bpf_map__fd(skeleton->maps.devices), session->cpus,

@@ -182,11 +182,11 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.bio_marks, 1);
 		bpf_map__set_max_entries(skeleton->maps.bio_places, 1);
 	}
-	if (!session->choice.on[LAYER_FUSE]) {
+	if (!session->choice.on[LAYER_FUSE] && !session->choice.on[LAYER_NFS]) {
 		bpf_map__set_max_entries(skeleton->maps.remote_marks, 1);
 		bpf_map__set_max_entries(skeleton->maps.remote_places, 1);
 	}
-	if (!session->choice.on[LAYER_BLOCK] && !session->choice.on[LAYER_FUSE]) {
+	if (!session_counts_devices(session)) {
 		bpf_map__set_max_entries(skeleton->maps.devices, 1);
 		bpf_map__set_max_entries(skeleton->maps.device_places, 1);
 	}

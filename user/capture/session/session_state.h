@@ -48,6 +48,13 @@ struct session {
 	bool multi;		     /* uprobes are attached by uprobe_multi links */
 };
 
+static inline bool session_counts_devices(const struct session *session)
+{
+	const bool *on = session->choice.on;
+
+	return on[LAYER_BLOCK] || on[LAYER_FUSE] || on[LAYER_NFS];
+}
+
 /* Opens the object and sets everything that must be set before loading, except which programs to
  * load. Returns NULL and sets errno on failure. */
 struct faultline *session_open_skeleton(struct session *session);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Operations in flight and threads when a recording ends: iterators over tasks, opened while the process has
- * the privileges, and read once at the end.
+ * Operations in flight and threads when a recording ends: iterators over tasks, opened while the
+ * process has the privileges, and read once at the end.
  */
 #ifndef FAULTLINE_WAITING_H
 #define FAULTLINE_WAITING_H
@@ -20,7 +20,8 @@ struct waiting *waiting_open(struct faultline *skeleton, bool calls, bool async,
  * NULL is fine. */
 void waiting_stop(struct waiting *waiting);
 /* Makes the kernel side send a record for each operation in flight at `end_ns`, or at waiting_stop
- * if that was earlier, and the times of all threads up to then. Must run once, after the programs are detached. NULL is fine. */
+ * if that was earlier, and the times of all threads up to then. Must run once, after the programs
+ * are detached. NULL is fine. */
 void waiting_record(struct waiting *waiting, uint64_t end_ns);
 void waiting_close(struct waiting *waiting);
 

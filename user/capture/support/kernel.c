@@ -35,12 +35,24 @@ struct answer {
 	int status;
 };
 
+/* Modules with tracepoints and types that layers require. */
+static const char *const module_names[] = { "sunrpc", "nfs" };
+
+#define MODULES (sizeof(module_names) / sizeof(module_names[0]))
+
+struct module {
+	bool opened;
+	struct btf *btf; /* NULL: not loaded, or built in */
+	struct type_names *names;
+};
+
 struct kernel {
 	struct btf *btf;
 	struct type_names *names;
-	bool has_loop;		   /* the helper bpf_loop */
-	bool preempts_tracing;	   /* fentry and fexit programs */
-	bool preempts_tracepoints; /* typed tracepoint programs, too */
+	struct module modules[MODULES]; /* opened when a type is not in the kernel proper */
+	bool has_loop;			/* the helper bpf_loop */
+	bool preempts_tracing;		/* fentry and fexit programs */
+	bool preempts_tracepoints;	/* typed tracepoint programs, too */
 	struct answer answers[ANSWERS_MAX];
 	size_t answer_count;
 };
@@ -168,13 +180,64 @@ int kernel_attach_id(struct kernel *kernel, enum hook hook, const char *target)
 	return type_names_find(kernel->names, name, BTF_KIND_TYPEDEF);
 }
 
+static const struct module *open_module(struct kernel *kernel, size_t number)
+{
+	struct module *module = &kernel->modules[number];
+
+	if (module->opened)
+		return module;
+	module->opened = true;
+	module->btf = btf__load_module_btf(module_names[number], kernel->btf);
+	if (module->btf && type_names_open(&module->names, module->btf, btf__type_cnt(kernel->btf)))
+		module->names = NULL;
+	return module;
+}
+
+/* Finds a type of the kernel proper or of a module. Returns its id in `btf`, or -ENOENT. */
+static int find_type(struct kernel *kernel, const char *name, unsigned int kind,
+		     const struct btf **btf)
+{
+	int id = type_names_find(kernel->names, name, kind);
+
+	*btf = kernel->btf;
+	for (size_t i = 0; i < MODULES && id < 0; i++) {
+		const struct module *module = open_module(kernel, i);
+
+		if (!module->names)
+			continue;
+		id = type_names_find(module->names, name, kind);
+		*btf = module->btf;
+	}
+	return id;
+}
+
+/* Returns the prototype of a tracepoint's program, whose first argument is internal; NULL: none. */
+static const struct btf_type *tracepoint_type(struct kernel *kernel, const char *target,
+					      const struct btf **btf)
+{
+	const struct btf_type *type;
+	char name[128];
+	int id;
+
+	snprintf(name, sizeof(name), "btf_trace_%s", target);
+	id = find_type(kernel, name, BTF_KIND_TYPEDEF, btf);
+	type = id > 0 ? btf__type_by_id(*btf, id) : NULL;
+	if (type) /* a pointer to a function */
+		type = btf__type_by_id(*btf, type->type);
+	if (type)
+		type = btf__type_by_id(*btf, type->type);
+	return type && btf_is_func_proto(type) ? type : NULL;
+}
+
 static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 {
+	const struct btf *btf;
 	int id, fd;
 
 	switch (hook) {
-	case HOOK_TP_BTF:
 	case HOOK_RAW_TP:
+		return tracepoint_type(kernel, target, &btf) ? 0 : -ENOENT;
+	case HOOK_TP_BTF:
 		id = kernel_attach_id(kernel, hook, target);
 		/* Not tried: that takes as long as attaching, which shows a refusal. */
 		return id < 0 ? -ENOENT : 0;
@@ -226,19 +289,6 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target)
 	return status;
 }
 
-/* Returns the prototype of a tracepoint's program, whose first argument is internal; NULL: none. */
-static const struct btf_type *tracepoint_type(struct kernel *kernel, const char *target)
-{
-	int id = kernel_attach_id(kernel, HOOK_TP_BTF, target);
-	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel->btf, id) : NULL;
-
-	if (type) /* a pointer to a function */
-		type = btf__type_by_id(kernel->btf, type->type);
-	if (type)
-		type = btf__type_by_id(kernel->btf, type->type);
-	return type && btf_is_func_proto(type) ? type : NULL;
-}
-
 static const struct btf_type *function_type(struct kernel *kernel, const char *name)
 {
 	int id = type_names_find(kernel->names, name, BTF_KIND_FUNC);
@@ -250,7 +300,8 @@ static const struct btf_type *function_type(struct kernel *kernel, const char *n
 
 int kernel_tracepoint_arguments(struct kernel *kernel, const char *target)
 {
-	const struct btf_type *type = tracepoint_type(kernel, target);
+	const struct btf *btf;
+	const struct btf_type *type = tracepoint_type(kernel, target, &btf);
 
 	return type ? btf_vlen(type) - 1 : -1;
 }
@@ -276,14 +327,15 @@ static void append_type(const struct btf *btf, int id, struct strbuf *text)
 static bool arguments_are(struct kernel *kernel, bool tracepoint, const char *target,
 			  const char *arguments)
 {
+	const struct btf *btf = kernel->btf;
 	const struct btf_type *type =
-		tracepoint ? tracepoint_type(kernel, target) : function_type(kernel, target);
+		tracepoint ? tracepoint_type(kernel, target, &btf) : function_type(kernel, target);
 	struct strbuf text = { .used = 0 };
 
 	if (!type)
 		return false;
 	for (unsigned int i = tracepoint; i < btf_vlen(type); i++)
-		append_type(kernel->btf, btf_params(type)[i].type, &text);
+		append_type(btf, btf_params(type)[i].type, &text);
 	return !strcmp(text.bytes, arguments);
 }
 
@@ -308,9 +360,10 @@ static bool type_has(const struct btf *btf, int id, const char *member)
 
 bool kernel_has_member(struct kernel *kernel, const char *name, const char *member)
 {
-	int id = type_names_find(kernel->names, name, BTF_KIND_STRUCT);
+	const struct btf *btf;
+	int id = find_type(kernel, name, BTF_KIND_STRUCT, &btf);
 
-	return id > 0 && type_has(kernel->btf, id, member);
+	return id > 0 && type_has(btf, id, member);
 }
 
 /* Whether the record of a classic tracepoint has the field. */
@@ -490,6 +543,10 @@ void kernel_close(struct kernel *kernel)
 {
 	if (!kernel)
 		return;
+	for (size_t i = 0; i < MODULES; i++) {
+		type_names_close(kernel->modules[i].names);
+		btf__free(kernel->modules[i].btf);
+	}
 	type_names_close(kernel->names);
 	btf__free(kernel->btf);
 	free(kernel);

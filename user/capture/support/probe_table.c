@@ -41,6 +41,12 @@
 		"tp_btf*3", .copies = 3, .probes = { __VA_ARGS__ }                                 \
 	}
 
+#define NFS_PROBES                                                                                 \
+	{ "fl_nfs_begin", HOOK_RAW_TP, "rpc_task_begin", 2 },                                      \
+	{                                                                                          \
+		"fl_nfs_count", HOOK_RAW_TP, "rpc_stats_latency", 4                                \
+	}
+
 const struct part parts[] = {
 	{
 		.layer = LAYER_TASK,
@@ -368,6 +374,17 @@ const struct part parts[] = {
 			"time in the queue and in the daemon are not distinguished, which requires "
 			"Linux 7.2",
 		.variants = { COPIED(TYPED("fl_fuse_sent", "fuse_request_sent", "fuse_req*")) },
+	},
+	{
+		.layer = LAYER_NFS,
+		.required = true,
+		.without =
+			"requires the modules sunrpc and nfs, which are loaded when a file system "
+			"is mounted: mount it before the recording",
+		.variants = { { "raw_tp", .reads = { "nfs_inode", "fh" },
+				.probes = { NFS_PROBES } },
+			      { "raw_tp*3", .copies = 3, .reads = { "nfs_inode", "fh" },
+				.probes = { NFS_PROBES } } },
 	},
 	{
 		.layer = LAYER_THREAD,

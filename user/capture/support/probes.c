@@ -104,6 +104,12 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 	};
 	struct probe_program program = { 0 };
 
+	if (variant->reads.type &&
+	    !kernel_has_member(kernel, variant->reads.type, variant->reads.member)) {
+		strbuf_clause(why, "%s: %s.%s does not exist in this kernel", variant->name,
+			      variant->reads.type, variant->reads.member);
+		return false;
+	}
 	while (variant_next(variant, &program)) {
 		const struct probe *probe = program.probe;
 		int status = probe_status(kernel, probe, forced);

@@ -16,7 +16,7 @@
 #define LAYERS_DEFAULT (LAYERS_ALL & ~(1u << LAYER_VFS))
 /* Many kernels cannot record these, most runs do not need them, and the report says so if one does:
  * no warning unless they were chosen. */
-#define LAYERS_QUIET (1u << LAYER_FUSE)
+#define LAYERS_QUIET (1u << LAYER_FUSE | 1u << LAYER_NFS)
 /* A recording without one of these is refused unless the caller insists. */
 #define LAYERS_ESSENTIAL (1u << LAYER_SYSCALL | 1u << LAYER_FAULT)
 
@@ -36,6 +36,9 @@ struct probe {
 struct variant {
 	const char *name;    /* as shown in `check` and the trace */
 	unsigned int copies; /* of each program, of which one does the work; 0: one */
+	struct {
+		const char *type, *member;
+	} reads; /* a kernel struct's member that it cannot do without; NULL: none */
 	struct probe probes[VARIANT_PROBES_MAX];
 };
 

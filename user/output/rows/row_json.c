@@ -50,7 +50,7 @@ void row_json(struct sink *out, const struct resolved_row *row)
 	struct json json = { .out = out, .style = JSON_SPACED };
 
 	json_begin(&json, NULL);
-	json_literal(&json, "layer", schema->layer);
+	json_literal(&json, "layer", row->layer);
 	json_literal(&json, "kind", schema->kind);
 	for (unsigned int i = 0; i < schema->column_count; i++)
 		write_column(&json, row, i);

@@ -21,7 +21,7 @@ static void get_timed(struct relation_row *row, const struct relation_column *co
 static void get_layer(struct relation_row *row, const struct relation_column *column,
 		      struct cell *cell)
 {
-	relation_literal(cell, trace_schemas[row->resolved->kind].layer);
+	relation_literal(cell, row->resolved->layer);
 }
 
 static void get_class(struct relation_row *row, const struct relation_column *column,

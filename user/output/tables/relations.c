@@ -51,7 +51,7 @@ static const struct {
 	{ "processes", "processes", .columns = &relation_processes },
 	{ "stacks", "stacks of samples: a line, and the stack of its caller",
 	  .columns = &relation_stacks },
-	{ "remote", "requests to servers of file systems (FUSE)", EVENTS(TRACE_REMOTE),
+	{ "remote", "requests to servers of file systems (FUSE, NFS)", EVENTS(TRACE_REMOTE),
 	  .columns = &relation_process },
 	{ "operations", "exact totals by operation, lost events included", .table = "operations" },
 	{ "ranks", "compute and I/O by rank", .table = "ranks" },

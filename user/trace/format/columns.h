@@ -91,8 +91,8 @@
 	     "an operation or wait of 1 ms or more, or one of many shorter ones, with the stack "  \
 	     "of the thread at its end; and of the thread running on each CPU, 49 times a second") \
 	KIND(REMOTE, remote, "fuse", REMOTE_DUR, false, OWN, REMOTE,                               \
-	     "a request to the daemon of a FUSE file system, for a thread of the run, or to write " \
-	     "back a file that the run has used")
+	     "a request to the daemon of a FUSE file system, or a remote procedure call of an NFS " \
+	     "client: for a thread of the run, or to write back a file that the run has used")
 
 /* The columns of a kind without the other fields. */
 #define TRACE_COLUMNS(ID, COLUMN) TRACE_FIELDS_##ID(COLUMN, TRACE_NO_COLUMN)
@@ -410,28 +410,38 @@
 	COLUMN(REMOTE_DUR, 1, "dur", UINT, NS, FIELD(__u64, duration_ns),                          \
 	       "time from then until its end: in the queue and in the server")                     \
 	COLUMN(REMOTE_QUEUE, 14, "queue", INT, NS, FIELD(__s64, queue_ns),                         \
-	       "part of the duration before the server took it; -1 if unknown, as without the "    \
-	       "tracepoint fuse_request_sent of Linux 7.2")                                        \
+	       "part of the duration before the server took it, for NFS before its last "          \
+	       "transmission; -1 if unknown, as without the tracepoint fuse_request_sent of "      \
+	       "Linux 7.2")                                        \
 	COLUMN(REMOTE_OFFSET, 6, "offset", INT, BYTES, FIELD(__s64, offset),                       \
 	       "reads and writes: position in the file; otherwise -1")                             \
 	COLUMN(REMOTE_NODE, 8, "node", UINT, NONE, FIELD(__u64, node),                             \
-	       "FUSE: number by which kernel and daemon know the file or directory; 1: the root")  \
+	       "FUSE: number by which kernel and daemon know the file or directory; 1: the root. " \
+	       "NFS: inode number of the file, or of the directory of a name; 0: unknown")         \
+	COLUMN(REMOTE_RTT, 15, "rtt", INT, NS, FIELD(__s64, rtt_ns),                               \
+	       "NFS: time from its last transmission until the reply; 0: no reply, -1: unknown")   \
 	COLUMN(REMOTE_DEV, 7, "dev", UINT, NONE, FIELD(__u32, dev),                                \
 	       "st_dev of the mount's files, major << 20 | minor")                                 \
 	COLUMN(REMOTE_BYTES, 10, "bytes", UINT, BYTES, FIELD(__u32, bytes),                        \
-	       "reads, writes and directory listings: bytes moved, at most those requested")       \
+	       "reads, writes and FUSE directory listings: bytes moved, at most those requested")       \
 	COLUMN(REMOTE_ASKED, 9, "asked", UINT, BYTES, FIELD(__u32, asked_bytes),                   \
 	       "requested bytes of these; otherwise 0")                                            \
 	COLUMN(REMOTE_SERVER, 11, "server_pid", UINT, NONE, FIELD(__u32, server_pid),              \
-	       "process that replied, the daemon; 0: none did")                                    \
+	       "FUSE: process that replied, the daemon; 0: none did")                                    \
 	COLUMN(REMOTE_FILE, 5, "file", UINT, NONE, FIELD(__u32, file),                             \
 	       "file id, 0 for none or unknown")                                                   \
 	COLUMN(REMOTE_FLAGS, 13, "flags", UINT, NONE, FIELD(__u32, flags),                         \
 	       "TRACE_REMOTE_* of flags.h")                                                        \
 	COLUMN(REMOTE_OP, 4, "op", UINT, NONE, FIELD(__u16, op),                                   \
 	       "operation: number in the header's operations")                                     \
-	COLUMN(REMOTE_ERROR, 12, "error", UINT, NONE, FIELD(__u16, error), "0, or the errno")      \
-	HIDDEN(__u32, pad)
+	COLUMN(REMOTE_ERROR, 12, "error", UINT, NONE, FIELD(__u16, error),                         \
+	       "0, or the errno; from 10001 on an error of NFS (RFC 8881) without an errno")       \
+	COLUMN(REMOTE_SENT, 16, "sent", UINT, BYTES, FIELD(__u32, sent_bytes),                     \
+	       "NFS: bytes of the call in all transmissions")                                      \
+	COLUMN(REMOTE_RECEIVED, 17, "received", UINT, BYTES, FIELD(__u32, received_bytes),         \
+	       "NFS: bytes of the reply; 0: none came")                                            \
+	COLUMN(REMOTE_RETRANSMITS, 18, "retransmits", UINT, COUNT, FIELD(__u32, retransmits),      \
+	       "NFS: transmissions after the first one")
 
 /* A device's counts so far; built by the user side now and then from the maps in device.h. */
 #define TRACE_FIELDS_DEVICE(COLUMN, HIDDEN)                                                        \

@@ -18,7 +18,8 @@
 	LAYER(VFS, "vfs", JOB_MOVED | JOB_IO)                                                      \
 	LAYER(THREAD, "thread", 0)                                                                 \
 	LAYER(STACK, "stack", 0)                                                                   \
-	LAYER(FUSE, "fuse", 0)
+	LAYER(FUSE, "fuse", JOB_MOUNTS)                                                            \
+	LAYER(NFS, "nfs", JOB_MOUNTS)
 
 #define LAYER_ENUM(id, ...) LAYER_##id,
 enum layer { TRACE_LAYERS(LAYER_ENUM) LAYER_COUNT };

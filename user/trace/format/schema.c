@@ -5,6 +5,8 @@
  */
 #include "trace/format/schema.h"
 
+#include <string.h>
+
 #include "trace/format/header.h"
 #include "trace/format/layers.h"
 
@@ -35,6 +37,12 @@ const struct trace_schema trace_schemas[TRACE_KIND_COUNT] = { TRACE_KINDS(SCHEMA
 
 #define LAYER_NAME(id, name, also) [LAYER_##id] = name,
 const char *const layer_names[LAYER_COUNT] = { TRACE_LAYERS(LAYER_NAME) };
+
+bool trace_kind_has_layer(enum trace_kind kind, const char *layer)
+{
+	return !strcmp(trace_schemas[kind].layer, layer) ||
+	       (kind == TRACE_REMOTE && !strcmp(layer_names[LAYER_NFS], layer));
+}
 
 const char *const trace_family_names[TRACE_FAMILY_COUNT] = {
 	[TRACE_READ] = "read",

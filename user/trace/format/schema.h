@@ -87,6 +87,10 @@ static inline uint64_t trace_key(uint64_t value)
 	return 1ull << (value * 0x9e3779b97f4a7c15ull >> 58);
 }
 
+/* Whether rows of the kind may be of the layer. Rows "remote" are of the layer of their operation,
+ * fuse or nfs. */
+bool trace_kind_has_layer(enum trace_kind kind, const char *layer);
+
 /* True if column SYSCALL_OP of a kind is the number of an operation. */
 static inline bool trace_has_operations(enum trace_kind kind)
 {

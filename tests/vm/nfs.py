@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Guest jobs for remote procedure calls of NFS clients, compared with /proc/self/mountstats."""
+from job import VARIANTS, Absent, Job, check, equal, told_losses
+
+FILE_BYTES = 1 << 20
+# An NFS 4 server on this machine, with its daemons' upcalls answered by hand. Opens fail during its
+# grace period, 90 s by default and 10 s at minimum.
+SERVE = f"""load nfsd; load nfsv4; [ -d /proc/fs/nfsd ] && grep -q nfs4 /proc/filesystems || exit 77
+mkdir -p /mnt/export /mnt/n; dd if=/dev/urandom of=/mnt/export/data bs={FILE_BYTES} count=1
+mount -t nfsd nfsd /proc/fs/nfsd; cd /proc/fs/nfsd
+echo 10 >nfsv4leasetime; echo 10 >nfsv4gracetime; echo "-3 +4" >versions; echo "tcp 2049" >portlist
+cd /proc/net/rpc; echo "nfsd 127.0.0.1 2147483647 job" >auth.unix.ip/channel
+echo "job /mnt/export 2147483647 9218 65534 65534 0" >nfsd.export/channel
+printf "%s\\n" "job 1 \\x00000000 2147483647 /mnt/export" >nfsd.fh/channel
+echo 2 >/proc/fs/nfsd/threads; cd $OUT
+mount -t nfs4 -o vers=4.2,addr=127.0.0.1,clientaddr=127.0.0.1 127.0.0.1:/ /mnt/n || exit"""
+STOP = "umount /mnt/n; echo 0 >/proc/fs/nfsd/threads; umount /proc/fs/nfsd"
+WORK = """cd /mnt/n; ls -l; cat data missing >/dev/null; mkdir dir; head -c 300000 /dev/zero >dir/made
+mv dir/made made; sync; rm made; rmdir dir; stat data"""
+V4 = f"""{SERVE}
+cat /proc/self/mountstats >before
+$RUN -- sh -c "{WORK}"; s=$?
+cat /proc/self/mountstats >after
+{STOP}; exit $s"""
+# A version 3 server of these tests, which lists the calls that it answered.
+PORT, DELAY_MS, LINKED = 2050, 2, """load nfsv3; grep -q nfs$ /proc/filesystems || exit 77
+mkdir -p /mnt/n"""
+V3_SERVE = """nfs_serve %d %d served %s >ready & server=$!
+until grep -q ready ready; do kill -0 $server || exit 99; sleep 0.1; done"""
+V3_OPTIONS = ("vers=3,proto=tcp,nolock,noacl,nordirplus,rsize=65536,wsize=65536,addr=127.0.0.1,"
+              f"mountaddr=127.0.0.1,mountproto=tcp,port={PORT},mountport={PORT}")
+V3_MOUNT = f"""{LINKED}; {V3_SERVE % (PORT, DELAY_MS, "")}
+mount -t nfs -o {V3_OPTIONS} 127.0.0.1:/export /mnt/n || exit
+wc -l <served >mounting; cat /proc/self/mountstats >before"""
+V3_STOP = """cat /proc/self/mountstats >after; wc -l <served >ended; umount /mnt/n; kill $server"""
+V3_WORK = """cd /mnt/n; ls -l; cat data missing failing stale >/dev/null
+head -c 300000 /dev/zero >made; sync; rm made; stat data"""
+V3 = f"""{V3_MOUNT}
+$RUN -- sh -c "{V3_WORK}"; s=$?
+{V3_STOP}; exit $s"""
+# The server dies when it is to answer a read, and comes back: the client calls again.
+BACK = f"""{V3_MOUNT}
+(while kill -0 $server; do sleep 0.1; done; exec nfs_serve {PORT} 0 served again >ready) & server=$!
+$RUN -- cat /mnt/n/die >/dev/null; s=$?
+{V3_STOP}; exit $s"""
+PROCEDURES = ("null getattr setattr lookup access readlink read write create mkdir symlink mknod "
+              "remove rmdir rename link readdir readdirplus fsstat fsinfo pathconf commit").split()
+# Also made by kernel threads.
+SHARED = ("SEQUENCE", "RENEW", "DELEGRETURN")
+COLUMNS = ("calls", "transmissions", "time-outs", "sent", "received", "queue", "rtt", "time",
+           "errors")
+MS = 1000000
+
+
+def counts(text, where="/mnt/n"):
+    """The COLUMNS of each procedure; times in ms."""
+    mount = text.split(f" mounted on {where} ")[1].split("\ndevice ")[0]
+    lines = mount.split("per-op statistics\n")[1].splitlines()
+    return {name.strip(): [int(number) for number in numbers.split()]
+            for name, _, numbers in (line.partition(":") for line in lines) if numbers}
+
+
+def told(rows):
+    """The same from rows of a trace, times in ns."""
+    sums = {}
+    for row in rows:
+        entry = sums.setdefault(row["op"][4:].upper(), [0] * len(COLUMNS))
+        for i, number in enumerate((1, row["retransmits"] + 1, 0, row["sent"], row["received"],
+                                    row["queue"], row["rtt"], row["dur_ns"], row["error"] != 0)):
+            entry[i] += number
+    return sums
+
+
+def compare(rows, before, after):
+    """Each procedure of the run equals the client's own counts, which are of all processes."""
+    mine = told(rows)
+    theirs = {name: [late - early for late, early in zip(numbers, before[name])]
+              for name, numbers in after.items()}
+    used = {name for name, numbers in theirs.items() if numbers[0]} - set(SHARED)
+    equal(set(mine) - set(SHARED), used, "procedures")
+    for name in used:
+        for what, got, expected in zip(COLUMNS, mine[name], theirs[name]):
+            text = f"{what} of {name}: {got}, expected {expected}"
+            if what in ("queue", "rtt", "time"):  # rounded down twice
+                check(abs(got // MS - expected) <= 1, text)
+            elif what != "time-outs":
+                check(got == expected, text)
+    return used
+
+
+def named(rows, procedure):
+    return [row for row in rows if row["op"] in (f"nfs_{procedure}", f"nfs_{procedure}_plus")]
+
+
+def recorded(results):
+    """The layer's rows, and the procedures that were used, after checks that hold for each job."""
+    report = results.report()
+    layer = report["trace"]["layers"]["nfs"]
+    if layer["state"] == "off":
+        raise Absent(layer["reason"])
+    equal(told_losses(results, report), 0, "events lost")
+    rows = results.printed("nfs")
+    used = compare(rows, *(counts(results.text(name)) for name in ("before", "after")))
+    pids = {row["pid"] for row in report["processes"] if row["pid"]}
+    check({row["pid"] for row in rows} <= pids | {0}, "calls for other processes")
+    device, = [row for row in report["devices"] if row["name"].startswith("127.0.0.1:/")]
+    for kind in ("read", "write"):
+        some = named(rows, kind)
+        sums = len(some), sum(row["bytes"] for row in some)
+        for where in (device, device["all"]):
+            equal((where[kind]["requests"], where[kind]["bytes"]), sums, f"{kind}s of the mount")
+    return rows, used, device["name"]
+
+
+def judge_v4(results):
+    rows, used, name = recorded(results)
+    equal(name, "127.0.0.1:/ (nfs4)", "name of the mount")
+    check(len(used) > 8, f"only {used}")
+    reads = named(rows, "read")
+    equal({row.get("path") for row in reads}, {"/mnt/n/data"}, "files read")
+    equal(sum(row["bytes"] for row in reads), FILE_BYTES, "bytes read")
+    equal(sum(row["bytes"] for row in named(rows, "write")), 300000, "bytes written")
+    return f"{len(rows)} calls of {len(used)} procedures"
+
+
+def served(results):
+    """Calls that the server answered between mounting and unmounting."""
+    begin, end = (int(results.text(name)) for name in ("mounting", "ended"))
+    for line in results.text("served").splitlines()[begin:end]:
+        procedure, *numbers = map(int, line.split())
+        yield (f"nfs_{PROCEDURES[procedure]}", *numbers)
+
+
+def judge_v3(results):
+    rows, used, name = recorded(results)
+    equal(name, "127.0.0.1:/export (nfs)", "name of the mount")
+    equal(sorted((row["op"], row["node"], row["offset"], row["asked"], row["bytes"],
+                  {116: 70}.get(row["error"], row["error"])) for row in rows),
+          sorted(served(results)), "calls")
+    for row in rows:
+        check(row["rtt"] >= DELAY_MS * MS, f"{row['op']}: {row['rtt']} ns until the reply")
+    for name, error in (("failing", 5), ("stale", 116)):
+        errors = {row["error"] for row in rows
+                  if row["op"] == "nfs_read" and row.get("path") == f"/mnt/n/{name}"}
+        equal(errors, {error}, f"errors of {name}")
+    return f"{len(rows)} calls of {len(used)} procedures"
+
+
+def judge_back(results):
+    rows, _, _ = recorded(results)
+    again = [row for row in rows if row["retransmits"]]
+    check(again, "no call was sent again")
+    for row in again:
+        check(row["queue"] + row["rtt"] <= row["dur_ns"] and row["queue"] > row["rtt"],
+              f"{row['op']}: {row['queue']} ns until it was last sent, {row['rtt']} ns from then")
+    reads = named(rows, "read")
+    equal(sum(row["bytes"] for row in reads), FILE_BYTES, "bytes read")
+    return f"{len(again)} of {len(rows)} calls sent again"
+
+
+def for_kernel(quick):
+    table = ("v3", V3, judge_v3), ("v4", V4, judge_v4), ("back", BACK, judge_back)
+    return [Job("nfs", variant, name, script, judge) for name, script, judge in table[:1 if quick else None]
+            for variant in ("chosen", *([] if quick else VARIANTS["nfs"]))]
