@@ -191,7 +191,8 @@ class Missing(unittest.TestCase):
         "page_fault_user,handle_mm_fault": ("fault", "", ""),
         "page_fault_kernel,handle_mm_fault": ("fault", "", ""),
         "mm_filemap_fault,filemap_fault": ("", "fault: whether they reached filemap_fault", ""),
-        "writeback_dirty_folio": ("", "fault: pages dirtied through mmap", "mmap_write dirtied_bytes"),
+        "writeback_dirty_folio,writeback_dirty_page": (
+            "", "fault: pages dirtied through mmap", "mmap_write dirtied_bytes"),
         "signal_generate": ("", "fault: cut short by SIGBUS", ""),
         "signal_deliver": ("", "stack: lines at which processes are", ""),
         "mm_filemap_add_to_page_cache": ("pagecache", "", "read fetched_bytes"),
