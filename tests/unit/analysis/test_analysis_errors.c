@@ -22,8 +22,8 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 void __libc_free(void *block);
 
-static size_t allocations, failing; /* number of the allocation to fail; 0: none */
-static long live;		    /* blocks not yet freed */
+static _Atomic size_t allocations, failing; /* number of the allocation to fail; 0: none */
+static _Atomic long live;		    /* blocks not yet freed */
 
 static bool fails(void)
 {
