@@ -43,6 +43,12 @@ BACK = f"""{V3_MOUNT}
 (while kill -0 $server; do sleep 0.1; done; exec nfs_serve {PORT} 0 served again >ready) & server=$!
 $RUN -- cat /mnt/n/die >/dev/null; s=$?
 {V3_STOP}; exit $s"""
+# The server is gone, and the client gives up.
+SOFT = f"""{V3_MOUNT.replace(V3_OPTIONS, f"{V3_OPTIONS},soft,timeo=10,retrans=1")}
+kill $server; wait $server
+$RUN -- sh -c "cat /mnt/n/data; true"; s=$?
+{V3_STOP}; exit $s"""
+UNANSWERED = 2
 PROCEDURES = ("null getattr setattr lookup access readlink read write create mkdir symlink mknod "
               "remove rmdir rename link readdir readdirplus fsstat fsinfo pathconf commit").split()
 # Also made by kernel threads.
@@ -66,7 +72,8 @@ def told(rows):
     for row in rows:
         entry = sums.setdefault(row["op"][4:].upper(), [0] * len(COLUMNS))
         for i, number in enumerate((1, row["retransmits"] + 1, 0, row["sent"], row["received"],
-                                    row["queue"], row["rtt"], row["dur_ns"], row["error"] != 0)):
+                                    row["queue"] if row["sent"] else 0, row["rtt"],
+                                    row["dur_ns"], row["error"] != 0)):
             entry[i] += number
     return sums
 
@@ -98,7 +105,8 @@ def recorded(results):
     layer = report["trace"]["layers"]["nfs"]
     if layer["state"] == "off":
         raise Absent(layer["reason"])
-    equal(told_losses(results, report), 0, "events lost")
+    told_losses(results, report)
+    equal(report["trace"]["lost"]["by_layer"]["nfs"], 0, "calls lost")
     rows = results.printed("nfs")
     used = compare(rows, *(counts(results.text(name)) for name in ("before", "after")))
     pids = {row["pid"] for row in report["processes"] if row["pid"]}
@@ -158,7 +166,19 @@ def judge_back(results):
     return f"{len(again)} of {len(rows)} calls sent again"
 
 
+def judge_soft(results):
+    rows, _, _ = recorded(results)
+    for row in rows:
+        check(row["sent"] or row["queue"] == row["dur_ns"], f"{row['op']} had another wait")
+        check(row["error"] in (5, 110) and row["flags"] & UNANSWERED and not row["received"],
+              f"{row['op']}: error {row['error']}, flags {row['flags']}")
+    check(rows, "no call failed")
+    return f"{len(rows)} calls without a reply"
+
+
 def for_kernel(quick):
-    table = ("v3", V3, judge_v3), ("v4", V4, judge_v4), ("back", BACK, judge_back)
-    return [Job("nfs", variant, name, script, judge) for name, script, judge in table[:1 if quick else None]
+    table = [("v3", V3, judge_v3), ("v4", V4, judge_v4), ("back", BACK, judge_back),
+             ("soft", SOFT, judge_soft)]
+    return [Job("nfs", variant, name, script, judge)
+            for name, script, judge in table[:1 if quick else None]
             for variant in ("chosen", *([] if quick else VARIANTS["nfs"]))]
