@@ -353,7 +353,7 @@ THRESHOLD(COLD_NAMES, 10, UNIT_COUNT, "metadata calls that wait for requests, at
 	  "a choice: their time matters more");
 
 THRESHOLD(COLD_NAMES_NS, 20000000, UNIT_NS, "time that they take, at least",
-	  "measured: a program that starts cold takes as long");
+	  "measured: small programs that start cold wait up to 7 ms");
 
 /* If metadata takes more time than data, that is reported instead. */
 static int find_cold_names(struct findings *findings, const struct finding_rule *rule)
@@ -408,7 +408,8 @@ const struct finding_rule finding_cold_names = {
 	.confidence = FINDING_SURE,
 	.reported_by = { "imports" },
 	FINDING_EVIDENCE(struct cold_names, cold_names_evidence),
-	.thresholds = { &THRESHOLD_COLD_NAMES, &THRESHOLD_METADATA_OF_RUN, &THRESHOLD_LOADED_NS },
+	.thresholds = { &THRESHOLD_COLD_NAMES, &THRESHOLD_COLD_NAMES_NS,
+			&THRESHOLD_METADATA_OF_RUN },
 	.title = "Cold metadata: names, directories and inodes are read from storage",
 	.says = "{count:metadata call|metadata calls} waited for the device, {each_ns} each[; most "
 		"time in {place}]",

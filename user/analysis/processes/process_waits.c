@@ -35,8 +35,9 @@ void process_waits_init(struct process_waits *waits, struct arena *arena, const 
 	map_init_in(&waits->numbers, arena, 1, 1);
 }
 
-/* Returns NULL if there are too many, or no memory. */
-static struct process_waiting *find_waiting(struct process_waits *waits, uint32_t process)
+/* Returns NULL if there is none and `make` is not set, or too many, or no memory. */
+static struct process_waiting *find_waiting(struct process_waits *waits, uint32_t process,
+					    bool make)
 {
 	const uint64_t key = process;
 	uint64_t *number = map_find(&waits->numbers, &key);
@@ -44,7 +45,7 @@ static struct process_waiting *find_waiting(struct process_waits *waits, uint32_
 
 	if (number)
 		return &waits->all[*number];
-	if (waits->count == WAITING_MAX ||
+	if (!make || waits->count == WAITING_MAX ||
 	    !ARENA_GROW(waits->arena, waits->all, waits->room, waits->count + 1))
 		return NULL;
 	number = map_add(&waits->numbers, &key, &added);
@@ -122,7 +123,7 @@ void process_waits_take(struct process_waits *waits, const struct event *event)
 	if (!(event->flags & EVENT_CALL) ||
 	    event->flags & (EVENT_SECOND | EVENT_FAILED | EVENT_CLASSES) || !is_wait(waits, event))
 		return;
-	waiting = find_waiting(waits, event->process);
+	waiting = find_waiting(waits, event->process, !(event->flags & EVENT_CLOSES));
 	if (!waiting || (event->flags & EVENT_CLOSES && event->file != waiting->now.file))
 		return;
 	if (event->class == IO_SYNC)
