@@ -4,8 +4,8 @@
  * per mount. One is recorded where the kernel adds it to the counts of /proc/self/mountstats; one
  * that the client repeats (a busy server, a lost lease) is recorded each time.
  *
- * Not seen are calls of other programs (mount, lockd, ACLs of version 3), and what the client does
- * without calls: delegations, and files of a server on the same machine (LOCALIO).
+ * It sees neither calls of other programs (mount, lockd, ACLs of version 3) nor what the client
+ * does without calls: delegations, and files of a server on the same machine (LOCALIO).
  */
 #include "block/block.h"
 #include "remote/remote.h"

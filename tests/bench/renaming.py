@@ -48,7 +48,7 @@ class Summary:
         return frame
 
     def write(self, path, host, rank, moved):
-        """Writes a copy of that host and rank. moved: a part of paths, and what replaces it."""
+        """Writes a copy with that host and rank. moved: part of each path, and its replacement."""
         frames = [self._renamed(frame, host, rank, moved) for frame in self.frames]
         with open(path, "wb") as file:
             file.write(written(frames, self.places))

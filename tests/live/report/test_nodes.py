@@ -27,7 +27,7 @@ shift; eval "$*"' "$0" "$host" "$@"
 """
 # Reads the file of its rank.
 RANK = 'cat data-"$OMPI_COMM_WORLD_RANK" > /dev/null'
-# What a launcher on each node does: starts two ranks, and waits for them.
+# A launcher on each node: starts two ranks and waits for them.
 NODE = """for local in 0 1; do
     RANK=$((2 * OMPI_COMM_WORLD_RANK + local)) sh -c 'cat data-"$RANK" > /dev/null' &
 done
@@ -48,7 +48,7 @@ class Nodes(unittest.TestCase):
             file.write(AGENT)
         os.chmod(self.agent, 0o755)
         if subprocess.run([self.agent, "node0", "true"], stderr=subprocess.DEVNULL).returncode:
-            self.skipTest("this machine lets nobody make a namespace")
+            self.skipTest("this machine does not allow new namespaces")
         for rank in range(RANKS):
             harness.random_file(f"{self.directory}/data-{rank}", bytes_of(rank))
 

@@ -105,7 +105,7 @@ class Attach(unittest.TestCase):
         process is recorded."""
         unshare = ["unshare", "--pid", "--fork", "--mount-proc"]
         if subprocess.run([*unshare, "true"], stderr=subprocess.DEVNULL).returncode:
-            self.skipTest("this machine lets nobody make a namespace")
+            self.skipTest("this machine does not allow new namespaces")
         directory = machine().new_dir()
         path = harness.random_file(f"{directory}/data", 1 << 20)
         shared, out = Shared(f"{directory}/shared"), f"{directory}/namespace.flt"

@@ -285,7 +285,7 @@ class Processes(unittest.TestCase):
         directory = self.files(["data"])
         command = ["unshare", "--pid", "--fork", "--mount-proc", "cat", f"{directory}/data"]
         if subprocess.run([*command[:-2], "true"], stderr=subprocess.DEVNULL).returncode:
-            self.skipTest("this machine lets nobody make a namespace")
+            self.skipTest("this machine does not allow new namespaces")
         recording = Recording(command)
         self.check_readers(recording, directory, {"data": None})
 

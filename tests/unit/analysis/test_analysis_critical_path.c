@@ -139,7 +139,7 @@ TEST(test_later_thread_of_worker)
 	done(&made, report);
 }
 
-/* What a thread waits for later is not what it waited for first. */
+/* A thread that appears during a later wait did not end that one. */
 TEST(test_thread_that_came_too_late)
 {
 	struct made_trace made;

@@ -162,10 +162,10 @@ const struct finding_rule finding_mount_metadata = {
 	.title = "Round trips for metadata of {mount}",
 	.says = "{requests} requests that move no data, {each_ns} each, {share} of the time of all "
 		"requests; {op} leads",
-	.advice =
-		"Let the kernel cache names and attributes (FUSE: entry_timeout, attr_timeout, "
-		"negative_timeout, or the daemon's own options; NFS: actimeo, nocto if nobody else "
-		"writes), pack small files, keep files open",
+	.advice = "Let the kernel cache names and attributes (FUSE: entry_timeout, attr_timeout, "
+		  "negative_timeout, or the daemon's own options; NFS: actimeo, and nocto if no "
+		  "other "
+		  "client writes), pack small files, keep files open",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "requests, paths operations",
 	.rule = "Each lookup of a name, each query of attributes, each open and close of a file on "

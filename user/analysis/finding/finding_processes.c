@@ -334,10 +334,9 @@ const struct finding_rule finding_worker_start = {
 		"time, more than storage time. Spawned workers (multiprocessing's 'spawn') do so "
 		"in each epoch unless they persist, and so does a script that runs a program for "
 		"each file. A start ends with the last library or module loaded before data is "
-		"read. The first ones are not counted, because some are needed. If all processes "
-		"started side by side, the longest start is not counted, unless the parent process "
-		"has "
-		"loaded as much itself: then a fork would cost nothing.",
+		"read. The first starts are left out, because they are needed. If all processes "
+		"started side by side, the longest start is left out, unless the parent process "
+		"has loaded as much itself: then a fork would cost nothing.",
 };
 
 /* --- workers that are forked again --- */
@@ -353,8 +352,8 @@ static const struct table_column renewed_evidence[] = {
 	FACT(renewed, workers, "workers", COUNT, "workers that it forked"),
 	FACT(renewed, times, "times", COUNT, "how often it did so, after earlier ones had ended"),
 	COLUMN(renewed, time_ns, "time", NS, UNION,
-	       "critical path until workers after the first ones were ready, per main thread: how "
-	       "much longer their first wait was than later ones"),
+	       "critical path until workers that replaced earlier ones were ready, per main "
+	       "thread: how much longer the first wait for each was than later ones"),
 };
 
 /* The workers of one process. */
@@ -465,7 +464,7 @@ const struct finding_rule finding_workers_renewed = {
 	.thresholds = { &THRESHOLD_STARTS, &THRESHOLD_LOADED_NS, &THRESHOLD_LOADED_OF_RUN },
 	.title = "{program} forks its workers {times} times and waits until they are ready",
 	.says = "process {parent_pid} forked {workers} workers; main threads waited {time_ns} for "
-		"the first results of those after the first ones",
+		"the first results of those that replaced earlier ones",
 	.advice = "Keep workers between epochs (persistent_workers=True for PyTorch), or load what "
 		  "each of them needs before forking them",
 	.more = "faultline report --table critical_path TRACE",
@@ -473,7 +472,6 @@ const struct finding_rule finding_workers_renewed = {
 	.rule = "A worker that was just forked does work of its own before its first result: it "
 		"loads an index, opens files, copies pages that it changes. If workers are forked "
 		"for each epoch, the main thread waits for that each time. The cost is how much "
-		"longer the first "
-		"wait for each worker was than later waits for it, without the first workers, "
-		"which are needed.",
+		"longer the first wait for each worker was than the later ones. The first workers "
+		"are left out, because they are needed.",
 };

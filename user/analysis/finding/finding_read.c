@@ -204,7 +204,7 @@ THRESHOLD(SMALL_READS_OF_FILE, 10, UNIT_COUNT,
 THRESHOLD(FROM_MEMORY_SHARE, 0.1, UNIT_SHARE, "share of the bytes read from storage, at most",
 	  "a choice: a tenth, as for Drishti's small requests");
 
-/* What the run wrote in between is not the same data. */
+/* Bytes that may have been read before: what the run wrote in between is new. */
 static uint64_t same_bytes(const struct file_view *file)
 {
 	return clock_subtract(reads_of(file)->bytes, file->tallies[USE_WRITE].bytes);

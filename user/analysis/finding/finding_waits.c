@@ -441,11 +441,10 @@ const struct finding_rule finding_read_bound = {
 	.pictures = "took read, parts read",
 	.rule = "Reported if reads take a noticeable part of the run and no finding about reads "
 		"accounts for it: neither their size nor their order makes them slow. If the "
-		"device "
-		"is busy for most of that time, it delivers what it can, and this is a note. "
-		"Otherwise the cause is "
-		"the device, a limit of the job's cgroup, memory, CPUs that others use, or "
-		"too few reads in flight. Without compute spans, reads by threads next to "
+		"device is busy for most of that time, it delivers what it can, and this is a "
+		"note. Otherwise the cause is the device, a limit of the job's cgroup, memory, "
+		"CPUs that others use, or too few reads in flight. Without compute spans, reads by "
+		"threads next to "
 		"computation count as if the run waited.",
 };
 

@@ -33,8 +33,8 @@ struct path_share {
 	uint32_t process, tid;
 	uint64_t time_ns; /* the parts add up to it */
 	uint64_t parts[PATH_PARTS];
-	/* What it took until it was ready: how much longer its first stay on the path was than the
-	 * later ones on average. */
+	/* Time to get ready: by how much its first stay on the path exceeds the average of the
+	 * later ones. */
 	uint64_t ready_ns;
 };
 
