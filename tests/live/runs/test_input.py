@@ -214,7 +214,7 @@ class Input(unittest.TestCase):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        self.refused(done, NO_TRACING, "too old", "bpf_for_each_map_elem", "5.14")
+        self.refused(done, NO_TRACING, "too old", "bpf_for_each_map_elem", "5.17")
         self.assertFalse(os.path.exists(mark))
 
     def test_output(self):
