@@ -47,6 +47,24 @@ FINDING_CASE("worker-bound", worker_bound)
 	add_long_wait(made, "pipe", "read", sound ? 99 : 11, 0);
 }
 
+/* A second worker would also wait for a CPU. */
+FINDING_CASE("worker-bound", worker_without_cpus)
+{
+	made_fork(made, 20, 10, 11);
+	add_states(made, 10, 10, THREAD_PIPE, 60, THREAD_SLEEP);
+	add_states(made, 11, 11, THREAD_CPU, 45, sound ? THREAD_RUNNABLE : THREAD_SLEEP);
+	add_long_wait(made, "pipe", "read", 11, 0);
+}
+
+/* A thread that saves in the main one's place would, too. */
+FINDING_CASE("save-waits", save_without_cpus)
+{
+	add_states(made, 10, 10, THREAD_CPU, 45, sound ? THREAD_RUNNABLE : THREAD_SLEEP);
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	CALL(made, .time = 100, .dur = 300 * MS, .pid = 10, .op = M_WRITE, .file = 1,
+	     .asked = 64 * MIB, .result = 64 * MIB);
+}
+
 /* Another thread of the process does. */
 FINDING_CASE("helper-bound", helper_bound)
 {

@@ -76,7 +76,8 @@ static void test_registry(void **state)
 					 rule->reported_by[j]);
 		}
 		assert_non_null(rule->rule);
-		assert_int_equal(!!rule->lines_whole, rule->lines_take || rule->lines_row || rule->lines_path);
+		assert_int_equal(!!rule->lines_whole,
+				 rule->lines_take || rule->lines_row || rule->lines_path);
 		assert_true(rule->evidence_count > 0);
 		record = table_new(rule->id, NULL, TABLE_RECORD);
 		table_add_columns(record, rule->evidence, rule->evidence_count);
@@ -303,6 +304,37 @@ static void test_cost_of_classes(void **state)
 	free_all(&made, report);
 }
 
+static void add_time(struct made_trace *made, uint64_t tid, enum thread_state state,
+		     enum thread_state rest)
+{
+	struct made_thread_time row = { .time = 10, .dur = 400 * MS, .pid = 10, .tid = tid };
+
+	row.states[state] = row.states[rest] = row.dur / 2;
+	made_thread_time(made, &row);
+}
+
+/* Work that is no longer done under a lock does not wait for a CPU there either. */
+static void test_helper_waits_for_cpu(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	int row;
+
+	(void)state;
+	BEGIN(&made, .threads = true);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	add_time(&made, 10, THREAD_SLEEP, THREAD_LOCK);
+	add_time(&made, 12, THREAD_CPU, THREAD_RUNNABLE);
+	WAIT(&made, .time = 100 * MS, .dur = 200 * MS, .pid = 10, .state = "lock", .call = "futex",
+	     .waker_pid = 10, .waker_tid = 12);
+	report = finish(&made, 400 * MS + 10);
+	row = row_of_finding(report, "helper-bound");
+	assert_int_not_equal(row, -1);
+	assert_in_range(evidence(report, row, "time_ns")->uint, 99 * MS, 101 * MS);
+	assert_in_range(ask(report, "findings", row, "cost_ns")->uint, 198 * MS, 202 * MS);
+	free_all(&made, report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +344,7 @@ int main(void)
 		cmocka_unit_test(test_mmap_random),
 		cmocka_unit_test(test_hidden_by_compute),
 		cmocka_unit_test(test_cost_of_classes),
+		cmocka_unit_test(test_helper_waits_for_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,12 +130,26 @@ static uint64_t claimed_ns(const struct findings *findings)
 THRESHOLD(PATH_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least",
 	  "a choice: the threshold of severity high");
 
-/* More workers help only if there are free CPUs. */
+/* More workers help only on free CPUs. A helper's work also costs the time in which it waits for a
+ * CPU. */
+static uint64_t cpu_cost_ns(const struct findings *findings, enum path_kind kind,
+			    const struct path_evidence *evidence)
+{
+	struct path_sum runnable;
+
+	if (kind == KIND_WORKER && evidence->cpus)
+		return evidence->time_ns * (1 - fmin(evidence->busy / evidence->cpus, 1)) *
+		       threads_free_cpus(findings->results);
+	if (kind == KIND_HELPER && sum_up(findings, PATH_RUNNABLE, KIND(KIND_HELPER), &runnable))
+		return finding_least(clock_add(evidence->time_ns, runnable.time_ns),
+				     findings->duration_ns);
+	return evidence->time_ns;
+}
+
 static int add_cpu(struct findings *findings, const struct finding_rule *rule, enum path_kind kind)
 {
 	struct level_view compute = { .time_ns = 0 };
 	struct path_sum sum;
-	uint64_t cost_ns;
 
 	if (!sum_up(findings, PATH_CPU, KIND(kind), &sum) ||
 	    strcmp(sum.evidence.kind, kinds[kind]) != 0)
@@ -147,10 +161,8 @@ static int add_cpu(struct findings *findings, const struct finding_rule *rule, e
 	if (!finding_is_of_run(findings, sum.evidence.time_ns, THRESHOLD_PATH_SHARE))
 		return 0;
 	sum.evidence.share = finding_share(sum.evidence.time_ns, findings->duration_ns);
-	cost_ns = sum.evidence.time_ns;
-	if (kind == KIND_WORKER && sum.evidence.cpus)
-		cost_ns *= 1 - fmin(sum.evidence.busy / sum.evidence.cpus, 1);
-	return finding_add(findings, rule, &sum.evidence, cost_ns, TABLE_NO_UINT);
+	return finding_add(findings, rule, &sum.evidence,
+			   cpu_cost_ns(findings, kind, &sum.evidence), TABLE_NO_UINT);
 }
 
 static int find_main_cpu(struct findings *findings, const struct finding_rule *rule)
@@ -226,7 +238,8 @@ const struct finding_rule finding_worker_bound = {
 	.rule = PATH_MEANING
 	"Much of that is computation in worker processes. The cost is the part "
 	"that more workers could save on the CPUs that the run does not keep busy: with a "
-	"half of them free, half of that time.",
+	"half of them free, half of that time; less if threads wait for CPUs, which others keep "
+	"busy then.",
 };
 
 const struct finding_rule finding_helper_bound = {
@@ -246,7 +259,8 @@ const struct finding_rule finding_helper_bound = {
 	.rule = PATH_MEANING
 	"Much of that is computation in other threads of the same process, "
 	"which then woke the main thread: they released a lock (or Python's global "
-	"interpreter lock), or put something in a queue.",
+	"interpreter lock), or put something in a queue. The cost includes the time in which "
+	"these threads waited for a CPU.",
 };
 
 /* --- waiting for something else --- */

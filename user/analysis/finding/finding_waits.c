@@ -8,12 +8,14 @@
 #include "analysis/phases/activity.h"
 #include "analysis/finding/finding_files.h"
 #include "analysis/processes/processes.h"
+#include "analysis/processes/threads.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/totals/totals.h"
 
 struct waits {
 	struct table_text path, file;
 	uint64_t pid, others, calls, bytes, fetched_bytes, syncs, time_ns, bandwidth;
+	uint64_t moved_ns;  /* of time_ns: another thread can take it over */
 	uint64_t hidden_ns; /* of time_ns: work that follows, or is done anyway, can hide it */
 	uint64_t busy_ns;   /* of time_ns: the device has several requests; TABLE_NO_UINT: never */
 	double of_file;	    /* the file's part of time_ns; NAN: most, or all */
@@ -32,6 +34,17 @@ struct waits {
 		FACT(waits, others, "others", COUNT,                                               \
 		     "other processes that waited as well; null: none")
 
+/* Returns the part of a process's waits that another thread can take over: if no CPU is free for
+ * it, only the time in which it is blocked. */
+static uint64_t can_move_ns(const struct findings *findings, uint32_t process, uint64_t time_ns)
+{
+	const uint64_t blocked_ns = threads_main_storage_ns(findings->results, process);
+
+	return blocked_ns >= time_ns
+		       ? time_ns
+		       : blocked_ns + (time_ns - blocked_ns) * threads_free_cpus(findings->results);
+}
+
 /* Returns the part of a process's waits that its other work can hide: there is as much of it, and
  * some follows the last one. */
 static uint64_t can_hide_ns(const struct findings *findings, const struct process_wait *wait)
@@ -39,8 +52,9 @@ static uint64_t can_hide_ns(const struct findings *findings, const struct proces
 	const uint64_t after_ns = clock_subtract(findings->results->job->end_ns, wait->last_end_ns);
 	const uint64_t last_ns = wait->rows > 1 ? clock_subtract(wait->last_row_ns, after_ns) : 0;
 
-	return finding_least(clock_subtract(wait->time_ns, last_ns),
-			     processes_beside_ns(findings->results, wait->process));
+	return finding_least(
+		can_move_ns(findings, wait->process, clock_subtract(wait->time_ns, last_ns)),
+		processes_beside_ns(findings->results, wait->process));
 }
 
 /* Finds the process that waited longest; `stands_still` decides which ones wait. Returns false if
@@ -72,6 +86,7 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 		.fetched_bytes = worst.fetched_bytes,
 		.syncs = worst.syncs,
 		.time_ns = worst.time_ns,
+		.moved_ns = can_move_ns(findings, worst.process, worst.time_ns),
 		.hidden_ns = can_hide_ns(findings, &worst),
 		.bandwidth = finding_bandwidth(worst.bytes, worst.time_ns),
 		.busy_ns = finding_or_none(finding_least(
@@ -167,8 +182,9 @@ const struct finding_rule finding_save_waits = {
 		"threads of programs that write much in one go and also spend time outside I/O: "
 		"their writes could overlap with that. Threads that save next to the main one, "
 		"and processes forked for it, are ignored. Spans of categories compute and "
-		"checkpoint show for certain what waited. For aggregated operations, only "
-		"single-threaded programs are considered.",
+		"checkpoint show for certain what waited. If the run waits for CPUs, the cost "
+		"leaves out work on a CPU, which another thread would also have to wait for. For "
+		"aggregated operations, only single-threaded programs are considered.",
 };
 
 /* --- blocking reads --- */
@@ -222,7 +238,8 @@ static int find_loads(struct findings *findings, const struct finding_rule *rule
 	return finding_add_as(
 		findings, rule, &loads,
 		&(struct finding_verdict) {
-			.cost_ns = finding_unhidden(findings, IO_READ, idle_ns(&loads)),
+			.cost_ns = finding_unhidden(findings, IO_READ,
+						    finding_least(idle_ns(&loads), loads.moved_ns)),
 			.covers_ns = finding_unhidden(findings, IO_READ, loads.time_ns),
 			.cost_bytes = TABLE_NO_UINT,
 			.confidence = rule->confidence,
@@ -263,9 +280,9 @@ const struct finding_rule finding_load_waits = {
 		"used. Threads that read next to the main one, and processes forked for it, are "
 		"ignored, and so are reads of holes only. The cost leaves out the time in which "
 		"the device had "
-		"several requests at once: it delivers no more then. Spans of category data show "
-		"for certain "
-		"what waited. For aggregated operations, only single-threaded programs are "
+		"several requests at once: it delivers no more then; and if the run waits for "
+		"CPUs, work on a CPU. Spans of category data show for certain what waited. For "
+		"aggregated operations, only single-threaded programs are "
 		"considered, whatever the order.",
 };
 

@@ -5,6 +5,7 @@
 #include "analysis/processes/threads.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -367,6 +368,33 @@ double threads_cpu_of_io(const struct results *results)
 		cpu_ns += thread_times_io_cpu(&threads[i].times);
 	}
 	return io_ns > 0 && cpu_ns < io_ns ? cpu_ns / io_ns : 0;
+}
+
+double threads_free_cpus(const struct results *results)
+{
+	size_t count;
+	const struct thread *threads = results->job ? threads_all(results, &count) : NULL;
+	double could_run_ns = 0, runnable_ns = 0;
+
+	for (size_t i = 0; threads && i < count; i++) {
+		const uint64_t *states = threads[i].times.states;
+
+		runnable_ns += states[THREAD_RUNNABLE];
+		could_run_ns += (double)states[THREAD_CPU] + states[THREAD_RUNNABLE];
+	}
+	return could_run_ns > 0 ? fmax(1 - 2 * runnable_ns / could_run_ns, 0) : 1;
+}
+
+uint64_t threads_main_storage_ns(const struct results *results, uint32_t process)
+{
+	const uint32_t pid = results->job->processes.processes[process].pid;
+	size_t count;
+	const struct thread *threads = threads_all(results, &count);
+
+	for (size_t i = 0; threads && i < count; i++)
+		if (threads[i].process == process && threads[i].tid == pid)
+			return threads[i].times.states[THREAD_STORAGE];
+	return UINT64_MAX;
 }
 
 const struct analysis analysis_threads = {

@@ -47,6 +47,13 @@ uint64_t thread_times_io_cpu(const struct thread_times *times);
 /* Returns the part of the time of all threads' operations that was on a CPU; 0 if unknown. */
 double threads_cpu_of_io(const struct results *results);
 void thread_times_add(struct thread_times *sum, const struct thread_times *times);
+/* Returns the part of work that finds a free CPU if another thread does it. None does if threads
+ * spent half of the time in which they could run waiting for a CPU: two that share one do. 1 if
+ * unknown. */
+double threads_free_cpus(const struct results *results);
+/* Returns the time that a process's first thread was blocked for storage, in ns; UINT64_MAX if
+ * unknown. */
+uint64_t threads_main_storage_ns(const struct results *results, uint32_t process);
 /* Adds the columns of such times; `base` is the offset of a struct thread_times in the row. */
 void thread_times_add_columns(struct table *table, size_t base);
 /* Marks a table as absent, and returns true, if the times of threads are not known. */
