@@ -489,3 +489,43 @@ TEST(test_findings_of_spans)
 	assert_int_equal(row_of_finding(report, "loader-preprocessing"), -1);
 	done(&made, report);
 }
+
+/* A thread that writes for a part of the run, and sleeps otherwise. */
+static void add_writer(struct made_trace *made, uint64_t tid, uint64_t writes_ns)
+{
+	struct made_thread_time row = {
+		.time = 1,
+		.dur = 2 * SECOND - 1,
+		.pid = PID,
+		.tid = tid,
+		.io = writes_ns,
+		.io_wait = writes_ns,
+	};
+
+	row.states[THREAD_STORAGE] = writes_ns;
+	row.states[THREAD_SLEEP] = row.dur - writes_ns;
+	made_thread_time(made, &row);
+}
+
+/* Who waits for whom is unknown, but the main thread's own states are not. */
+TEST(test_findings_of_main_thread)
+{
+	for (unsigned int helps = 0; helps < 2; helps++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made, .lanes = 1, .threads = true);
+		FILE_ROW(&made, .time = 1, .id = 1, .dev = 8, .ino = 1, .path = "/data/a");
+		EXEC(&made, .time = 1, .pid = PID, .comm = "job", .command = "job", .rank = -1);
+		add_writer(&made, PID, helps ? 0 : SECOND);
+		add_writer(&made, PID + 1, helps ? SECOND : 0);
+		SUMS(&made, .time = SECOND, .over = SECOND, .op = M_WRITE, .file = 1, .count = 10,
+		     .bytes = 40960, .thread_time = SECOND);
+		report = report_on(&made);
+		assert_int_equal(row_of_finding(report, "write-bound") >= 0, !helps);
+		CHECK(report, "critical_path", 0, "io_ns", helps ? 0 : SECOND);
+		CHECK(report, "critical_path", 0, "time_ns", 2 * SECOND - 1);
+		assert_int_equal(row_of_finding(report, "sleeps") >= 0, !helps);
+		done(&made, report);
+	}
+}

@@ -188,7 +188,7 @@ static bool is_of_kind(const void *evidence, const char *kind)
 }
 
 #define PATH_RULE                                                                                  \
-	.needs = JOB_THREAD | JOB_EVENTS, .confidence = FINDING_LIKELY,                            \
+	.needs = JOB_THREAD, .sums = FINDING_OF_SPANS, .confidence = FINDING_LIKELY,               \
 	FINDING_EVIDENCE(struct path_evidence, evidence_columns),                                  \
 	.more = "faultline report --table critical_path TRACE", .pictures = "path"
 #define CPU_SAYS                                                                                   \

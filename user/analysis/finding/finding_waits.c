@@ -7,8 +7,8 @@
 
 #include "analysis/phases/activity.h"
 #include "analysis/finding/finding_files.h"
+#include "analysis/processes/critical_path.h"
 #include "analysis/processes/processes.h"
-#include "analysis/processes/threads.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/totals/totals.h"
 
@@ -312,7 +312,8 @@ static const struct table_column bound_evidence[] = {
 	       "programs excluded"),
 	COLUMN(bound, bandwidth, "bandwidth", BYTES, RATIO,
 	       "bytes per second of that time; null: none"),
-	FACT(bound, at_once, "at once", NONE, "average calls in flight in that time"),
+	FACT(bound, at_once, "at once", NONE,
+	     "average calls in flight in that time; null: unknown"),
 	FACT(bound, busy_ns, "busy", NS,
 	     "part of that time in which the devices had several requests at once, if that is most "
 	     "of it"),
@@ -391,14 +392,36 @@ static int add_bound(struct findings *findings, const struct finding_rule *rule,
 			      });
 }
 
+/* Sums over threads do not show it. */
+static double at_once(const struct findings *findings, const struct tally *all)
+{
+	return findings->aggregated ? NAN : finding_share(all->thread_time_ns, all->time.measure);
+}
+
+/* Returns the part of a class's time that the run waited for. Of sums, at most what the main
+ * threads' I/O took: others may have run ahead. */
+static uint64_t bound_ns(const struct findings *findings, enum io_class class, uint64_t time_ns)
+{
+	uint64_t whole_ns, roots, io_ns = 0;
+	size_t count;
+	const struct path_share *shares =
+		critical_path_threads(findings->results, &count, &whole_ns, &roots);
+
+	if (!findings->aggregated)
+		return finding_unhidden(findings, class, time_ns);
+	for (size_t i = 0; i < count; i++)
+		io_ns = clock_add(io_ns, shares[i].parts[PATH_IO]);
+	return roots ? finding_least(time_ns, io_ns / roots) : 0;
+}
+
 /* Most of the bytes must be of known files. */
 static int find_bound(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct tally all = totals_class(findings->results, rule->class);
-	const uint64_t cost_ns = finding_unhidden(findings, rule->class, all.time.measure);
+	const uint64_t cost_ns = bound_ns(findings, rule->class, all.time.measure);
 	struct bound bound = {
 		.time_ns = all.time.measure,
-		.at_once = finding_share(all.thread_time_ns, all.time.measure),
+		.at_once = at_once(findings, &all),
 	};
 
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE))
@@ -414,14 +437,14 @@ static int find_bound(struct findings *findings, const struct finding_rule *rule
 static int find_mmap_bound(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct tally all = totals_class(findings->results, IO_MMAP_READ);
-	struct bound bound = { .at_once = finding_share(all.thread_time_ns, all.time.measure) };
+	struct bound bound = { .at_once = at_once(findings, &all) };
 	uint64_t cost_ns;
 
 	if (!finding_is_of_run(findings, all.time.measure, THRESHOLD_BOUND_SHARE))
 		return 0; /* then no part of it is either */
 	add_files(findings, rule, &bound);
 	bound.time_ns = finding_least(bound.data_ns, all.time.measure);
-	cost_ns = finding_unhidden(findings, IO_MMAP_READ, bound.time_ns);
+	cost_ns = bound_ns(findings, IO_MMAP_READ, bound.time_ns);
 	if (!cost_ns || !finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE))
 		return 0;
 	bound.bytes = bound.bytes_each = TABLE_NO_UINT;
@@ -439,6 +462,7 @@ const struct finding_rule finding_read_bound = {
 	.lines_of_all = true,
 	.breadth = FINDING_REST,
 	.needs = JOB_SYSCALL,
+	.sums = FINDING_OF_SUMS,
 	.find = find_bound,
 	.confidence = FINDING_LIKELY,
 	.reported_by = { "small-reads-storage", "small-reads-cached", "random-reads",
@@ -449,8 +473,8 @@ const struct finding_rule finding_read_bound = {
 	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_BOUND_BUSY, &THRESHOLD_BUSY_REQUESTS },
 	.title = "Run waits for reads, most of all of {file}[, one of many files ({of_file} of "
 		 "that time)]",
-	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} in "
-		"flight on average; {storage_bytes} from storage[; {others:more file|more files}]",
+	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s[, {at_once} in "
+		"flight on average]; {storage_bytes} from storage[; {others:more file|more files}]",
 	.advice = "[Read less (compress, cache, shard) or use a faster device: it is busy with "
 		  "several requests at once for {busy_ns}||Issue more reads at once, ahead of use, "
 		  "or keep data in memory: the device is not busy]",
@@ -472,6 +496,7 @@ const struct finding_rule finding_write_bound = {
 	.lines_of_all = true,
 	.breadth = FINDING_REST,
 	.needs = JOB_SYSCALL,
+	.sums = FINDING_OF_SUMS,
 	.find = find_bound,
 	.confidence = FINDING_LIKELY,
 	.reported_by = { "save-waits", "sync-writes", "shared-writes", "shared-writes-ranks",
@@ -482,8 +507,8 @@ const struct finding_rule finding_write_bound = {
 	.thresholds = { &THRESHOLD_BOUND_SHARE },
 	.title = "Run waits for writes, most of all to {file}[, one of many files ({of_file} of "
 		 "that time)]",
-	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} in "
-		"flight on average[; {others:more file|more files}]",
+	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s[, {at_once} in "
+		"flight on average][; {others:more file|more files}]",
 	.advice = "Write less, less often or to a faster device if the device is busy (--table "
 		  "devices); if it is not, write in a separate thread during the next work; if a "
 		  "thread already does, mark compute with spans, because only unoverlapped writes "
@@ -504,6 +529,7 @@ const struct finding_rule finding_mmap_bound = {
 	.lines_of_all = true,
 	.breadth = FINDING_REST,
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
+	.sums = FINDING_OF_SUMS,
 	.find = find_mmap_bound,
 	.confidence = FINDING_LIKELY,
 	.reported_by = { "mmap-random", "mmap-strided", "mmap-in-order", "mmap-single",

@@ -78,7 +78,8 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 	};
 	if (!share->time_ns)
 		return;
-	share->parts[PATH_IO] = thread->io_ns;
+	share->parts[PATH_IO] =
+		path->job->aggregated ? least(times->io_ns, share->time_ns) : thread->io_ns;
 	for (int i = 0; i < THREAD_STATE_COUNT; i++)
 		share->parts[part_of_state[i]] += thread->waits_ns[i];
 	divide_rest(share, thread, times);
@@ -149,14 +150,14 @@ uint64_t critical_path_io_ns(const struct results *results, enum io_class class)
 {
 	const struct critical_path *path = path_of(results);
 
-	return path ? path->io_ns[class] : UINT64_MAX;
+	return path && !results->job->aggregated ? path->io_ns[class] : UINT64_MAX;
 }
 
 uint64_t critical_path_file_ns(const struct results *results, uint32_t file, enum io_class class)
 {
 	const struct critical_path *path = path_of(results);
 
-	if (!path)
+	if (!path || results->job->aggregated)
 		return UINT64_MAX;
 	return file < path->file_room ? path->files[file][class] : 0;
 }
@@ -259,13 +260,14 @@ static void conclude(const struct results *results, struct table *table)
 const struct analysis analysis_critical_path = {
 	.name = "critical_path",
 	.meaning = "what the main threads did or waited for, followed through the threads that "
-		   "they waited for",
+		   "they waited for; mode profile does not know those",
 	.title = "Critical path",
 	.shown = "comm,tid,kind,rank,cpu_ns,runnable_ns,io_ns,sleep_ns,lock_ns,pipe_ns,child_ns,"
 		 "memory_ns,device_ns,stopped_ns,other_ns",
 	.by = "time_ns",
 	.share = "share",
 	.shape = TABLE_LIST,
+	.aggregated_ok = true,
 	.state_bytes = sizeof(struct critical_path),
 	.begin = critical_path_begin,
 	.consumer = { .parallel = true, .events = critical_path_events },

@@ -528,8 +528,9 @@ static void say_summed(struct strbuf *text, const struct results *results)
 			   units_count(count, sums.operations), (unsigned long long)sums.processes);
 	strbuf_add(
 		text,
-		"; times are thread times; overlap with compute, I/O by span, access patterns and "
-		"the slowest operations are unknown, and findings that need them are not checked");
+		"; times are thread times; overlap with compute, I/O by span, access patterns, the "
+		"slowest operations and who waits for whom are unknown, and findings that need "
+		"them are not checked");
 	if (sums.other)
 		strbuf_add(text,
 			   "; %s of %s operations are not broken down by file (increase "
