@@ -44,7 +44,8 @@ class Job:
 JOBS = [
     Job("small_files", ("many-small-files",), ".jpg"),
     Job("memmap_random", ("mmap-random",), "tokens.bin", sums=("mmap-faults",)),
-    Job("index_parsed", ("opened-again", "read-again"), "index.json"),
+    Job("index_parsed", ("opened-again", "read-again"), "index.json",
+        sums=("opened-again", "small-reads-storage")),
     Job("fsync_each", ("fsync-often",), "log"),
     Job("checkpoint", ("save-waits",), "checkpoint"),
     Job("tiny_writes", ("small-writes",), "tokens.txt"),
@@ -64,7 +65,7 @@ JOBS = [
     Job("sync_file", ("sync-writes",), "metrics", sums=("write-bound",)),
     Job("partial_pages", ("partial-writes",), "table.bin"),
     Job("imports", ("imports",), sums=("metadata-heavy",)),
-    Job("program_each", ("worker-start",), "python3", sums=("metadata-heavy",)),
+    Job("program_each", ("worker-start",), "python3", sums=("metadata-heavy", "cold-start")),
     Job("sound_compute", ()),
     Job("sound_readahead", ()),
 ]
@@ -145,7 +146,7 @@ class Verdict:
 def judge(job, findings, duration_ns, saved, crowded):
     first = first_of(job, findings)
     if not first:
-        return Verdict(saved=saved)
+        return Verdict(saved=saved, right=crowded and saved < NOTHING)
     verdict = Verdict(first["id"], saved=saved)
     named = first["title"] + (first["where"] or "") + first["says"]
     verdict.right = first["id"] in job.causes and job.words in named

@@ -102,6 +102,14 @@ FINDING_CASE("lock-waits", lock_waits)
 	add_long_wait(made, "lock", "futex", 10, sound ? 12 : 99);
 }
 
+/* A thread that waits for a CPU has work to do, too. */
+FINDING_CASE("lock-waits", lock_waits_runnable)
+{
+	add_states(made, 10, 10, THREAD_LOCK, 60, THREAD_CPU);
+	add_states(made, 10, 12, sound ? THREAD_RUNNABLE : THREAD_OTHER, 90, THREAD_SLEEP);
+	add_long_wait(made, "lock", "futex", 10, 99);
+}
+
 FINDING_CASE("memory-waits", memory_waits)
 {
 	add_states(made, 10, 10, sound ? THREAD_CPU : THREAD_MEMORY, 40, THREAD_CPU);

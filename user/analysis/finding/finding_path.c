@@ -42,7 +42,8 @@ THRESHOLD(CPUS_BUSY, 0.75, UNIT_SHARE,
 	  "share of the host's CPUs that the run keeps busy to compete with itself, at least",
 	  "a choice: with less, others must have them");
 
-/* Returns the time that all threads, on the path or not, spent on CPUs and in storage waits. */
+/* Returns the time that all threads, on the path or not, spent on CPUs, waiting for them, and in
+ * storage waits. */
 static uint64_t active_ns(const struct findings *findings, uint64_t *cpu_ns)
 {
 	size_t count;
@@ -54,7 +55,9 @@ static uint64_t active_ns(const struct findings *findings, uint64_t *cpu_ns)
 		const uint64_t *states = threads[i].times.states;
 
 		*cpu_ns = clock_add(*cpu_ns, states[THREAD_CPU]);
-		time_ns = clock_add(time_ns, clock_add(states[THREAD_CPU], states[THREAD_STORAGE]));
+		time_ns = clock_add(
+			time_ns, clock_add(clock_add(states[THREAD_CPU], states[THREAD_RUNNABLE]),
+					   states[THREAD_STORAGE]));
 	}
 	return time_ns;
 }
@@ -81,7 +84,8 @@ static bool sum_up(const struct findings *findings, enum path_part part, unsigne
 		const struct thread thread = { .process = shares[i].process, .tid = shares[i].tid };
 		const char *kind = thread_kind(job, &thread);
 
-		path_ns += shares[i].parts[PATH_CPU] + shares[i].parts[PATH_IO];
+		path_ns += shares[i].parts[PATH_CPU] + shares[i].parts[PATH_RUNNABLE] +
+			   shares[i].parts[PATH_IO];
 		for (unsigned int j = 0; j < KINDS; j++)
 			if (of_kinds & KIND(j) && !strcmp(kind, kinds[j]))
 				part_ns += shares[i].parts[part];

@@ -312,11 +312,11 @@ static uint64_t cost_random(const struct file_group *file_group)
 	return file_group->storage_bytes;
 }
 
-/* With many reads in flight, only the CPU time of the calls remains. */
+/* With many reads in flight, only the CPU time of the calls remains, and their wait for CPUs. */
 static double is_waiting(const struct findings *findings, const struct file_group *file_group)
 {
 	(void)file_group;
-	return 1 - threads_cpu_of_io(findings->results);
+	return 1 - threads_busy_of_io(findings->results);
 }
 
 const struct finding_rule finding_random_reads = {

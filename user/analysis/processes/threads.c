@@ -357,32 +357,43 @@ const struct thread *threads_all(const struct results *results, size_t *count)
 	return threads->all;
 }
 
-double threads_cpu_of_io(const struct results *results)
+/* Adds up the times of all threads. */
+static struct thread_times times_of_all(const struct results *results)
 {
+	struct thread_times sum = { .time_ns = 0 };
 	size_t count;
 	const struct thread *threads = results->job ? threads_all(results, &count) : NULL;
-	double io_ns = 0, cpu_ns = 0;
 
-	for (size_t i = 0; threads && i < count; i++) {
-		io_ns += threads[i].times.io_ns;
-		cpu_ns += thread_times_io_cpu(&threads[i].times);
-	}
-	return io_ns > 0 && cpu_ns < io_ns ? cpu_ns / io_ns : 0;
+	for (size_t i = 0; threads && i < count; i++)
+		thread_times_add(&sum, &threads[i].times);
+	return sum;
+}
+
+double threads_cpu_of_io(const struct results *results)
+{
+	const struct thread_times all = times_of_all(results);
+	const uint64_t cpu_ns = thread_times_io_cpu(&all);
+
+	return cpu_ns < all.io_ns ? (double)cpu_ns / all.io_ns : 0;
+}
+
+double threads_busy_of_io(const struct results *results)
+{
+	const struct thread_times all = times_of_all(results);
+	const uint64_t cpu_ns = all.states[THREAD_CPU];
+
+	return cpu_ns ? fmin(threads_cpu_of_io(results) *
+				     (1 + (double)all.states[THREAD_RUNNABLE] / cpu_ns),
+			     1)
+		      : 0;
 }
 
 double threads_free_cpus(const struct results *results)
 {
-	size_t count;
-	const struct thread *threads = results->job ? threads_all(results, &count) : NULL;
-	double could_run_ns = 0, runnable_ns = 0;
+	const struct thread_times all = times_of_all(results);
+	const double could_run_ns = (double)all.states[THREAD_CPU] + all.states[THREAD_RUNNABLE];
 
-	for (size_t i = 0; threads && i < count; i++) {
-		const uint64_t *states = threads[i].times.states;
-
-		runnable_ns += states[THREAD_RUNNABLE];
-		could_run_ns += (double)states[THREAD_CPU] + states[THREAD_RUNNABLE];
-	}
-	return could_run_ns > 0 ? fmax(1 - 2 * runnable_ns / could_run_ns, 0) : 1;
+	return could_run_ns > 0 ? fmax(1 - 2 * all.states[THREAD_RUNNABLE] / could_run_ns, 0) : 1;
 }
 
 uint64_t threads_main_storage_ns(const struct results *results, uint32_t process)

@@ -46,6 +46,9 @@ const char *process_kind(const struct job *job, uint32_t number);
 uint64_t thread_times_io_cpu(const struct thread_times *times);
 /* Returns the part of the time of all threads' operations that was on a CPU; 0 if unknown. */
 double threads_cpu_of_io(const struct results *results);
+/* The same with the time waiting for a CPU, of which operations have the same part as of the time
+ * on it. */
+double threads_busy_of_io(const struct results *results);
 void thread_times_add(struct thread_times *sum, const struct thread_times *times);
 /* Returns the part of work that finds a free CPU if another thread does it. None does if threads
  * spent half of the time in which they could run waiting for a CPU: two that share one do. 1 if
