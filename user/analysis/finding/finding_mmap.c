@@ -385,10 +385,11 @@ static bool takes_minor(const struct file_view *file)
 
 const struct finding_rule finding_mmap_minor = {
 	.id = "mmap-minor-faults",
-	.order = 110,
+	.order = 145,
 	.needs = JOB_FAULT,
 	.class = IO_MMAP_READ,
 	.confidence = FINDING_SURE,
+	.reported_by = { "mmap-faults" },
 	.files = {
 		.use = USE_MMAP,
 		.takes = takes_minor,

@@ -28,13 +28,14 @@ static bool is_much(const struct file_group *file_group)
 
 const struct finding_rule finding_cold_start = {
 	.id = "cold-start",
-	.order = 250,
+	.order = 315,
 	.drags = true,
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
 	.sums = FINDING_OF_SUMS,
 	.startup = true,
 	.class = IO_READ,
 	.confidence = FINDING_SURE,
+	.reported_by = { "imports" },
 	.files = {
 		.use = USE_READ,
 		.with_faults = true,
