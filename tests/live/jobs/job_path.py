@@ -4,6 +4,7 @@
 usage: job_path.py NAME [ARGUMENT]
 """
 import ctypes
+import mmap
 import multiprocessing
 import os
 import signal
@@ -28,6 +29,19 @@ def computes_in_span():
     import faultline
     with faultline.span("step", category="compute"):
         compute(0.6)
+
+
+def memory_of(size):
+    return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def fresh_memory(keeps=""):
+    """Touches 16 MiB of memory again and again: the same, or new memory each time."""
+    kept = memory_of(16 << 20)
+    for _ in range(100):
+        memory = kept if keeps else memory_of(16 << 20)
+        for offset in range(0, 16 << 20, 4096):
+            memory[offset] = 1
 
 
 def work(_):

@@ -46,6 +46,9 @@ class PathFindings(unittest.TestCase):
     def test_cpu_bound(self):
         self.check("cpu-bound", ["computes"], ["computes_in_span"], "job_path.py")
 
+    def test_fresh_memory(self):
+        self.check("fresh-memory", ["fresh_memory"], ["fresh_memory", "kept"], "in fresh_memory")
+
     def test_worker_bound(self):
         self.check("worker-bound", ["has_worker"], ["computes"], "in compute")
 

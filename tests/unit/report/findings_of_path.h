@@ -38,6 +38,16 @@ FINDING_CASE("cpu-bound", cpu_bound)
 		     .name = "step", .category = "compute");
 }
 
+/* A few faults are a start's. */
+FINDING_CASE("fresh-memory", fresh_memory)
+{
+	add_states(made, 10, 10, THREAD_CPU, 99, THREAD_SLEEP);
+	made->operations[M_ANONYMOUS] = (struct trace_operation_total) {
+		.count = sound ? 5000 : 500000,
+		.thread_time_ns = sound ? 5 * MS : 500 * MS,
+	};
+}
+
 /* A worker computes while the main thread waits for it, or for an unknown process. */
 FINDING_CASE("worker-bound", worker_bound)
 {

@@ -11,6 +11,7 @@
 #include "analysis/processes/critical_path.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/stacks/lines.h"
+#include "analysis/totals/totals.h"
 
 struct path_evidence {
 	struct table_text program;
@@ -265,6 +266,87 @@ const struct finding_rule finding_helper_bound = {
 	"which then woke the main thread: they released a lock (or Python's global "
 	"interpreter lock), or put something in a queue. The cost includes the time in which "
 	"these threads waited for a CPU.",
+};
+
+/* --- fresh memory --- */
+
+struct fresh_memory {
+	uint64_t faults, each_ns, time_ns;
+	double share;
+};
+
+static const struct table_column memory_evidence[] = {
+	FACT(fresh_memory, faults, "faults", COUNT, "page faults on anonymous memory"),
+	FACT(fresh_memory, each_ns, "each", NS, "average time of such a fault"),
+	COLUMN(fresh_memory, time_ns, "time", NS, THREAD,
+	       "time of these faults, summed over threads"),
+	FACT(fresh_memory, share, "share", SHARE,
+	     "part of the time that threads were on a CPU or waited for one"),
+};
+
+THRESHOLD(FRESH_SHARE, 0.15, UNIT_SHARE, "share of the run that it takes, at least",
+	  "measured: a program that unpacks data into new buffers spends a tenth of its time so");
+
+/* The critical path has as much of it as all threads' time on CPUs. */
+static int find_fresh_memory(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct trace_operation_total *faults =
+		totals_memory(findings->results, TOTALS_ANONYMOUS);
+	struct fresh_memory fresh = {
+		.faults = faults->count,
+		.each_ns = faults->count ? faults->thread_time_ns / faults->count : 0,
+		.time_ns = faults->thread_time_ns,
+		.share = fmin(finding_share(faults->thread_time_ns,
+					    threads_computing_ns(findings->results)),
+			      1),
+	};
+	struct path_sum cpu, runnable = { .time_ns = 0 };
+	uint64_t cost_ns;
+
+	if (!sum_up(findings, PATH_CPU, KIND(KINDS) - 1, &cpu))
+		return 0;
+	sum_up(findings, PATH_RUNNABLE, KIND(KINDS) - 1, &runnable);
+	cost_ns = clock_add(cpu.time_ns, runnable.time_ns) * fresh.share;
+	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_FRESH_SHARE))
+		return 0;
+	return finding_add(findings, rule, &fresh, cost_ns, TABLE_NO_UINT);
+}
+
+static bool is_any(const void *evidence, const char *kind)
+{
+	return evidence && kind;
+}
+
+const struct finding_rule finding_fresh_memory = {
+	.id = "fresh-memory",
+	.order = 665,
+	.breadth = FINDING_PATTERN,
+	.needs = JOB_THREAD | JOB_FAULT,
+	.sums = FINDING_OF_SPANS,
+	.drags = true,
+	.find = find_fresh_memory,
+	.confidence = FINDING_LIKELY,
+	.lines_path = is_any,
+	.lines_whole = "the CPU time",
+	.reported_by = { "swapped" },
+	FINDING_EVIDENCE(struct fresh_memory, memory_evidence),
+	.thresholds = { &THRESHOLD_FRESH_SHARE },
+	.title = "Run gets fresh memory from the kernel again and again",
+	.says = "{faults} page faults on anonymous memory took {each_ns} each, {share} of the time "
+		"that threads computed",
+	.advice =
+		"Keep buffers and write into them (out=, a pool) instead of allocating for each "
+		"batch; keep freed memory in the process (MALLOC_TRIM_THRESHOLD_ and "
+		"MALLOC_MMAP_THRESHOLD_, jemalloc); or use huge pages. After a fork, do not write "
+		"to what was inherited (gc.freeze before it)",
+	.more = "faultline report --table operations TRACE",
+	.pictures = "path",
+	.rule = "Memory that a program allocates comes page by page, when it is first touched: the "
+		"kernel takes the fault, finds a page and clears it. Large arrays go back to the "
+		"kernel when they are freed, so the next one pays again; and the first write to a "
+		"page shared with a parent copies it. The cost is the part of the critical path's "
+		"time on CPUs that all threads spend in such faults; returning the memory costs "
+		"more.",
 };
 
 /* --- waiting for something else --- */

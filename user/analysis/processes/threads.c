@@ -388,12 +388,19 @@ double threads_busy_of_io(const struct results *results)
 		      : 0;
 }
 
+uint64_t threads_computing_ns(const struct results *results)
+{
+	const struct thread_times all = times_of_all(results);
+
+	return clock_add(all.states[THREAD_CPU], all.states[THREAD_RUNNABLE]);
+}
+
 double threads_free_cpus(const struct results *results)
 {
 	const struct thread_times all = times_of_all(results);
-	const double could_run_ns = (double)all.states[THREAD_CPU] + all.states[THREAD_RUNNABLE];
+	const uint64_t computing_ns = threads_computing_ns(results);
 
-	return could_run_ns > 0 ? fmax(1 - 2 * all.states[THREAD_RUNNABLE] / could_run_ns, 0) : 1;
+	return computing_ns ? fmax(1 - 2.0 * all.states[THREAD_RUNNABLE] / computing_ns, 0) : 1;
 }
 
 uint64_t threads_main_storage_ns(const struct results *results, uint32_t process)

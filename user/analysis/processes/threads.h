@@ -50,6 +50,8 @@ double threads_cpu_of_io(const struct results *results);
  * on it. */
 double threads_busy_of_io(const struct results *results);
 void thread_times_add(struct thread_times *sum, const struct thread_times *times);
+/* Returns the time that all threads were on a CPU or waited for one, in ns; 0 if unknown. */
+uint64_t threads_computing_ns(const struct results *results);
 /* Returns the part of work that finds a free CPU if another thread does it. None does if threads
  * spent half of the time in which they could run waiting for a CPU: two that share one do. 1 if
  * unknown. */
