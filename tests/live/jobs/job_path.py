@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -42,6 +43,33 @@ def fresh_memory(keeps=""):
         memory = kept if keeps else memory_of(16 << 20)
         for offset in range(0, 16 << 20, 4096):
             memory[offset] = 1
+
+
+def has_ranks(seconds="0.1"):
+    """Three ranks, which meet after each step; rank 1 computes that long, the others 0.02 s."""
+    ends = [socket.socketpair() for _ in range(2)]
+    ranks = []
+    for rank in range(3):
+        own = [pair[0] for pair in ends] if rank == 0 else [ends[rank - 1][1]]
+        places = [str(end.fileno()) for end in own]
+        ranks.append(subprocess.Popen(
+            [sys.executable, __file__, "is_rank", seconds if rank == 1 else "0.02", *places],
+            env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "3"}, pass_fds=map(int, places)))
+    for rank in ranks:
+        rank.wait()
+
+
+def is_rank(seconds, *places):
+    others = [socket.socket(fileno=int(place)) for place in places]
+    for _ in range(10):
+        compute(float(seconds))
+        if os.environ["RANK"] != "0":
+            others[0].sendall(b"x")
+        for other in others:
+            other.recv(1)
+        if os.environ["RANK"] == "0":
+            for other in others:
+                other.sendall(b"y")
 
 
 def work(_):

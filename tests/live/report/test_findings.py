@@ -18,7 +18,8 @@ ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "de
              "held-back", "killed", "still-waiting", "rank-slow"}
 # test_path_findings
 ELSEWHERE |= {"cpu-bound", "worker-bound", "helper-bound", "cpu-starved", "sleeps", "peer-waits",
-              "lock-waits", "stopped", "workers-renewed", "fresh-memory"}
+              "lock-waits", "stopped", "workers-renewed", "fresh-memory",
+              "rank-behind"}
 # Only with made traces: tests/unit/report.
 ELSEWHERE |= {"memory-waits", "device-waits", "node-slow", "mount-small-reads", "mount-metadata"}
 

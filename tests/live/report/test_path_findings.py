@@ -55,6 +55,16 @@ class PathFindings(unittest.TestCase):
     def test_workers_renewed(self):
         self.check("workers-renewed", ["renews_workers"], ["renews_workers", "1"], "in compute")
 
+    def test_rank_behind(self):
+        """Each rank has a main thread of its own."""
+        def findings():
+            return {row["id"]: row for row in record("has_ranks").report["findings"]}
+
+        found = harness.undisturbed(findings, lambda rows: "rank-behind" in rows)
+        self.assertEqual(found["rank-behind"]["evidence"]["rank"], 1)
+        self.assertIn("in compute", found["rank-behind"]["where"] or "")
+        self.assertNotIn("rank-behind", self.findings("has_worker"))
+
     def test_helper_bound(self):
         self.check("helper-bound", ["has_helper"], ["computes"], "hold")
 

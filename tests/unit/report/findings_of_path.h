@@ -135,4 +135,15 @@ FINDING_CASE("stopped", stopped)
 	add_states(made, 10, 10, sound ? THREAD_CPU : THREAD_STOPPED, 40, THREAD_CPU);
 }
 
+/* One rank computes while the others wait for it, or all do as much. */
+FINDING_CASE("rank-behind", rank_behind)
+{
+	for (uint64_t rank = 0; rank < 3; rank++) {
+		EXEC(made, .time = BEGAN, .pid = 30 + rank, .comm = "r", .command = "r",
+		     .rank = rank);
+		add_states(made, 30 + rank, 30 + rank, THREAD_CPU, rank == 1 && !sound ? 80 : 30,
+			   THREAD_PIPE);
+	}
+}
+
 #endif

@@ -436,6 +436,7 @@ const struct finding_rule finding_peer_waits = {
 	.order = 720,
 	.breadth = FINDING_PATTERN,
 	.find = find_peers,
+	.reported_by = { "rank-behind" },
 	.lines_row = is_wait,
 	.lines_whole = "its waits on pipes and sockets",
 	.title = "Run waits for the network or for other processes, in {program}",

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* A rank that the others wait for, by what each does on its critical path. */
+#include <stdlib.h>
+
+#include "analysis/finding/finding.h"
+#include "analysis/processes/critical_path.h"
+#include "analysis/stacks/lines.h"
+#include "base/compare.h"
+#include "base/map.h"
+
+struct rank_path {
+	int64_t rank;
+	uint64_t parts[PATH_PARTS];
+	uint64_t busy_ns; /* what a rank does itself; it waits for the rest */
+};
+
+struct behind {
+	uint64_t ranks, rank, busy_ns, starved_ns, median_ns, waits_ns;
+	const char *verb, *state;
+};
+
+static const struct table_column behind_columns[] = {
+	FACT(behind, ranks, "ranks", COUNT, "ranks"),
+	FACT(behind, rank, "rank", NONE, "rank that is busy longest"),
+	{ "verb", "verb", UNIT_NONE, KIND_FACT, "what it does longer than others",
+	  TABLE_LITERAL(struct behind, verb), 0 },
+	FACT(behind, busy_ns, "busy", NS,
+	     "time on its critical path on CPUs, waiting for them and in I/O"),
+	FACT(behind, starved_ns, "CPU wait", NS, "part of that waiting for a CPU; null: none"),
+	FACT(behind, median_ns, "median", NS, "median of the other ranks"),
+	FACT(behind, waits_ns, "waits", NS,
+	     "what the rank in the middle of the others waits otherwise"),
+};
+
+THRESHOLD(BEHIND_SHARE, 0.1, UNIT_SHARE, "share of the run that the others wait for it, at least",
+	  "a choice: the threshold of severity high");
+
+static int compare_busy(const void *left, const void *right)
+{
+	const struct rank_path *a = left, *b = right;
+
+	return COMPARE(a->busy_ns, b->busy_ns) ?: COMPARE(b->rank, a->rank);
+}
+
+/* Sums up the path by rank. Returns the number of ranks, or -ENOMEM. */
+static int sum_up(const struct findings *findings, struct rank_path *ranks)
+{
+	uint64_t whole_ns, roots;
+	size_t shares_count;
+	const struct path_share *shares =
+		critical_path_threads(findings->results, &shares_count, &whole_ns, &roots);
+	const struct process *processes = findings->results->job->processes.processes;
+	struct map numbers;
+	int count = 0;
+
+	map_init(&numbers, 1, 1);
+	for (size_t i = 0; i < shares_count; i++) {
+		const uint64_t key = (uint64_t)processes[shares[i].process].rank;
+		uint64_t *number;
+		bool added;
+
+		if (processes[shares[i].process].rank < 0)
+			continue;
+		number = map_add(&numbers, &key, &added);
+		if (!number) {
+			count = -ENOMEM;
+			break;
+		}
+		if (added) {
+			*number = count;
+			ranks[count++] = (struct rank_path) { .rank = (int64_t)key };
+		}
+		for (int part = 0; part < PATH_PARTS; part++)
+			ranks[*number].parts[part] =
+				clock_add(ranks[*number].parts[part], shares[i].parts[part]);
+	}
+	map_free(&numbers);
+	return count;
+}
+
+static uint64_t waits_ns(const struct rank_path *rank)
+{
+	uint64_t time_ns = 0;
+
+	for (int part = 0; part < PATH_PARTS; part++)
+		time_ns = clock_add(time_ns, rank->parts[part]);
+	return clock_subtract(time_ns, rank->busy_ns);
+}
+
+static int add_behind(struct findings *findings, const struct finding_rule *rule,
+		      struct rank_path *ranks, size_t count)
+{
+	/* In the middle of the others. */
+	const struct rank_path *last = &ranks[count - 1], *median = &ranks[(count - 2) / 2];
+	struct behind behind = { .ranks = count };
+	uint64_t more_ns, cost_ns;
+	bool is_io;
+
+	for (size_t i = 0; i < count; i++)
+		ranks[i].busy_ns =
+			clock_add(ranks[i].parts[PATH_CPU], clock_add(ranks[i].parts[PATH_RUNNABLE],
+								      ranks[i].parts[PATH_IO]));
+	qsort(ranks, count, sizeof(*ranks), compare_busy);
+	more_ns = clock_subtract(last->busy_ns, median->busy_ns);
+	is_io = clock_subtract(last->parts[PATH_IO], median->parts[PATH_IO]) > more_ns / 2;
+	behind.verb = is_io ? "reads and writes" : "computes";
+	behind.state = sample_state_names[is_io ? SAMPLE_IO : THREAD_CPU];
+	behind.rank = last->rank;
+	behind.busy_ns = last->busy_ns;
+	behind.starved_ns = finding_or_none(last->parts[PATH_RUNNABLE]);
+	behind.median_ns = median->busy_ns;
+	behind.waits_ns = waits_ns(median);
+	cost_ns = finding_least(more_ns, behind.waits_ns);
+	return finding_is_of_run(findings, cost_ns, THRESHOLD_BEHIND_SHARE)
+		       ? finding_add(findings, rule, &behind, cost_ns, TABLE_NO_UINT)
+		       : 0;
+}
+
+static int find_behind(struct findings *findings, const struct finding_rule *rule)
+{
+	uint64_t whole_ns, roots;
+	size_t shares;
+	struct rank_path *ranks;
+	int count, status = 0;
+
+	critical_path_threads(findings->results, &shares, &whole_ns, &roots);
+	ranks = calloc(shares + 1, sizeof(*ranks));
+	if (!ranks)
+		return -ENOMEM;
+	count = sum_up(findings, ranks);
+	if (count >= 2)
+		status = add_behind(findings, rule, ranks, count);
+	free(ranks);
+	return count < 0 ? count : status;
+}
+
+static bool is_of_rank(const void *evidence, const struct lines_row *row)
+{
+	const struct behind *behind = evidence;
+
+	return row->state == behind->state && row->rank == (int64_t)behind->rank;
+}
+
+const struct finding_rule finding_rank_behind = {
+	.id = "rank-behind",
+	.order = 635,
+	.breadth = FINDING_OF_ONE,
+	.needs = JOB_THREAD,
+	.sums = FINDING_OF_SPANS,
+	.find = find_behind,
+	.confidence = FINDING_LIKELY,
+	.lines_row = is_of_rank,
+	.lines_whole = "its time",
+	.reported_by = { "straggler", "ranks-uneven", "rank-slow" },
+	FINDING_EVIDENCE(struct behind, behind_columns),
+	.thresholds = { &THRESHOLD_BEHIND_SHARE },
+	.title = "Ranks wait for rank {rank}, which {verb} longer than the others",
+	.says = "of {ranks} ranks, rank {rank} is busy for {busy_ns}[, {starved_ns} of it waiting "
+		"for CPUs]; the others are for {median_ns}, and wait for {waits_ns} (median)",
+	.advice = "Give each rank as much work (distribute samples by their length or cost), or "
+		  "find what slows this one down: its CPUs, its cgroup's limits, its node",
+	.more = "faultline report --table critical_path TRACE",
+	.pictures = "path",
+	.rule = "The critical path of a rank is what its main thread does and, while that waits "
+		"for "
+		"a worker, what the worker does. One rank computes, waits for CPUs or does I/O "
+		"longer than the others, and these wait as long on sockets, pipes or locks: ranks "
+		"that train together meet at each step. The cost is the smaller of the two. Ranks "
+		"that wait by polling look busy.",
+};
