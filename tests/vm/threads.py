@@ -7,7 +7,7 @@ from job import check, equal
 
 STATES = ("cpu", "runnable", "storage", "memory", "lock", "pipe", "child", "sleep", "device",
           "stopped", "other")
-WAITS = "$RUN -- waits each account"
+WAITS = "$RUN -- waits account"
 MEMORY = """mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control && mkdir /sys/fs/cgroup/few || exit 77
 echo 4M >/sys/fs/cgroup/few/memory.high || exit 77

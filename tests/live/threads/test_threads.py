@@ -16,8 +16,8 @@ STATES = ("cpu", "runnable", "storage", "memory", "lock", "pipe", "child", "slee
 UNFINISHED, BEFORE = 1, 2
 
 
-def waits():
-    return machine().program("waits")
+def threads(*arguments):
+    return [machine().program("threads"), *arguments]
 
 
 def status(pid, tid=None):
@@ -89,7 +89,7 @@ class Waits(Threads):
 
     def record(self, *arguments):
         out = f"{machine().new_dir()}/waits"
-        recording = Recording([waits(), "each", out], *arguments)
+        recording = Recording([machine().program("waits"), out], *arguments)
         self.check_rows(recording.trace)
         return recording.trace, account(out)
 
@@ -145,7 +145,7 @@ class Waits(Threads):
         self.assertIsNone(trace.rows("wait"))
 
     def test_off(self):
-        recording = Recording([waits(), "short", "1"], "--layers", "task,syscall,fault")
+        recording = Recording(threads("short", "1"), "--layers", "task,syscall,fault")
         self.assertEqual(recording.trace.header["layers"]["thread"]["state"], "off")
         for kind in ("thread_time", "wait"):
             self.assertIsNone(recording.trace.rows(kind))
@@ -169,7 +169,7 @@ class Schedstat(Threads):
             is_blocked(pid, tid) for tid in os.listdir(f"/proc/{pid}/task"))))
 
     def check(self, *arguments):
-        job = machine().start([waits(), "pool"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        job = machine().start(threads("pool"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(job.communicate)
         # Once, so that all threads exist and are in the state that they come back to.
         job.stdin.write(b"\n")
@@ -207,7 +207,7 @@ class Lives(Threads):
         return collections.Counter(row[name] for row in trace.dicts(kind))
 
     def test_short_threads(self):
-        recording = Recording([waits(), "short", "3000"])
+        recording = Recording(threads("short", "3000"))
         rows = self.check_rows(recording.trace)
         created = self.tids(recording.trace, "fork", "child_tid")
         self.assertEqual(sum(created.values()), 3000)
@@ -215,7 +215,7 @@ class Lives(Threads):
 
     def test_more_threads_than_slots(self):
         """5,000 at a time: the state of a thread is then somewhere else."""
-        recording = Recording([waits(), "crowd", "5000"])
+        recording = Recording(threads("crowd", "5000"))
         rows = self.check_rows(recording.trace)
         created = self.tids(recording.trace, "fork", "child_tid")
         self.assertEqual(sum(created.values()), 5000)
@@ -225,7 +225,7 @@ class Lives(Threads):
         self.assertEqual([tid for tid in created if not sums[tid]["lock"] + sums[tid]["sleep"]], [])
 
     def test_exit_of_blocked_threads(self):
-        recording = Recording([waits(), "exit"])
+        recording = Recording(threads("exit"))
         rows = self.check_rows(recording.trace)
         self.assertEqual(len(rows), 3)
         killed = self.tids(recording.trace, "fork", "child_tid")
@@ -239,7 +239,7 @@ class Lives(Threads):
     def test_exec_of_another_thread(self):
         """It continues under the id of its leader, which has ended; its times have no gap."""
         out = f"{machine().new_dir()}/exec"
-        recording = Recording([waits(), "exec", out])
+        recording = Recording(threads("exec", out))
         rows, truth = self.check_rows(recording.trace), account(out)
         exits = {row["tid"]: row["time"] for row in recording.trace.dicts("exit")}
         moved = rows[truth["tid"]][-1][1]
@@ -275,7 +275,7 @@ class Storage(Threads):
     def test_direct_reads(self):
         path = harness.random_file(f"{machine().new_dir('ext4')}/data", 8 << 20)
         harness.cool(path)
-        recording = Recording([waits(), "read", path])
+        recording = Recording(threads("read", path))
         self.check_rows(recording.trace)
         sums = totals_by(recording.trace, "pid")
         pid, = {row["pid"] for row in recording.trace.calls(path)}
