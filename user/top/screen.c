@@ -7,6 +7,7 @@
 #include "output/base/cells.h"
 #include "output/base/escape.h"
 #include "output/text/grid.h"
+#include "output/text/wrap.h"
 #include "base/units.h"
 
 #define HEAD_LINES 3
@@ -136,7 +137,7 @@ static void write_help(struct sink *out, const struct top_screen *screen, const 
 		sink_text(&line, table->columns[i].meaning);
 		sink_char(&line, '\0');
 		if (!sink_flush(&line))
-			grid_indented(out, line.buffer, screen->style->width, 10);
+			wrap_indented(out, line.buffer, screen->style->width, 10);
 		sink_close(&line);
 	}
 }

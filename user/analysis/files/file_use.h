@@ -150,4 +150,9 @@ const struct order *file_uses_order(const struct file_uses *uses, uint32_t file,
 void file_uses_tally(const struct file_uses *uses, uint32_t file, enum use use,
 		     struct tally *tally);
 
+/* Returns what is known of a file. */
+struct file_view file_uses_view(const struct file_uses *uses, uint32_t file);
+/* The same, from the file's row in a merged report. */
+struct file_view file_view_of_row(const struct table *table, size_t row);
+
 #endif

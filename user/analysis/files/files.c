@@ -4,10 +4,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/files/file_use.h"
-#include "analysis/shared/loaded.h"
 #include "base/compare.h"
 #include "base/longest.h"
 #include "analysis/shared/measure.h"
@@ -259,133 +257,10 @@ static void choose(const struct file_uses *files, size_t most, struct choice *ch
 	}
 }
 
-/* Returns the last recorded size, or the end of the furthest access if the file has grown since. A
- * fault only shows that the file reaches into its page. */
-static uint64_t size_of(const struct file *file, const struct file_use *use,
-			const struct file_use_more *more, uint64_t page_bytes)
-{
-	uint64_t called = use->furthest, faulted = more->furthest;
-	uint64_t size = more->truncated ? more->size_bytes : file->size_bytes;
-
-	if (called > size)
-		size = called;
-	return faulted >= page_bytes && faulted - page_bytes >= size ? faulted : size;
-}
-
-static void set_identity(struct file_view *view, const struct file_uses *files, uint32_t number)
-{
-	const struct file *file = &files->job->files.files[number];
-	const struct file_use *use = &files->uses[number];
-	const struct job_trace *trace = &files->job->traces[file->trace];
-	struct trace_string type = file_table_filesystem(&files->job->files, number);
-
-	view->known = true;
-	view->ino = file->ino;
-	view->size_bytes =
-		size_of(file, use, file_uses_more(files, number), trace->header->page_bytes);
-	view->deleted = use->unlinked || (file->flags & TRACE_FILE_DELETED);
-	view->host = trace->header->host;
-	if (type.length)
-		view->filesystem = (struct table_text) { type.bytes, type.length };
-	if (file->readahead_bytes)
-		view->readahead_bytes = file->readahead_bytes;
-	view->dev = file->dev;
-}
-
-/* Cached: there may be a million files, and several callers. */
-static bool is_loaded(const struct job *job, struct file_use *use, struct table_text path)
-{
-	if (!use->known)
-		use->loaded = loaded_in(&job->files, path);
-	use->known = true;
-	return use->loaded;
-}
-
-static struct file_view view_of(const struct file_uses *files, uint32_t number)
-{
-	uint64_t page_bytes;
-	struct trace_string path;
-	struct file_use *use = &files->uses[number];
-	const struct file_use_more *more = file_uses_more(files, number);
-	struct file_view view = {
-		.ino = TABLE_NO_UINT,
-		.size_bytes = TABLE_NO_UINT,
-		.readahead_bytes = TABLE_NO_UINT,
-		.processes = use->processes,
-		.opens = use->opens,
-		.unattributed = more->unattributed,
-		.indirect = more->indirect,
-		.written_pages = TABLE_NO_UINT,
-		.deleted = -1,
-		.faulted_bytes = more->faulted_bytes,
-		.direct_bytes = more->direct_bytes,
-		.advised = more->advised,
-		.listed = more->listing.count,
-		.listing_ns = more->listing.time.measure,
-		.locking_ns = more->locking.time.measure,
-		.overwriting_ns = more->overwriting.time.measure,
-		.aligned_faults = more->aligned,
-		.copied_pages = more->copied,
-		.first_rank = more->ranks[0] - 1, /* TABLE_NO_UINT if none */
-		.last_rank = more->ranks[1] - 1,
-	};
-
-	for (size_t i = 0; i < ACCESSES; i++) {
-		const struct order *order = file_uses_order(files, number, i);
-
-		memcpy(view.patterns[i], order->patterns, sizeof(order->patterns));
-		view.jumps[i] = (struct jump_sums) { order->known, order->back, order->others };
-	}
-	for (size_t i = 0; i < USES; i++) {
-		file_uses_tally(files, number, i, &view.tallies[i]);
-		view.time_ns += view.tallies[i].time.measure;
-		view.fetched_bytes += view.tallies[i].fetched_bytes;
-		view.created_bytes += view.tallies[i].created_bytes;
-	}
-	view.fetched_bytes += more->unattributed.fetched_bytes + more->indirect.fetched_bytes;
-	view.created_bytes += more->unattributed.created_bytes + more->indirect.created_bytes;
-	path = file_table_name(&files->job->files, number);
-	if (path.length)
-		view.path = (struct table_text) { path.bytes, path.length };
-	view.loaded = is_loaded(files->job, use, view.path);
-	view.lost = file_table_is_lost(&files->job->files, number);
-	if (number != FILE_UNKNOWN)
-		set_identity(&view, files, number);
-	page_bytes = files->job->traces[files->job->files.files[number].trace].header->page_bytes;
-	view.copied_bytes = page_bytes * more->copied;
-	if (page_bytes)
-		view.written_pages = view.tallies[USE_MMAP].dirtied_bytes / page_bytes;
-	return view;
-}
-
 uint32_t files_count(const struct results *results)
 {
 	return results->job ? results->job->files.count
 			    : report_by(results->report, &analysis_files)->row_count;
-}
-
-/* Reads a file's row from a merged report. */
-static struct file_view view_of_row(const struct table *table, size_t row)
-{
-	struct file_view view = {
-		.ino = TABLE_NO_UINT,
-		.size_bytes = TABLE_NO_UINT,
-		.readahead_bytes = TABLE_NO_UINT,
-		.first_rank = TABLE_NO_UINT,
-		.last_rank = TABLE_NO_UINT,
-		.patterns[BY_READS] = { TABLE_NO_UINT },
-		.deleted = -1,
-	};
-
-	table_read_row(table, row, &view);
-	if (view.patterns[BY_READS][SEQUENTIAL] == TABLE_NO_UINT) {
-		/* Summaries of older versions do not have these columns. */
-		memcpy(view.patterns[BY_READS], view.patterns[BY_CALLS], sizeof(*view.patterns));
-		view.jumps[BY_READS] = view.jumps[BY_CALLS];
-	}
-	view.known = view.ino != TABLE_NO_UINT;
-	view.loaded = loaded_is(view.path);
-	return view;
 }
 
 bool files_used(const struct results *results, uint32_t file, struct file_view *view)
@@ -393,12 +268,12 @@ bool files_used(const struct results *results, uint32_t file, struct file_view *
 	const struct file_uses *files = results_state(results, &analysis_files);
 
 	if (!results->job) {
-		*view = view_of_row(report_by(results->report, &analysis_files), file);
+		*view = file_view_of_row(report_by(results->report, &analysis_files), file);
 		return true;
 	}
 	if (!file_uses_any(files, file))
 		return false;
-	*view = view_of(files, file);
+	*view = file_uses_view(files, file);
 	return true;
 }
 
@@ -533,7 +408,7 @@ static size_t make_lines(const struct results *results, struct choice choice,
 			continue;
 		}
 		waiting = waiting_of(results, i);
-		view = view_of(files, i);
+		view = file_uses_view(files, i);
 		add_to_others(others, &view, &waiting.time);
 	}
 	qsort(lines, count, sizeof(*lines), compare_lines);
@@ -564,7 +439,7 @@ static void conclude(const struct results *results, struct table *table)
 		return;
 	count = make_lines(results, choice, lines, &others);
 	for (size_t i = 0; i < count; i++) {
-		struct file_view view = view_of(files, lines[i].file);
+		struct file_view view = file_uses_view(files, lines[i].file);
 
 		view.waiting = waiting_of(results, lines[i].file);
 		table_add(table, &view);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "analysis/processes/processes.h"
+#include "base/units.h"
 
 /* Most informative signals first. SIGTERM, SIGINT, SIGHUP and SIGPIPE are left out: they are normal
  * ways to stop a program. */
@@ -101,4 +102,37 @@ bool deaths_by_signal(const struct results *results, size_t number, struct death
 			return true;
 	}
 	return false;
+}
+
+void deaths_say(struct strbuf *text, const struct results *results)
+{
+	const struct file_table *files = &results->job->files;
+	char died[UNITS_TEXT], processes[UNITS_TEXT], offset[UNITS_TEXT], size[UNITS_TEXT];
+	char line[LOCATION_BYTES];
+	struct death death;
+
+	for (size_t i = 0; deaths_by_signal(results, i, &death); i++) {
+		struct trace_string comm = job_comm(results->job, death.first);
+
+		strbuf_clause(text, "%s of %s %s died: %s, %.*s", units_count(died, death.died),
+			      units_count(processes, death.processes),
+			      death.processes == 1 ? "process" : "processes", death.signal,
+			      (int)comm.length, comm.bytes);
+		if (death_locate(line, results->job, &death))
+			strbuf_add(text, ", line %s", line);
+		if (death.file != FILE_UNKNOWN) {
+			struct trace_string path = file_table_name(files, death.file);
+			struct trace_string kind = file_table_filesystem(files, death.file);
+
+			strbuf_add(text, " at %s of %.*s", units_bytes(offset, death.offset),
+				   (int)path.length, path.bytes);
+			if (kind.length)
+				strbuf_add(text, " (%.*s%s%s)", (int)kind.length, kind.bytes,
+					   death.capacity_bytes ? " of " : "",
+					   death.capacity_bytes
+						   ? units_bytes(size, death.capacity_bytes)
+						   : "");
+		}
+		strbuf_add(text, "; %s", death.hint);
+	}
 }

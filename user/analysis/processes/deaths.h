@@ -8,6 +8,7 @@
 
 #include "analysis/shared/results.h"
 #include "analysis/shared/sites.h"
+#include "base/strbuf.h"
 
 struct death {
 	const char *signal; /* "SIGBUS" */
@@ -28,5 +29,9 @@ size_t death_locate(char text[LOCATION_BYTES], const struct job *job, const stru
 
 /* Gets the `number`th signal that killed processes; false past the last one. */
 bool deaths_by_signal(const struct results *results, size_t number, struct death *death);
+
+/* Writes "2 of 5 processes died: SIGBUS, python3 at 3.0 MiB of /dev/shm/torch_0 (tmpfs); ...", or
+ * nothing. */
+void deaths_say(struct strbuf *text, const struct results *results);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Causes of lost events, each with a remedy.
+ * Causes of lost events, each with a remedy, and whether all events are accounted for.
  */
 #ifndef FAULTLINE_LOSS_H
 #define FAULTLINE_LOSS_H
 
 #include "analysis/job/job.h"
+#include "base/strbuf.h"
 
 struct loss_cause {
 	const char *name;   /* lost.cause in the report */
@@ -17,5 +18,11 @@ struct loss_cause {
 const struct loss_cause *loss_cause_of(const struct job *job);
 /* Finds a cause by name, the first of a comma-separated list; NULL if there is none. */
 const struct loss_cause *loss_cause_named(const char *name, size_t length);
+/* Writes how many events were lost, of which kinds, why, and how to avoid it, or nothing. */
+void loss_say(struct strbuf *text, const struct job *job);
+
+/* Returns the number of events that the kernel counted but that are neither in the trace nor lost,
+ * or that are in the trace uncounted. Nonzero for complete traces means a bug. */
+uint64_t loss_unaccounted(const struct job *job);
 
 #endif

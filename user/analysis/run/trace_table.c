@@ -253,74 +253,6 @@ static uint64_t count_survivors(const struct job *job)
 	return survivors;
 }
 
-/* Returns the number of rows of a kind in the trace. */
-static uint64_t count_rows(const struct job_trace *trace, const char *kind)
-{
-	size_t blocks = trace_reader_block_count(trace->reader);
-	uint64_t rows = 0;
-
-	for (size_t i = 0; i < blocks; i++) {
-		const struct trace_block_info *info = trace_reader_block_info(trace->reader, i);
-
-		if (!strcmp(trace_schemas[info->kind].kind, kind))
-			rows += info->rows;
-	}
-	return rows;
-}
-
-static bool has_rows(const char *kind)
-{
-	for (int i = 0; i < TRACE_KIND_COUNT; i++)
-		if (!strcmp(trace_schemas[i].kind, kind))
-			return true;
-	return false;
-}
-
-/* Sums the totals of a kind, which may have some for each of several layers, into `sum`. Returns
- * false if an earlier entry is of the same kind. */
-static bool sum_kind(const struct trace_totals *totals, size_t number, struct trace_kind_total *sum)
-{
-	*sum = (struct trace_kind_total) { .kind = totals->kinds[number].kind };
-	for (size_t i = 0; i < totals->kind_count; i++) {
-		const struct trace_kind_total *kind = &totals->kinds[i];
-
-		if (strcmp(kind->kind, sum->kind))
-			continue;
-		if (i < number)
-			return false;
-		sum->events = clock_add(sum->events, kind->events);
-		sum->written = clock_add(sum->written, kind->written);
-		sum->lost = clock_add(sum->lost, kind->lost);
-	}
-	return true;
-}
-
-uint64_t trace_unaccounted(const struct job *job)
-{
-	uint64_t unaccounted = 0;
-
-	for (size_t i = 0; i < job->trace_count; i++) {
-		const struct trace_totals *totals = job->traces[i].totals;
-
-		if (trace_reader_damage(job->traces[i].reader))
-			continue; /* rows lost to damage are counted elsewhere */
-		for (size_t j = 0; totals && j < totals->kind_count; j++) {
-			struct trace_kind_total sum;
-			uint64_t there, reported;
-
-			if (!sum_kind(totals, j, &sum))
-				continue;
-			there = has_rows(sum.kind) ? count_rows(&job->traces[i], sum.kind)
-						   : sum.written;
-			reported = clock_add(there, sum.lost);
-			unaccounted = clock_add(unaccounted, reported > sum.events
-								     ? reported - sum.events
-								     : sum.events - reported);
-		}
-	}
-	return unaccounted;
-}
-
 static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct about *about = state;
@@ -528,7 +460,7 @@ static void fill(void *state, struct table *table)
 	about->survivors = job->complete ? count_survivors(job) : TABLE_NO_UINT;
 	about->cause = loss_cause_of(job) ? loss_cause_of(job)->name : NULL;
 	about->lost = job->complete ? job->lost : TABLE_NO_UINT;
-	about->unaccounted = job->complete ? trace_unaccounted(job) : TABLE_NO_UINT;
+	about->unaccounted = job->complete ? loss_unaccounted(job) : TABLE_NO_UINT;
 	about->lower_bounds = !job->complete || job->lost;
 	table_add(table, about);
 }

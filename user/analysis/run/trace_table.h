@@ -29,8 +29,4 @@ enum about_column {
 	ABOUT_TARGETS,
 };
 
-/* Returns the number of events that the kernel counted but that are neither in the trace nor lost,
- * or that are in the trace uncounted. Nonzero for complete traces means a bug. */
-uint64_t trace_unaccounted(const struct job *job);
-
 #endif

@@ -5,35 +5,13 @@
 #ifndef FAULTLINE_LINES_H
 #define FAULTLINE_LINES_H
 
-#include "analysis/events/event.h"
-#include "analysis/job/job.h"
 #include "analysis/shared/sites.h"
 #include "analysis/shared/sampled.h"
+#include "analysis/stacks/line_sums.h"
 #include "analysis/table/table.h"
 
 struct report;
 struct results;
-
-#define LINES_NO_PYTHON "not Python, or not yet known to be" /* a reason */
-
-/* Sums over samples. */
-struct line_sums {
-	uint64_t time_ns, samples;
-	/* The part of the time that is estimated, and the number of its samples. */
-	uint64_t estimated_ns, estimated_samples;
-	double count, fetched_bytes;
-};
-
-void line_sums_add(struct line_sums *sums, const struct line_sums *more);
-
-/* Returns the sums of one sample. `state` is that of event_sample_state. */
-struct line_sums line_sums_of(const struct job *job, const struct event *event, unsigned int state);
-/* Gets the interval that its time and bytes are of, on the job's clock: that of the operation or
- * wait if the sample is exact, cut by a filter; if not, the moment when it was taken. */
-void line_interval(const struct job *job, const struct event *event, const struct line_sums *sums,
-		   uint64_t *start_ns, uint64_t *end_ns);
-/* Returns why a sample has no stack, a static text. */
-const char *line_unknown(const struct job *job, const struct event *event);
 
 /* All samples with the same keys. Tables have some of the keys; texts belong to the analysis or are
  * static. */
@@ -89,9 +67,6 @@ void lines_locate(const struct results *results, uint32_t site, char text[LOCATI
  * the longest of those. Returns the length; 0: unknown. */
 size_t lines_locate_unfinished(const struct results *results, uint32_t process, uint32_t thread,
 			       char text[LOCATION_BYTES]);
-
-/* Returns the standard error of an estimated time. */
-double line_sums_error(const struct line_sums *sums);
 
 /* Marks a table as absent, and returns true, if there are no samples. */
 bool lines_absent(struct table *table, const struct job *job);

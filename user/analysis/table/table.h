@@ -301,6 +301,12 @@ int table_find_column(const struct table *table, const char *name);
  * value is unknown (cell.summed). */
 bool table_number(const struct table *table, size_t row, const char *name, uint64_t *number);
 
+/* Returns the text at the head of a column. */
+static inline const char *table_heading(const struct table_column *column)
+{
+	return column->title ?: column->name;
+}
+
 /* Returns the cells of a row. */
 static inline struct cell *table_row(const struct table *table, size_t row)
 {

@@ -21,49 +21,33 @@
 
 /* --- conditions: each writes its caveat, or nothing --- */
 
+/* Adds "5 processes ...", unless it is 0. `one` is the text for 1; NULL: the same. */
+static void say_count(struct strbuf *text, uint64_t count, const char *one, const char *many)
+{
+	char number[UNITS_TEXT];
+
+	if (count)
+		strbuf_clause(text, "%s %s", units_count(number, count),
+			      one && count == 1 ? one : many);
+}
+
 static void say_lost(struct strbuf *text, const struct results *results)
 {
-	const struct job *job = results->job;
-	const struct loss_cause *cause = loss_cause_of(job);
-	const char *between = " (";
-	char count[UNITS_TEXT];
-
-	if (!job->lost)
-		return;
-	strbuf_add(text, "%s events were lost", units_count(count, job->lost));
-	for (size_t i = 0; i < job->trace_count; i++) {
-		const struct trace_totals *totals = job->traces[i].totals;
-
-		for (size_t j = 0; totals && j < totals->kind_count && job->trace_count == 1; j++) {
-			if (!totals->kinds[j].lost)
-				continue;
-			strbuf_add(text, "%s%s %s", between, totals->kinds[j].kind,
-				   units_count(count, totals->kinds[j].lost));
-			between = ", ";
-		}
-	}
-	strbuf_add(text,
-		   "%s%s%s: times and shares of the run are lower bounds (≥), and tables of files "
-		   "and processes exclude these events; counts and bytes in the totals are exact",
-		   *between == ',' ? ")" : "", cause ? " because " : "", cause ? cause->why : "");
-	strbuf_add(text, "; to avoid this, %s",
-		   cause ? cause->remedy : "record with a larger --buffer");
+	loss_say(text, results->job);
 }
 
 static void say_incomplete(struct strbuf *text, const struct results *results)
 {
 	const struct job *job = results->job;
 
-	for (size_t i = 0; i < job->trace_count; i++) {
+	for (size_t i = 0; i < job->trace_count && !text->used; i++) {
 		const char *why = trace_reader_incomplete(job->traces[i].reader);
 
-		if (!why)
-			continue;
-		strbuf_add(text,
-			   "incomplete: %s; the number of lost events is unknown, as are counts "
-			   "taken at the end",
-			   why);
-		return;
+		if (why)
+			strbuf_add(text,
+				   "incomplete: %s; the number of lost events is unknown, as are "
+				   "counts taken at the end",
+				   why);
 	}
 }
 
@@ -71,14 +55,8 @@ static void say_damaged(struct strbuf *text, const struct results *results)
 {
 	const struct job *job = results->job;
 
-	for (size_t i = 0; i < job->trace_count; i++) {
-		const char *what = trace_reader_damage(job->traces[i].reader);
-
-		if (!what)
-			continue;
-		strbuf_add(text, "%s", what);
-		return;
-	}
+	for (size_t i = 0; i < job->trace_count && !text->used; i++)
+		strbuf_add(text, "%s", trace_reader_damage(job->traces[i].reader) ?: "");
 }
 
 /* Files listed in tables without their names. */
@@ -93,11 +71,8 @@ static void say_names(struct strbuf *text, const struct results *results)
 			   units_count(count, files->lost_count),
 			   files->lost_count == 1 ? "file" : "files",
 			   files->lost_count == 1 ? "it" : "them");
-	if (files->lost_rows)
-		strbuf_clause(text, "%s %s that named files %s lost: these files share one row",
-			      units_count(count, files->lost_rows),
-			      files->lost_rows == 1 ? "row" : "rows",
-			      files->lost_rows == 1 ? "is" : "are");
+	say_count(text, files->lost_rows, "row that named files is lost: these files share one row",
+		  "rows that named files are lost: these files share one row");
 }
 
 static void say_header(struct strbuf *text, const struct results *results)
@@ -186,73 +161,32 @@ static void say_not_followed(struct strbuf *text, const struct results *results)
 		strbuf_add(text, " and %zu more", count - 3);
 }
 
-/* "2 of 5 processes died: SIGBUS, python3 at 3.0 MiB of /dev/shm/torch_0 (tmpfs); ..." */
-static void say_killed(struct strbuf *text, const struct results *results)
-{
-	const struct file_table *files = &results->job->files;
-	char died[UNITS_TEXT], processes[UNITS_TEXT], offset[UNITS_TEXT], size[UNITS_TEXT];
-	char line[LOCATION_BYTES];
-	struct death death;
-
-	for (size_t i = 0; deaths_by_signal(results, i, &death); i++) {
-		struct trace_string comm = job_comm(results->job, death.first);
-
-		strbuf_clause(text, "%s of %s %s died: %s, %.*s", units_count(died, death.died),
-			      units_count(processes, death.processes),
-			      death.processes == 1 ? "process" : "processes", death.signal,
-			      (int)comm.length, comm.bytes);
-		if (death_locate(line, results->job, &death))
-			strbuf_add(text, ", line %s", line);
-		if (death.file != FILE_UNKNOWN) {
-			struct trace_string path = file_table_name(files, death.file);
-			struct trace_string kind = file_table_filesystem(files, death.file);
-
-			strbuf_add(text, " at %s of %.*s", units_bytes(offset, death.offset),
-				   (int)path.length, path.bytes);
-			if (kind.length)
-				strbuf_add(text, " (%.*s%s%s)", (int)kind.length, kind.bytes,
-					   death.capacity_bytes ? " of " : "",
-					   death.capacity_bytes
-						   ? units_bytes(size, death.capacity_bytes)
-						   : "");
-		}
-		strbuf_add(text, "; %s", death.hint);
-	}
-}
-
 static void say_survivors(struct strbuf *text, const struct results *results)
 {
 	const struct job *job = results->job;
-	size_t count = 0;
+	uint64_t count = 0;
 
 	for (size_t i = 0; i < job->trace_count; i++)
 		count += job->traces[i].totals ? job->traces[i].totals->survivor_count : 0;
-	if (count)
-		strbuf_add(text, "%zu %s the run; later activity was not traced", count,
-			   count == 1 ? "process outlived" : "processes outlived");
+	say_count(text, count, "process outlived the run; later activity was not traced",
+		  "processes outlived the run; later activity was not traced");
 }
 
 static void say_spans(struct strbuf *text, const struct results *results)
 {
-	const struct open_spans *spans = &results->job->spans;
+	const struct job *job = results->job;
 	uint64_t unheard = 0;
-	char count[UNITS_TEXT];
 
-	if (spans->refused)
-		strbuf_add(text, "%s spans are missing: too many were open at once",
-			   units_count(count, spans->refused));
-	for (size_t i = 0; i < results->job->trace_count; i++) {
-		const struct trace_totals *totals = results->job->traces[i].totals;
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_totals *totals = job->traces[i].totals;
 
 		for (size_t j = 0; totals && j < totals->kind_count; j++)
 			if (!strcmp(totals->kinds[j].kind, "unheard_program"))
 				unheard += totals->kinds[j].lost;
 	}
-	if (unheard)
-		strbuf_clause(
-			text,
-			"%s times a program may have marked spans before Faultline attached to it",
-			units_count(count, unheard));
+	say_count(text, job->spans.refused, NULL, "spans are missing: too many were open at once");
+	say_count(text, unheard, NULL,
+		  "times a program may have marked spans before Faultline attached to it");
 }
 
 /* I/O through interfaces that are not traced. */
@@ -278,14 +212,9 @@ static void say_async(struct strbuf *text, const struct results *results)
 
 static void say_unaccounted(struct strbuf *text, const struct results *results)
 {
-	uint64_t events = results->job->complete ? trace_unaccounted(results->job) : 0;
-	char count[UNITS_TEXT];
-
-	if (events)
-		strbuf_add(text,
-			   "%s events are neither in the trace nor counted as lost: these numbers "
-			   "may be wrong; this is a bug in Faultline, please report it",
-			   units_count(count, events));
+	say_count(text, results->job->complete ? loss_unaccounted(results->job) : 0, NULL,
+		  "events are neither in the trace nor counted as lost: these numbers may be "
+		  "wrong; this is a bug in Faultline, please report it");
 }
 
 /* Operations whose calls are counted but not decoded. */
@@ -304,8 +233,8 @@ static void say_undecoded(struct strbuf *text, const struct results *results)
 	}
 }
 
-#define UNSEEN_SHARE                                                                               \
-	0.01 /* of completed bios: fewer change no conclusion and are reported elsewhere */
+/* Of completed bios. Fewer change no conclusion and are reported elsewhere. */
+#define UNSEEN_SHARE 0.01
 
 static uint64_t count_bios(const struct job *job)
 {
@@ -320,26 +249,11 @@ static uint64_t count_bios(const struct job *job)
 static void say_bios(struct strbuf *text, const struct results *results)
 {
 	uint64_t bios = job_count_notes(results->job, TRACE_NOTE_BIOS_UNSEEN);
-	char count[UNITS_TEXT];
 
-	if (bios && bios >= UNSEEN_SHARE * count_bios(results->job))
-		strbuf_add(text,
-			   "%s block I/Os have no completion event; storage totals and request "
-			   "tables exclude them",
-			   units_count(count, bios));
-}
-
-static void say_bios_under_way(struct strbuf *text, const struct results *results)
-{
-	uint64_t bios = job_count_notes(results->job, TRACE_NOTE_BIOS_UNDER_WAY);
-	char count[UNITS_TEXT];
-
-	if (bios)
-		strbuf_add(text,
-			   "%s %s known to be in flight when the recording ended; storage totals "
-			   "exclude that I/O",
-			   units_count(count, bios),
-			   bios == 1 ? "block I/O was" : "block I/Os were");
+	if (bios >= UNSEEN_SHARE * count_bios(results->job))
+		say_count(text, bios, NULL,
+			  "block I/Os have no completion event; storage totals and request "
+			  "tables exclude them");
 }
 
 /* With --stacks native. */
@@ -393,65 +307,33 @@ static void say_mounts(struct strbuf *text, const struct results *results)
 	}
 }
 
-/* By --include and --exclude. */
-static void say_left_out(struct strbuf *text, const struct results *results)
-{
-	uint64_t operations = job_count_notes(results->job, TRACE_NOTE_LEFT_OUT);
-	char count[UNITS_TEXT];
-
-	if (operations)
-		strbuf_add(text,
-			   "%s operations on files that --include and --exclude filter out are not "
-			   "counted, except in device numbers",
-			   units_count(count, operations));
-}
-
-static void say_unfollowed(struct strbuf *text, const struct results *results)
-{
-	uint64_t children = job_count_notes(results->job, TRACE_NOTE_UNFOLLOWED);
-	char count[UNITS_TEXT];
-
-	if (children)
-		strbuf_add(text, "%s child %s could not be followed: %s activity is missing",
-			   units_count(count, children), children == 1 ? "process" : "processes",
-			   children == 1 ? "its" : "their");
-}
-
 /* Faults whose start or end was missed, and faults whose mapping was not found. */
 static void say_faults(struct strbuf *text, const struct results *results)
 {
 	const struct job *job = results->job;
-	uint64_t untimed = job_count_notes(job, TRACE_NOTE_UNTIMED), unknown = 0;
-	char count[UNITS_TEXT];
+	uint64_t unknown = 0;
 
 	for (size_t i = 0; i < job->operation_count && job->complete; i++)
 		if (job->operations[i].family == TRACE_ANONFAULT &&
 		    !strcmp(job->operations[i].name, "unknown_fault"))
 			unknown += job->operations[i].unseen.count;
-	if (untimed)
-		strbuf_add(
-			text,
-			"%s faults have no duration because their start or end was missed: fault "
-			"times are lower bounds",
-			units_count(count, untimed));
-	if (unknown)
-		strbuf_clause(text,
-			      "%s faults are on unknown mappings: some may be on files, and file "
-			      "tables exclude them",
-			      units_count(count, unknown));
+	say_count(text, job_count_notes(job, TRACE_NOTE_UNTIMED), NULL,
+		  "faults have no duration because their start or end was missed: fault times are "
+		  "lower bounds");
+	say_count(text, unknown, NULL,
+		  "faults are on unknown mappings: some may be on files, and file tables exclude "
+		  "them");
 }
 
 /* Earlier records are gone; reports why the recorder was dumped at that moment. */
 static void say_flight(struct strbuf *text, const struct job *job)
 {
 	const struct trace_flight *flight = &job->traces[0].header->flight;
-	char time[UNITS_TEXT], count[UNITS_TEXT];
+	char time[UNITS_TEXT];
 
 	strbuf_add(text, "the last %s of a flight recorder, written because of: %s",
 		   units_ns(time, clock_subtract(job->end_ns, job->start_ns)), flight->reason);
-	if (flight->overwritten)
-		strbuf_add(text, "; %s earlier records were overwritten",
-			   units_count(count, flight->overwritten));
+	say_count(text, flight->overwritten, NULL, "earlier records were overwritten");
 }
 
 /* Processes that were already running have a past that was not recorded. */
@@ -459,7 +341,6 @@ static void say_attached(struct strbuf *text, const struct results *results)
 {
 	const struct job *job = results->job;
 	uint64_t async = job_count_notes(job, TRACE_NOTE_ASYNC_BEFORE);
-	uint64_t spans = job_count_notes(job, TRACE_NOTE_SPANS_BEFORE);
 	char count[UNITS_TEXT];
 	size_t attached = 0;
 
@@ -475,9 +356,8 @@ static void say_attached(struct strbuf *text, const struct results *results)
 	if (async)
 		strbuf_add(text, "; neither are %s io_uring operations that were already in flight",
 			   units_count(count, async));
-	if (spans)
-		strbuf_add(text, "; %s spans that were already open are not included",
-			   units_count(count, spans));
+	say_count(text, job_count_notes(job, TRACE_NOTE_SPANS_BEFORE), NULL,
+		  "spans that were already open are not included");
 }
 
 static void say_clocks(struct strbuf *text, const struct results *results)
@@ -540,23 +420,44 @@ static void say_summed(struct strbuf *text, const struct results *results)
 
 /* Caveats that make numbers wrong, and the death of a process, are warnings. */
 static const struct caveat {
-	const char *id;
-	const char *weight;
+	const char *id, *weight;
 	void (*say)(struct strbuf *text, const struct results *results);
+	/* Without it, how often a limitation of the recording occurred: see say_count(). */
+	const char *note, *one, *many;
 } caveats[] = {
-	{ "killed", "warning", say_killed },	{ "incomplete", "warning", say_incomplete },
-	{ "damaged", "warning", say_damaged },	{ "names", "warning", say_names },
-	{ "lost", "warning", say_lost },	{ "unaccounted", "warning", say_unaccounted },
-	{ "unseen", "warning", say_unseen },	{ "not-followed", "warning", say_not_followed },
-	{ "async", "warning", say_async },	{ "undecoded", "warning", say_undecoded },
-	{ "spans", "warning", say_spans },	{ "unfollowed", "warning", say_unfollowed },
-	{ "faults", "warning", say_faults },	{ "bios", "warning", say_bios },
-	{ CLOCKS_CAVEAT, "note", say_clocks },	{ "attached", "note", say_attached },
-	{ "left-out", "note", say_left_out },	{ "header", "note", say_header },
-	{ "survivors", "note", say_survivors }, { "bios-under-way", "note", say_bios_under_way },
-	{ "summed", "note", say_summed },	{ "native-stacks", "note", say_native },
-	{ "mounts", "note", say_mounts },
+	{ "killed", "warning", .say = deaths_say },
+	{ "incomplete", "warning", .say = say_incomplete },
+	{ "damaged", "warning", .say = say_damaged },
+	{ "names", "warning", .say = say_names },
+	{ "lost", "warning", .say = say_lost },
+	{ "unaccounted", "warning", .say = say_unaccounted },
+	{ "unseen", "warning", .say = say_unseen },
+	{ "not-followed", "warning", .say = say_not_followed },
+	{ "async", "warning", .say = say_async },
+	{ "undecoded", "warning", .say = say_undecoded },
+	{ "spans", "warning", .say = say_spans },
+	{ "unfollowed", "warning", NULL, TRACE_NOTE_UNFOLLOWED,
+	  "child process could not be followed: its activity is missing",
+	  "child processes could not be followed: their activity is missing" },
+	{ "faults", "warning", .say = say_faults },
+	{ "bios", "warning", .say = say_bios },
+	{ CLOCKS_CAVEAT, "note", .say = say_clocks },
+	{ "attached", "note", .say = say_attached },
+	{ "left-out", "note", .note = TRACE_NOTE_LEFT_OUT,
+	  .many = "operations on files that --include and --exclude filter out are not counted, "
+		  "except in device numbers" },
+	{ "header", "note", .say = say_header },
+	{ "survivors", "note", .say = say_survivors },
+	{ "bios-under-way", "note", NULL, TRACE_NOTE_BIOS_UNDER_WAY,
+	  "block I/O was known to be in flight when the recording ended; storage totals exclude "
+	  "that I/O",
+	  "block I/Os were known to be in flight when the recording ended; storage totals exclude "
+	  "that I/O" },
+	{ "summed", "note", .say = say_summed },
+	{ "native-stacks", "note", .say = say_native },
+	{ "mounts", "note", .say = say_mounts },
 };
+#define CAVEATS (sizeof(caveats) / sizeof(caveats[0]))
 
 /* A table row. */
 struct caveats_row {
@@ -575,11 +476,16 @@ static const struct table_column columns[CAVEAT_COLUMNS] = {
 static void conclude(const struct results *results, struct table *table)
 {
 	table_add_columns(table, columns, CAVEAT_COLUMNS);
-	for (size_t i = 0; i < sizeof(caveats) / sizeof(caveats[0]); i++) {
+	for (size_t i = 0; i < CAVEATS; i++) {
+		const struct caveat *caveat = &caveats[i];
 		struct strbuf text = { .used = 0 };
-		struct caveats_row line = { caveats[i].id, caveats[i].weight, { text.bytes, 0 } };
+		struct caveats_row line = { caveat->id, caveat->weight, { text.bytes, 0 } };
 
-		caveats[i].say(&text, results);
+		if (caveat->say)
+			caveat->say(&text, results);
+		else
+			say_count(&text, job_count_notes(results->job, caveat->note), caveat->one,
+				  caveat->many);
 		line.text.length = text.used;
 		if (text.used)
 			table_add(table, &line);
@@ -592,8 +498,7 @@ static size_t weight_of(const struct cell *id)
 {
 	size_t i = 0;
 
-	while (i < sizeof(caveats) / sizeof(caveats[0]) &&
-	       (id->type != CELL_TEXT || strcmp(id->text, caveats[i].id)))
+	while (i < CAVEATS && (id->type != CELL_TEXT || strcmp(id->text, caveats[i].id)))
 		i++;
 	return i;
 }

@@ -13,7 +13,7 @@
 #include "command/common/suggest.h"
 #include "command/common/traces.h"
 #include "base/log.h"
-#include "output/text/grid.h"
+#include "output/text/wrap.h"
 #include "output/base/style.h"
 #include "base/units.h"
 #include "base/strbuf.h"
@@ -40,7 +40,7 @@ static void print_row(struct sink *out, const struct option_row *row, size_t wid
 		line.used = 0;
 	}
 	strbuf_add(&line, "%*s%s", HELP_COLUMN - (int)line.used, "", row->help);
-	grid_indented(out, line.bytes, width, HELP_COLUMN);
+	wrap_indented(out, line.bytes, width, HELP_COLUMN);
 }
 
 /* An option, and where its value goes. */

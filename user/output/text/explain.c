@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "analysis/finding/finding_text.h"
-#include "output/text/grid.h"
+#include "output/text/wrap.h"
 #include "base/units.h"
 
 static void write_value(struct sink *out, const struct finding_threshold *threshold)
@@ -89,9 +89,9 @@ void explain_finding(struct sink *out, const struct finding_rule *rule, size_t w
 	struct arena arena = { 0 };
 
 	sink_format(out, "%s: %s\n\n", rule->id, general(&arena, rule, rule->title));
-	grid_wrapped(out, rule->rule, width);
+	wrap_text(out, rule->rule, width);
 	sink_text(out, "\nWhat to do:\n  ");
-	grid_indented(out, general(&arena, rule, rule->advice), width, 2);
+	wrap_indented(out, general(&arena, rule, rule->advice), width, 2);
 	sink_format(out, "\nSee also:\n  %s\n", general(&arena, rule, rule->more));
 	if (rule->thresholds[0])
 		sink_text(out, "\nThresholds:\n");

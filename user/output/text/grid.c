@@ -10,6 +10,7 @@
 #include "analysis/table/merging.h"
 #include "output/base/cells.h"
 #include "output/base/escape.h"
+#include "output/text/wrap.h"
 #include "base/units.h"
 
 #define GAP 2 /* between columns */
@@ -43,68 +44,6 @@ struct grid {
 	struct sink scratch; /* the cell being printed */
 	struct sink *out;
 };
-
-/* --- word wrapping --- */
-
-/* Returns the next line of a text, of at most `width` columns if its words allow. Advances *text
- * past it. */
-static struct cell next_line(const char **text, size_t width)
-{
-	const char *start = *text, *end = start;
-
-	for (const char *at = start; *at;) {
-		at += *at == ' ';
-		at += strcspn(at, " ");
-		if (end > start && escape_columns(start, at - start) > width)
-			break;
-		end = at;
-	}
-	*text = end + (*end == ' ');
-	return (struct cell) { .type = CELL_TEXT, .text = start, .length = end - start };
-}
-
-void grid_indented(struct sink *out, const char *text, size_t width, size_t indent)
-{
-	struct cell line = next_line(&text, width);
-
-	escape_text(out, line.text, line.length);
-	sink_char(out, '\n');
-	while (*text) {
-		line = next_line(&text, width > indent ? width - indent : 1);
-		sink_repeat(out, ' ', indent);
-		escape_text(out, line.text, line.length);
-		sink_char(out, '\n');
-	}
-}
-
-void grid_wrapped(struct sink *out, const char *text, size_t width)
-{
-	grid_indented(out, text, width, 0);
-}
-
-static size_t longest_word(const char *title)
-{
-	size_t longest = 0;
-
-	while (*title) {
-		struct cell word = next_line(&title, 0);
-		size_t width = escape_columns(word.text, word.length);
-
-		longest = width > longest ? width : longest;
-	}
-	return longest;
-}
-
-static size_t count_lines(const char *title, size_t width)
-{
-	size_t lines = 0;
-
-	do {
-		next_line(&title, width);
-		lines++;
-	} while (*title);
-	return lines;
-}
 
 /* --- rows --- */
 
@@ -297,11 +236,6 @@ static void measure(struct grid *grid, struct grid_column *column)
 	}
 }
 
-static const char *title_of(const struct table_column *column)
-{
-	return column->title ? column->title : column->name;
-}
-
 static void add_column(struct grid *grid, size_t index)
 {
 	const struct table_column *column = index == SHARE ? NULL : &grid->table->columns[index];
@@ -313,7 +247,7 @@ static void add_column(struct grid *grid, size_t index)
 			    : grid->table->view.share ? grid->table->view.share
 						      : "share";
 	if (column) {
-		to->title = title_of(column);
+		to->title = table_heading(column);
 		to->path = column->unit == UNIT_PATH;
 		for (size_t i = 0; i < grid->row_count && !to->text; i++)
 			to->text = cell_is_text(cell_at(grid, grid->rows[i], index));
@@ -359,22 +293,12 @@ static void choose_columns(struct grid *grid)
 
 /* --- widths --- */
 
-/* Returns the smallest width at which a title takes at most `lines` lines. */
-static size_t title_width(const char *title, size_t lines)
-{
-	size_t width = longest_word(title);
-
-	while (count_lines(title, width) > lines)
-		width++;
-	return width;
-}
-
 /* Sets the widths for titles of at most `lines` lines. */
 static void set_widths(struct grid *grid, size_t lines)
 {
 	for (size_t i = 0; i < grid->count; i++) {
 		struct grid_column *column = &grid->columns[i];
-		size_t title = title_width(column->title, lines);
+		size_t title = wrap_width(column->title, lines);
 
 		measure(grid, column);
 		column->width = title > column->content ? title : column->content;
@@ -475,11 +399,11 @@ static void write_cell(struct sink *out, const struct grid_column *column, struc
 static struct cell title_line(const struct grid_column *column, size_t line, size_t lines)
 {
 	const char *title = column->title;
-	size_t first = lines - count_lines(title, column->width);
+	size_t first = lines - wrap_count(title, column->width);
 	struct cell text = { .type = CELL_TEXT, .text = "", .length = 0 };
 
 	for (size_t i = first; i <= line; i++)
-		text = next_line(&title, column->width);
+		text = wrap_line(&title, column->width);
 	return text;
 }
 
@@ -488,7 +412,7 @@ static void write_headings(struct grid *grid)
 	size_t lines = 1;
 
 	for (size_t i = 0; i < grid->count; i++) {
-		size_t needed = count_lines(grid->columns[i].title, grid->columns[i].width);
+		size_t needed = wrap_count(grid->columns[i].title, grid->columns[i].width);
 
 		lines = needed > lines ? needed : lines;
 	}
@@ -536,8 +460,8 @@ static void write_excluded(struct grid *grid)
 	if (!count || named == &grid->columns[grid->count])
 		return;
 	sink_open_memory(&line);
-	sink_format(&line,
-		    "without a %s, excluded from these sums:", title_of(&grid->table->columns[by]));
+	sink_format(&line, "without a %s, excluded from these sums:",
+		    table_heading(&grid->table->columns[by]));
 	for (size_t i = 0; i < count && i < EXCLUDED_NAMED_MAX; i++) {
 		struct cell cell = *cell_at(grid, grid->excluded[i], named->index);
 		struct cell text = cell_as_text(&grid->scratch, &cell, UNIT_NONE);
@@ -549,7 +473,7 @@ static void write_excluded(struct grid *grid)
 		sink_format(&line, " and %zu more", count - EXCLUDED_NAMED_MAX);
 	sink_char(&line, '\0');
 	if (!line.error)
-		grid_wrapped(grid->out, line.buffer, grid->options->style->width);
+		wrap_text(grid->out, line.buffer, grid->options->style->width);
 	else if (!grid->out->error)
 		grid->out->error = line.error;
 	sink_close(&line);

@@ -37,9 +37,4 @@ void grid_write(struct sink *out, const struct table *table, const struct grid_o
 /* Returns how many rows grid_write writes, without "other". */
 size_t grid_rows(const struct table *table, const struct grid_options *options);
 
-/* Writes words in as many lines as the width requires, escaped. */
-void grid_wrapped(struct sink *out, const char *text, size_t width);
-/* The same, with all lines but the first indented. */
-void grid_indented(struct sink *out, const char *text, size_t width, size_t indent);
-
 #endif

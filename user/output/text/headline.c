@@ -11,7 +11,7 @@
 #include "analysis/totals/caveats.h"
 #include "analysis/run/trace_table.h"
 #include "output/base/escape.h"
-#include "output/text/grid.h"
+#include "output/text/wrap.h"
 #include "base/units.h"
 
 #define HOSTS_NAMED 3  /* more hosts are only counted */
@@ -198,7 +198,7 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 	if (line.error)
 		out->error = out->error ? out->error : line.error;
 	else
-		grid_wrapped(out, line.buffer, style->width);
+		wrap_text(out, line.buffer, style->width);
 	sink_close(&line);
 }
 
@@ -218,7 +218,7 @@ static void write_caveat(struct sink *out, const struct cell *caveat, const stru
 	if (line.error)
 		out->error = out->error ? out->error : line.error;
 	else
-		grid_indented(out, line.buffer, style->width, 3);
+		wrap_indented(out, line.buffer, style->width, 3);
 	style_mark(out, style, STYLE_PLAIN);
 	sink_close(&line);
 }

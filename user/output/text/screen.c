@@ -10,6 +10,7 @@
 #include "analysis/run/trace_table.h"
 #include "output/text/bars.h"
 #include "output/text/grid.h"
+#include "output/text/wrap.h"
 #include "output/text/headline.h"
 #include "output/text/slow_lines.h"
 #include "output/text/thread_lines.h"
@@ -34,7 +35,7 @@ static void write_text(struct screen *screen, struct sink *line, enum style_mark
 	if (line->error)
 		screen->out->error = screen->out->error ? screen->out->error : line->error;
 	else
-		grid_indented(screen->out, line->buffer, screen->style->width, INDENT);
+		wrap_indented(screen->out, line->buffer, screen->style->width, INDENT);
 	style_mark(screen->out, screen->style, STYLE_PLAIN);
 	line->used = 0;
 }
@@ -161,9 +162,9 @@ static void write_findings(struct screen *screen)
 
 	sink_char(screen->out, '\n');
 	if (screen->findings->absent) {
-		grid_wrapped(screen->out,
-			     "No findings: they require single operations, which this trace lacks",
-			     screen->style->width);
+		wrap_text(screen->out,
+			  "No findings: they require single operations, which this trace lacks",
+			  screen->style->width);
 		return;
 	}
 	for (size_t i = 0; i < screen->findings->row_count; i++) {
@@ -176,7 +177,7 @@ static void write_findings(struct screen *screen)
 		sink_format(screen->out, "   and %zu more (--table findings)\n",
 			    count - FINDINGS_MAX);
 	if (!count)
-		grid_wrapped(screen->out, why_no_findings(screen), screen->style->width);
+		wrap_text(screen->out, why_no_findings(screen), screen->style->width);
 }
 
 /* --- the screen --- */
@@ -192,7 +193,7 @@ static void write_list(struct screen *screen, const struct table *table, size_t 
 	sink_char(screen->out, '\n');
 	grid_write(screen->out, table, &options);
 	if (table->note)
-		grid_wrapped(screen->out, table->note, screen->style->width);
+		wrap_text(screen->out, table->note, screen->style->width);
 }
 
 void screen_write(struct sink *out, const struct report *report, const struct style *style)

@@ -14,14 +14,10 @@
 #include "output/text/heat.h"
 #include "output/text/screen.h"
 #include "output/text/slow_lines.h"
+#include "output/text/wrap.h"
 #include "base/units.h"
 
 #define GAP 2 /* between a title and its value */
-
-static const char *title_of(const struct table_column *column)
-{
-	return column->title ? column->title : column->name;
-}
 
 static void write_record(struct sink *out, const struct table *table,
 			 const struct grid_options *options)
@@ -32,7 +28,7 @@ static void write_record(struct sink *out, const struct table *table,
 	struct sink scratch;
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		const char *title = title_of(&table->columns[i]);
+		const char *title = table_heading(&table->columns[i]);
 		size_t columns = escape_columns(title, strlen(title));
 
 		widest = columns > widest ? columns : widest;
@@ -41,7 +37,7 @@ static void write_record(struct sink *out, const struct table *table,
 	for (size_t i = 0; i < count && table->row_count; i++) {
 		size_t index = view->shown_count ? view->shown[i] : i;
 		const struct table_column *column = &table->columns[index];
-		const char *title = title_of(column);
+		const char *title = table_heading(column);
 		struct cell text;
 
 		if (!view->shown_count && !column->title)
@@ -70,7 +66,7 @@ static void write_nothing(struct sink *out, const struct table *table, size_t wi
 	if (line.error)
 		out->error = out->error ? out->error : line.error;
 	else
-		grid_wrapped(out, line.buffer, width);
+		wrap_text(out, line.buffer, width);
 	sink_close(&line);
 }
 
@@ -93,7 +89,7 @@ void text_table(struct sink *out, const struct table *table, const struct grid_o
 	else
 		grid_write(out, table, options);
 	if (table->note)
-		grid_wrapped(out, table->note, options->style->width);
+		wrap_text(out, table->note, options->style->width);
 }
 
 /* Whether a table is left out below the first screen. */
@@ -188,7 +184,7 @@ static bool write_brief(struct sink *out, const struct report *report, const str
 	if (line.error)
 		out->error = out->error ? out->error : line.error;
 	else
-		grid_wrapped(out, line.buffer, options->style->width);
+		wrap_text(out, line.buffer, options->style->width);
 	sink_close(&line);
 	return true;
 }
@@ -221,7 +217,7 @@ static void write_absent(struct sink *out, const struct report *report, size_t w
 		sink_bytes(&line, "", 1);
 		sink_char(out, '\n');
 		if (!line.error)
-			grid_wrapped(out, line.buffer, width);
+			wrap_text(out, line.buffer, width);
 	}
 	if (line.error)
 		out->error = out->error ? out->error : line.error;
