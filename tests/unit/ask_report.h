@@ -8,15 +8,40 @@
 #include "analysis/report/report.h"
 #include "make_trace.h"
 
-MADE struct report *made_report(struct trace_reader *const *readers, size_t count)
+MADE struct report *made_report_with(struct trace_reader *const *readers, size_t count,
+				     const struct report_options *options)
 {
 	static const char *const names[] = { "a.flt", "b.flt", "c.flt" };
 	struct trace_error error = { "" };
 	struct report *report;
 
-	if (report_make(&report, readers, names, count, NULL, &error))
+	if (report_make(&report, readers, names, count, options, &error))
 		fail_msg("%s", error.text);
 	return report;
+}
+
+MADE struct report *made_report(struct trace_reader *const *readers, size_t count)
+{
+	return made_report_with(readers, count, NULL);
+}
+
+/* Reports on a single trace that has ended. */
+MADE struct report *report_with(struct made_trace *made, const struct report_options *options)
+{
+	return made_report_with(&made->reader, 1, options);
+}
+
+/* A report on a single trace is refused with these words. */
+MADE void check_refused(struct trace_reader *reader, const struct report_options *options,
+			int status, const char *words)
+{
+	static const char *const names[] = { "a.flt" };
+	struct trace_error error = { "" };
+	struct report *report;
+
+	assert_int_equal(report_make(&report, &reader, names, 1, options, &error), status);
+	if (!strstr(error.text, words))
+		fail_msg("%s", error.text);
 }
 
 /* --- queries --- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * A unit test program: TEST(test_name) { ... } defines a test, and main() runs all of them in the
- * order of their definitions. Include it first, and in one source file per program.
+ * order of their definitions. Include it first, and in one source file per program. A program with
+ * a main() of its own defines OWN_MAIN before, and runs the group `unit_tests`.
  */
 #ifndef FAULTLINE_UNIT_TEST_H
 #define FAULTLINE_UNIT_TEST_H
@@ -29,9 +30,11 @@ static struct CMUnitTest unit_tests[TESTS_MAX]; /* cmocka skips those without a 
 
 #define TEST(test) TEST_WITH(test, NULL, NULL)
 
+#ifndef OWN_MAIN
 int main(void)
 {
 	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }
+#endif
 
 #endif

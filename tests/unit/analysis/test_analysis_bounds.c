@@ -15,13 +15,8 @@
 
 static struct report *report_as(struct made_trace *made, const struct report_options *options)
 {
-	static const char *const names[] = { "a.flt" };
-	struct trace_error error = { "" };
-	struct report *report;
 
-	if (report_make(&report, &made->reader, names, 1, options, &error))
-		fail_msg("%s", error.text);
-	return report;
+	return report_with(made, options);
 }
 
 static struct report *report_within(struct made_trace *made, uint64_t memory_bytes)

@@ -206,10 +206,8 @@ TEST(test_damaged_block)
 {
 	static const enum trace_kind kinds[] = { TRACE_SYSCALL, TRACE_SYSCALL_PATH, TRACE_FILE,
 						 TRACE_EXEC, TRACE_FAULT };
-	static const char *const names[] = { "/some/where/a.flt" };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct trace_error error = { "" };
 		struct made_trace made;
 		struct report *report;
 
@@ -222,7 +220,7 @@ TEST(test_damaged_block)
 		made_finish(&made, 0, 100);
 		assert_int_equal(mprotect(made.bytes, made.length, PROT_READ | PROT_WRITE), 0);
 		flip_row_block(&made, kinds[i]);
-		assert_int_equal(report_make(&report, &made.reader, names, 1, NULL, &error), 0);
+		report = report_with(&made, NULL);
 		CHECK(report, "trace", 0, "lost.total", 1);
 		assert_non_null(strstr(trace_reader_damage(made.reader), "damaged at byte"));
 		assert_non_null(strstr(trace_reader_damage(made.reader), "1 row is skipped"));
@@ -249,10 +247,8 @@ static uint64_t offset_of(const struct made_trace *made, uint64_t kinds)
  */
 static struct report *report_flipped(struct made_trace *made, uint64_t kinds, int at)
 {
-	static const char *const names[] = { "/some/where/a.flt" };
 	const struct report_options options = { .key = rollup_find_key("directory") };
 	struct trace_error error = { "" };
-	struct report *report;
 
 	BEGIN(made);
 	FILE_ROW(made, .time = 0, .id = 1, .dev = 8 << 20 | 1, .ino = 123, .path = "/data/a.bin");
@@ -268,8 +264,7 @@ static struct report *report_flipped(struct made_trace *made, uint64_t kinds, in
 	trace_reader_close(made->reader); /* names are read on open */
 	assert_int_equal(trace_reader_open_memory(&made->reader, made->bytes, made->length, &error),
 			 0);
-	assert_int_equal(report_make(&report, &made->reader, names, 1, &options, &error), 0);
-	return report;
+	return report_with(made, &options);
 }
 
 /* A lost name differs from a file that has none. */

@@ -3,15 +3,13 @@
  * PyTorch profiler files: read whole, gzipped and in pieces, rejected if truncated or in another
  * format; and the overlap computed from them.
  */
+#define OWN_MAIN
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
 #include <zlib.h>
 
 #include "analysis/job/gpu.h"
@@ -85,7 +83,7 @@ static void check_kineto(void)
 	gpu_free(&gpu);
 }
 
-static void test_read(void **state)
+TEST(test_read)
 {
 	write_file(kineto, sizeof(kineto) - 1);
 	check_kineto();
@@ -94,7 +92,7 @@ static void test_read(void **state)
 }
 
 /* A bare list, as older versions write; times since 1970. */
-static void test_list(void **state)
+TEST(test_list)
 {
 	static const char text[] = "[" EVENT("Kernel", "1700000000000000", "5") "]";
 	struct trace_error error;
@@ -122,7 +120,7 @@ static void refuse(const char *what)
 }
 
 /* Truncation is reported wherever it happens, gzipped or not. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	char *bytes = malloc(sizeof(kineto));
 	struct stat stat;
@@ -150,7 +148,7 @@ static void test_cut(void **state)
 	free(bytes);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const struct {
 		const char *text, *what;
@@ -182,7 +180,7 @@ static void test_refused(void **state)
 }
 
 /* Random bytes: a result each time, whichever it is. */
-static void test_mangled(void **state)
+TEST(test_mangled)
 {
 	char text[sizeof(kineto)];
 	uint64_t random = 0x2545f4914f6cdd1d;
@@ -212,7 +210,7 @@ static void test_mangled(void **state)
 }
 
 /* More kernels than the initial capacity, and an event too long to keep. */
-static void test_many(void **state)
+TEST(test_many)
 {
 	const unsigned int count = 50000;
 	struct trace_error error;
@@ -250,9 +248,8 @@ static void make_job(struct made_trace *made)
 }
 
 /* Without any spans the overlap is known, for the job and for the GPU's rank. */
-static void test_report(void **state)
+TEST(test_report)
 {
-	static const char *const names[] = { "a.flt" };
 	struct report_options options = { .gpu = NULL };
 	const struct table *ranks;
 	struct trace_error error;
@@ -264,7 +261,7 @@ static void test_report(void **state)
 	assert_int_equal(gpu_read(&gpu, path, &error), 0);
 	options.gpu = &gpu;
 	make_job(&made);
-	assert_int_equal(report_make(&report, &made.reader, names, 1, &options, &error), 0);
+	report = report_with(&made, &options);
 	CHECK(report, "overlap", 0, "compute_ns", 3500 + 750);
 	CHECK(report, "overlap", 0, "io_ns", 6000);
 	CHECK(report, "overlap", 0, "unoverlapped_io_ns", 6000 - 500 - 2000 - 750);
@@ -278,7 +275,7 @@ static void test_report(void **state)
 	gpu_free(&gpu);
 }
 
-static void test_other_clock(void **state)
+TEST(test_other_clock)
 {
 	static const char *const names[] = { "a.flt" };
 	struct report_options options = { .gpu = NULL };
@@ -304,18 +301,12 @@ static void test_other_clock(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read),	cmocka_unit_test(test_list),
-		cmocka_unit_test(test_cut),	cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_mangled), cmocka_unit_test(test_many),
-		cmocka_unit_test(test_report),	cmocka_unit_test(test_other_clock),
-	};
 	int fd = mkstemp(path), status;
 
 	if (fd < 0)
 		return 1;
 	close(fd);
-	status = cmocka_run_group_tests(tests, NULL, NULL);
+	status = cmocka_run_group_tests(unit_tests, NULL, NULL);
 	unlink(path);
 	return status;
 }

@@ -45,15 +45,16 @@ static void begin(struct made_trace *made)
 
 static struct report *report_filtered(struct made_trace *made, const struct filter *filter)
 {
-	const struct report_options options = { .filter = filter };
-	const char *name = "a.flt";
-	struct trace_error error;
-	struct report *report;
-
 	made_finish(made, 0, 10 * S);
-	if (report_make(&report, &made->reader, &name, 1, &options, &error))
-		fail_msg("%s", error.text);
-	return report;
+	return report_with(made, &(struct report_options) { .filter = filter });
+}
+
+static void check_filtered_out(struct made_trace *made, const struct filter *filter,
+			       const char *words)
+{
+	made_finish(made, 0, 10 * S);
+	check_refused(made->reader, &(struct report_options) { .filter = filter }, -ENODATA, words);
+	made_close(made);
 }
 
 TEST(test_sums)
@@ -385,49 +386,36 @@ TEST(test_nameless)
 {
 	static const struct {
 		const char *line, *function;
-		int status;
-	} cases[] = { { "*", "*", 0 }, { ":0", "", 0 }, { "*", "?*", -ENODATA } };
+		bool matches;
+	} cases[] = { { "*", "*", true }, { ":0", "", true }, { "*", "?*", false } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct filter filter = FILTER_ALL;
-		const struct report_options options = { .filter = &filter };
-		const char *name = "a.flt";
-		struct trace_error error;
 		struct made_trace made;
-		struct report *report;
 
 		begin(&made);
 		made_frame(&made, 1, 90, NULL, 0, NULL);
 		made_stack(&made, 1, 90, 0, 90);
 		SAMPLE(&made, .time = S, .dur = MS, .pid = 10, .op = M_READ, .stack = 90);
-		made_finish(&made, 0, 10 * S);
 		filter.line = cases[i].line;
 		filter.function = cases[i].function;
-		assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error),
-				 cases[i].status);
-		report_free(report);
-		made_close(&made);
+		if (cases[i].matches)
+			done(&made, report_filtered(&made, &filter));
+		else
+			check_filtered_out(&made, &filter, "no events match");
 	}
 }
 
 /* The file and the function are of one frame. */
 TEST(test_filter_nothing)
 {
-	const struct report_options options = { .filter =
-							&(struct filter) { .until_ns = FILTER_NONE,
-									   .pid = FILTER_NONE,
-									   .rank = FILTER_NONE,
-									   .line = "train.py:*",
-									   .function = "load" } };
-	const char *name = "a.flt";
-	struct trace_error error;
+	struct filter filter = FILTER_ALL;
 	struct made_trace made;
-	struct report *report;
 
 	add_filtered(&made);
-	made_finish(&made, 0, 10 * S);
-	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), -ENODATA);
-	made_close(&made);
+	filter.line = "train.py:*";
+	filter.function = "load";
+	check_filtered_out(&made, &filter, "no events match");
 }
 
 TEST(test_absent)
@@ -451,27 +439,18 @@ TEST(test_absent)
 TEST(test_filter_absent)
 {
 	struct filter filter = FILTER_ALL;
-	const struct report_options options = { .filter = &filter };
-	const char *name = "a.flt";
-	struct trace_error error;
 	struct made_trace made;
-	struct report *report;
 
 	BEGIN(&made);
 	CALL(&made, .time = 50, .dur = 10, .pid = 10, .op = M_READ, .result = 5);
-	made_finish(&made, 0, S);
 	filter.function = "*";
-	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), -ENODATA);
-	assert_non_null(strstr(error.text, "require the layer stack"));
-	made_close(&made);
+	check_filtered_out(&made, &filter, "require the layer stack");
 }
 
 /* Beyond the memory limit, rows are summed up in the last one. */
 TEST(test_bound)
 {
 	const struct report_options options = { .memory_bytes = 1 << 20 };
-	const char *name = "a.flt";
-	struct trace_error error;
 	struct made_trace made;
 	struct report *report;
 	uint64_t sum_ns = 0;
@@ -485,7 +464,7 @@ TEST(test_bound)
 		       .stack = 100 + i);
 	}
 	made_finish(&made, 0, 10 * S);
-	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), 0);
+	report = report_with(&made, &options);
 	lines = report_table(report, "lines");
 	assert_true(lines->folded > 1);
 	assert_true(lines->row_count + lines->folded == 1001);
@@ -495,13 +474,21 @@ TEST(test_bound)
 	done(&made, report);
 }
 
+static void check_where(struct made_trace *made, const char *id, const char *where)
+{
+	struct report *report = report_of(made, 10 * S);
+	int row = row_of_finding(report, id);
+
+	assert_true(row >= 0);
+	check_text(report, "findings", row, "where", where);
+	done(made, report);
+}
+
 /* Reads of a file by several lines, and of another file that the finding is not about. */
 TEST(test_where)
 {
 	static const uint64_t stacks[] = { STACK_LIBRARY, STACK_ITEM, STACK_MAIN };
 	struct made_trace made;
-	struct report *report;
-	int row;
 
 	begin(&made);
 	FILE_ROW(&made, .id = 3, .dev = 1, .ino = 3, .path = "/usr/lib/libc.so");
@@ -518,13 +505,9 @@ TEST(test_where)
 	       .stack = STACK_TEXT);
 	SAMPLE(&made, .time = 2 * S, .dur = 1000, .weight = S / 2, .pid = 10, .op = M_READ,
 	       .file = 1, .flags = TRACE_SAMPLE_NO_FRAME);
-	report = report_of(&made, 10 * S);
-	row = row_of_finding(report, "read-bound");
-	assert_true(row >= 0);
-	check_text(report, "findings", row, "where",
-		   "loader.py:42 in TokenDataset.__getitem__, 67% ± 7% of it; "
-		   "train.py:9 in <module>, 22% ± 2%");
-	done(&made, report);
+	check_where(&made, "read-bound",
+		    "loader.py:42 in TokenDataset.__getitem__, 67% ± 7% of it; "
+		    "train.py:9 in <module>, 22% ± 2%");
 }
 
 /* A finding on a program's writes, of which the longest go to one file; its line has a long name.
@@ -532,9 +515,7 @@ TEST(test_where)
 TEST(test_where_of_file)
 {
 	struct made_trace made;
-	struct report *report;
 	char name[256] = { 0 }, expected[512];
-	int row;
 
 	begin(&made);
 	FILE_ROW(&made, .id = 3, .dev = 1, .ino = 3, .path = "/out/model.pt");
@@ -550,24 +531,10 @@ TEST(test_where_of_file)
 		SAMPLE(&made, .time = time, .dur = S / 2, .pid = 10, .op = M_WRITE, .file = 3,
 		       .stack = 50);
 	}
-	report = report_of(&made, 10 * S);
-	row = row_of_finding(report, "save-waits");
-	assert_true(row >= 0);
 	/* "save.py:7 in " takes 13 bytes: 53 letters of two fit into 120. */
 	snprintf(expected, sizeof(expected), "save.py:7 in %.106s…, 100%% of the time on model.pt",
 		 name);
-	check_text(report, "findings", row, "where", expected);
-	done(&made, report);
-}
-
-static void check_where(struct made_trace *made, const char *id, const char *where)
-{
-	struct report *report = report_of(made, 10 * S);
-	int row = row_of_finding(report, id);
-
-	assert_true(row >= 0);
-	check_text(report, "findings", row, "where", where);
-	done(made, report);
+	check_where(&made, "save-waits", expected);
 }
 
 /* Small writes to many files: samples are of few, none of them the one with the most time; other

@@ -336,16 +336,14 @@ static void note_progress(void *context, double done)
 TEST(test_progress)
 {
 	static struct operation_done list[EVENTS];
-	static const char *const names[] = { "a.flt" };
 	struct reported reported = { 0 };
 	const struct report_options options = { .progress = note_progress, .context = &reported };
-	struct trace_error error;
 	struct made_trace made;
 	struct report *report;
 
 	make_operations(list, false, false);
 	make_trace(&made, list, (uint64_t)SQUARES * SQUARE_NS);
-	assert_int_equal(report_make(&report, &made.reader, names, 1, &options, &error), 0);
+	report = report_with(&made, &options);
 	assert_true(reported.last == 1);
 	assert_true(reported.calls > 1);
 	done(&made, report);

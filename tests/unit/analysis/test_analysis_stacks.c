@@ -42,12 +42,8 @@ static void add_sample(struct made_trace *made, uint64_t weight_ns, uint64_t sta
 static struct report *report_within(struct made_trace *made, uint64_t memory_bytes)
 {
 	const struct report_options options = { .memory_bytes = memory_bytes };
-	struct trace_error error;
-	struct report *report;
 
-	if (report_make(&report, &made->reader, names, 1, &options, &error))
-		fail_msg("%s", error.text);
-	return report;
+	return report_with(made, &options);
 }
 
 /* Writes an export to an open sink. */

@@ -35,13 +35,9 @@ static void begin(struct made_trace *made)
 static struct report *report_filtered(struct made_trace *made, const struct filter *filter)
 {
 	const struct report_options options = { .filter = filter };
-	const char *name = "a.flt";
-	struct trace_error error;
-	struct report *report;
 
 	made_finish(made, 10, 10 + 3 * S);
-	assert_int_equal(report_make(&report, &made->reader, &name, 1, &options, &error), 0);
-	return report;
+	return report_with(made, &options);
 }
 
 TEST(test_threads)

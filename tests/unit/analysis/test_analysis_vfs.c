@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The VFS layer in hand-made traces: no byte counts twice in a total. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#define OWN_MAIN
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
 
 #include "ask_report.h"
 
@@ -59,7 +56,7 @@ static void make_with_calls(struct made_trace *made)
 	    .asked = 8192, .result = 8192, .flags = TRACE_VFS_THREAD);
 }
 
-static void test_with_calls(void **state)
+TEST(test_with_calls)
 {
 	struct made_trace made;
 	struct report *report;
@@ -87,7 +84,7 @@ static void test_with_calls(void **state)
 }
 
 /* Lost events: values outside the totals gain nothing, the rest gain what the kernel counted. */
-static void test_lost(void **state)
+TEST(test_lost)
 {
 	struct made_trace made;
 	struct report *report;
@@ -104,7 +101,7 @@ static void test_lost(void **state)
 	done(&made, report);
 }
 
-static void test_without_calls(void **state)
+TEST(test_without_calls)
 {
 	struct made_trace made;
 	struct report *report;
@@ -158,13 +155,7 @@ static int leave(const char *path)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_with_calls),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_without_calls),
-	};
-
 	if (argc == 3 && !strcmp(argv[1], "--make"))
 		return leave(argv[2]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Writeback: who dirtied what, and how much of it reached a device and when. */
-
 #include "unit_test.h"
 
 #include "analysis/shared/rollup.h"
@@ -217,8 +216,6 @@ TEST(test_layers)
 TEST(test_groups)
 {
 	const struct report_options options = { .key = rollup_find_key("span") };
-	const char *name = "a.flt";
-	struct trace_error error;
 	struct made_trace made;
 	struct report *report;
 	const struct table *table;
@@ -232,7 +229,7 @@ TEST(test_groups)
 	     .asked = PAGE, .result = PAGE);
 	THROTTLE(&made, .time = 2010, .pause = 70, .pid = 20, .file = 1);
 	made_finish(&made, 0, 10000);
-	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), 0);
+	report = report_with(&made, &options);
 	table = report->groups;
 	assert_int_equal(table->row_count, 2);
 	for (size_t row = 0; row < 2; row++) {
@@ -253,8 +250,6 @@ TEST(test_filter)
 {
 	const struct filter filter = { .until_ns = FILTER_NONE, .pid = 10, .rank = FILTER_NONE };
 	const struct report_options options = { .filter = &filter };
-	const char *name = "a.flt";
-	struct trace_error error;
 	struct made_trace made;
 	struct report *report;
 
@@ -265,7 +260,7 @@ TEST(test_filter)
 	     .asked = PAGE, .result = PAGE);
 	BIO(&made, .time = 5000, .dur = 200, .file = 1, .offset = 0, .bytes = PAGE);
 	made_finish(&made, 0, 10000);
-	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), 0);
+	report = report_with(&made, &options);
 	CHECK_OF(0, "written_bytes", PAGE);
 	check_null(report, "writeback", 0, "device_bytes");
 	check_null(report, "writeback", 0, "unwritten_bytes");

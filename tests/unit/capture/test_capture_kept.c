@@ -3,12 +3,8 @@
  * Retention of flight recorder files: the newest of its own stay; files of an earlier run count and
  * are removed as well; all others stay, whatever their names.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#define OWN_MAIN
+#include "unit_test.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -25,7 +21,7 @@
 
 /* --- files of this run --- */
 
-static void test_keep_words(void **state)
+TEST(test_keep_words)
 {
 	struct flight_keep keep;
 	static const char *const bad[] = { "",
@@ -57,7 +53,7 @@ static void make_file(struct flight_files *files, uint64_t bytes, char path[PATH
 	flight_files_made(files, path, bytes);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
 	char directory[] = "/tmp/flight-XXXXXX", pattern[PATH_MAX], path[PATH_MAX], all[64] = "";
 	struct flight_files files = { .pid = 42, .pattern = pattern };
@@ -168,7 +164,7 @@ static void find(struct flight_files *files, const char *pattern, uint64_t keep)
 }
 
 /* Three of its own, of which two may stay, and various others. */
-static void test_own_and_foreign(void **state)
+TEST(test_own_and_foreign)
 {
 	static const char *const foreign[] = {
 		"f-node-1-7-1700000000-4.flt", /* a job of another host */
@@ -213,7 +209,7 @@ static void test_own_and_foreign(void **state)
 }
 
 /* Escaped pattern characters are literal; a name needs no suffix. */
-static void test_patterns(void **state)
+TEST(test_patterns)
 {
 	static const struct {
 		const char *pattern, *name;
@@ -246,7 +242,7 @@ static void test_patterns(void **state)
 }
 
 /* No limit: the directory is not searched. */
-static void test_no_limit(void **state)
+TEST(test_no_limit)
 {
 	struct trace_header header = own_header();
 	struct flight_files files;
@@ -260,17 +256,12 @@ static void test_no_limit(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_keep_words),	cmocka_unit_test(test_files),
-		cmocka_unit_test(test_own_and_foreign), cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_no_limit),
-	};
 	int failed;
 
 	if (!mkdtemp(directory))
 		return 1;
 	log_set_level((enum log_level) - 1); /* log rejected patterns */
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = cmocka_run_group_tests(unit_tests, NULL, NULL);
 	rmdir(directory);
 	return failed;
 }

@@ -3,11 +3,8 @@
  * Marker notes: argument locations, what a valid library yields, and the confined reader on
  * malicious files: bounded memory, bounded time, no privileges.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "unit_test.h"
 
 #include <asm/ptrace.h>
 #include <elf.h>
@@ -29,7 +26,7 @@
 
 /* --- arguments --- */
 
-static void test_arguments(void **state)
+TEST(test_arguments)
 {
 	struct marker_arg args[MARKER_ARGS_MAX];
 
@@ -69,7 +66,7 @@ static void test_arguments(void **state)
 #endif
 }
 
-static void test_arguments_that_are_none(void **state)
+TEST(test_arguments_that_are_none)
 {
 	static const char *const texts[] = {
 		"8",
@@ -155,7 +152,7 @@ static Elf64_Shdr *section(char *bytes, const char *name)
 	return NULL;
 }
 
-static void test_library(void **state)
+TEST(test_library)
 {
 	static struct markers_found found;
 	unsigned int kinds = 0;
@@ -181,7 +178,7 @@ static void test_library(void **state)
 	close(fd);
 }
 
-static void test_other_files(void **state)
+TEST(test_other_files)
 {
 	int fds[2] = { open("/bin/true", O_RDONLY | O_CLOEXEC), -1 };
 	static struct markers_found found;
@@ -213,7 +210,7 @@ static void check_bounded(int fd, uint32_t count)
 }
 
 /* Files of a few KiB that claim to hold GiB. */
-static void test_claims(void **state)
+TEST(test_claims)
 {
 	char *bytes;
 	size_t size;
@@ -250,7 +247,7 @@ static void test_claims(void **state)
 #define ADDRESS(n) (sizeof(Elf64_Nhdr) + sizeof("stapsdt") + (n) * sizeof(uint64_t))
 
 /* One invalid value: in the file header, in a section header, or in the first note. */
-static void test_forms(void **state)
+TEST(test_forms)
 {
 	static const struct {
 		const char *section;
@@ -328,7 +325,7 @@ static void put_notes(int fd, char *bytes, size_t size, size_t count, size_t eac
 	free(text);
 }
 
-static void test_many_notes(void **state)
+TEST(test_many_notes)
 {
 	/*
 	 * Thousands with the same name; arguments of 1 MiB, and of 40 MiB in total, which are not
@@ -379,7 +376,7 @@ static void put_sections(int fd, char *bytes, size_t size, size_t more, size_t n
 	free(names);
 }
 
-static void test_many_sections(void **state)
+TEST(test_many_sections)
 {
 	static const struct {
 		size_t more, name_bytes;
@@ -421,7 +418,7 @@ static void attempt_all(void *context, void *out)
 	attempts->sent = !geteuid() || kill(getppid(), 0) == 0;
 }
 
-static void test_confined(void **state)
+TEST(test_confined)
 {
 	struct attempts attempts = { 0 };
 	struct time_budget time_budget = { 0 };
@@ -461,7 +458,7 @@ static void crash(void *context, void *out)
 	raise(SIGKILL);
 }
 
-static void test_confined_that_does_not_return(void **state)
+TEST(test_confined_that_does_not_return)
 {
 	struct time_budget time_budget = { CONFINED_PATIENCE_NS };
 	int out;
@@ -475,7 +472,7 @@ static void test_confined_that_does_not_return(void **state)
 }
 
 /* Time used up by hanging files is not available to later ones, except for a reserved share. */
-static void test_patience(void **state)
+TEST(test_patience)
 {
 	struct time_budget time_budget = { CONFINED_LONGEST_NS };
 
@@ -495,19 +492,5 @@ static void test_patience(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_arguments_that_are_none),
-		cmocka_unit_test(test_library),
-		cmocka_unit_test(test_other_files),
-		cmocka_unit_test(test_claims),
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_many_notes),
-		cmocka_unit_test(test_many_sections),
-		cmocka_unit_test(test_confined),
-		cmocka_unit_test(test_confined_that_does_not_return),
-		cmocka_unit_test(test_patience),
-	};
-
-	return cmocka_run_group_tests(tests, make_place, remove_place);
+	return cmocka_run_group_tests(unit_tests, make_place, remove_place);
 }

@@ -4,12 +4,10 @@
  * full one.
  */
 // clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 // clang-format on
+#define OWN_MAIN
+#include "unit_test.h"
+
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -53,7 +51,7 @@ static void compare(uint32_t left, uint32_t right, int depth)
 	}
 }
 
-static void test_what_is_asked_for_is_there(void **state)
+TEST(test_what_is_asked_for_is_there)
 {
 	static const struct {
 		const char *name;
@@ -75,7 +73,7 @@ static void test_what_is_asked_for_is_there(void **state)
 }
 
 /* By name as libbpf finds it, which searches all types. */
-static void test_names(void **state)
+TEST(test_names)
 {
 	static const unsigned int kinds[] = { BTF_KIND_STRUCT, BTF_KIND_TYPEDEF, BTF_KIND_FUNC,
 					      BTF_KIND_VAR };
@@ -95,7 +93,7 @@ static void test_names(void **state)
 	type_names_close(names);
 }
 
-static void test_little_is_left(void **state)
+TEST(test_little_is_left)
 {
 	uint32_t raw, all;
 
@@ -134,15 +132,9 @@ static int tear_down(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_asked_for_is_there),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_little_is_left),
-	};
-
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
 		printf("no kernel's types at hand\n");
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(unit_tests, set_up, tear_down);
 }

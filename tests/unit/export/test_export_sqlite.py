@@ -2,6 +2,7 @@
 """Checks `faultline export --to sqlite` on the traces of export_traces.c, against the tables
 exported as JSON, and its views against the report."""
 
+import functools
 import json
 import os
 import resource
@@ -13,11 +14,11 @@ import unittest
 from collections import Counter
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from _command import Command  # noqa: E402
 from _exported import ALL, call, printed, report, stacks_of, trace  # noqa: E402
-from _place import InPlace  # noqa: E402
 
 
-class Database(InPlace):
+class Database(Command):
     def export(self, *names, options=(), **how):
         done = call("export", "-q", "--to", "sqlite", "--force", "-o", self.path("x.db"),
                     *options, *map(trace, names), **how)
@@ -245,24 +246,20 @@ class Database(InPlace):
             self.assertIn("USING INDEX", plan)
 
     def test_refused(self):
-        def refused(*arguments, naming, status=2, **options):
-            done = call("export", "--to", "sqlite", *arguments, **options)
-            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (status, 1), done)
-            self.assertIn(naming, done.stderr)
-
         def little_room():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))
 
+        refused = functools.partial(self.refused, "export", "--to", "sqlite")
         nest, out = trace("nest.flt"), self.path("y.db")
-        refused("-o", "-", nest, naming=b"stream")
-        refused("--table", "calls", "-o", out, nest, naming=b"--table")
-        refused("-o", out, "--op", "nothing", nest, naming=b"nothing")
-        refused("-o", out, trace("random.flt"), naming=b"cannot write the database", status=1,
+        refused("-o", "-", nest, naming="stream")
+        refused("--table", "calls", "-o", out, nest, naming="--table")
+        refused("-o", out, "--op", "nothing", nest, naming="nothing")
+        refused("-o", out, trace("random.flt"), naming="cannot write the database", status=1,
                 preexec_fn=little_room)
         self.assertEqual(os.listdir(self.place), [])
         call("export", "--to", "sqlite", "-o", out, nest)
-        refused("-o", out, nest, naming=b"--force")
+        refused("-o", out, nest, naming="--force")
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from _command import Command  # noqa: E402
 from _exported import (ALL, MS, call, line_of, printed, report, sampled_lines, trace,  # noqa: E402
                        unique)
-from _place import InPlace  # noqa: E402
 
 KINDS = {"calls": ("syscall", "syscall_path", "async", "vfs"), "faults": ("fault",),
          "requests": ("request",), "bios": ("bio",), "pagecache": ("pagecache",),
@@ -26,7 +26,7 @@ def total(rows, column):
     return sum(row[column] for row in rows if row[column] is not None)
 
 
-class Tables(InPlace):
+class Tables(Command):
     def export(self, *names, to="jsonl", options=()):
         """Every table, as rows."""
         out = self.path("out")
@@ -336,25 +336,20 @@ class Tables(InPlace):
         done = call("export", "--describe", "nothing")
         self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1))
 
-    def refused(self, *arguments, naming, status=2):
-        done = call("export", *arguments)
-        self.assertEqual((done.returncode, done.stderr.count(b"\n")), (status, 1), done)
-        self.assertIn(naming, done.stderr.decode())
-
     def test_refused(self):
         nest, out = trace("nest.flt"), self.path("out")
-        self.refused("--to", "csv", "-o", "-", nest, naming="--table")
-        self.refused("--to", "csv", "--table", "cells", "-o", out, nest, naming="calls")
-        self.refused("--to", "chrome", "--table", "calls", "-o", out, nest, naming="--table")
+        self.refused("export", "--to", "csv", "-o", "-", nest, naming="--table")
+        self.refused("export", "--to", "csv", "--table", "cells", "-o", out, nest, naming="calls")
+        self.refused("export", "--to", "chrome", "--table", "calls", "-o", out, nest, naming="--table")
         with open(out, "w", encoding="ascii"):
             pass
-        self.refused("--to", "csv", "-o", out, nest, naming="directory")
+        self.refused("export", "--to", "csv", "-o", out, nest, naming="directory")
         os.unlink(out)
         os.mkdir(out)
         with open(os.path.join(out, "files.csv"), "w", encoding="ascii") as file:
             file.write("mine")
-        self.refused("--to", "csv", "-o", out, nest, naming=f"{out}: files.csv exists")
-        self.refused("--to", "csv", "-o", out, nest, naming="--force")
+        self.refused("export", "--to", "csv", "-o", out, nest, naming=f"{out}: files.csv exists")
+        self.refused("export", "--to", "csv", "-o", out, nest, naming="--force")
         self.assertEqual(os.listdir(out), ["files.csv"])
         done = call("export", "--to", "csv", "--force", "-o", out, nest)
         self.assertEqual((done.returncode, len(os.listdir(out)) > 10), (0, True))

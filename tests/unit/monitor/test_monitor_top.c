@@ -1,68 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* faultline top without a terminal: from the service's JSON to samples, rates, lines and keys. */
+/* faultline top: from the service's JSON to samples, and rates as rows of a table. */
 #include "unit_test.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "output/base/escape.h"
-#include "top/screen.h"
-#include "top/terminal.h"
-
-#define SECOND 1000000000ull
-
-/* --- samples --- */
-
-/* The service's JSON with every counter multiplied by `times`. */
-static char *json_of(unsigned int readings, unsigned int times, const char *command)
-{
-	static const char methods[] =
-		"[{\"op\":\"read\",\"method\":\"syscall\",\"count\":%u,\"errors\":%u,\"bytes\":%u,"
-		"\"fetched_bytes\":%u,\"major_faults\":0,\"time_ns\":%u,"
-		"\"latencies\":[0,0,%u,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,%u,0,0,0,0,0,0,0,0,0,0,0]}"
-		","
-		"{\"op\":\"read\",\"method\":\"mmap\",\"count\":%u,\"bytes\":%u,\"fetched_bytes\":%"
-		"u,"
-		"\"major_faults\":%u,\"time_ns\":%u},"
-		"{\"op\":\"write\",\"method\":\"io_uring\",\"count\":%u,\"bytes\":%u,\"time_ns\":0}"
-		","
-		"{\"op\":\"sync\",\"method\":\"syscall\",\"count\":%u,\"time_ns\":0},"
-		"{\"op\":\"of a later version\",\"method\":\"syscall\",\"count\":7}]";
-	unsigned int t = times;
-	char sums[2048], *text;
-
-	snprintf(sums, sizeof(sums), methods, 1000 * t, 2 * t, 4096000 * t, 409600 * t,
-		 100000000 * t, 995 * t, 5 * t, 30 * t, 120000 * t, 300000 * t, 20 * t,
-		 90000000 * t, 10 * t, 40960 * t, 4 * t);
-	assert_true(
-		asprintf(&text,
-			 "{\"schema\":2,\"time_unix_ns\":%llu,\"read_ns_ago\":500000000,"
-			 "\"readings\":%u,\"node\":{\"methods\":%s},\"jobs_left_out\":3,\"jobs\":["
-			 "{\"id\":7,\"cgroup\":\"/system.slice/"
-			 "train.service\",\"living\":4,\"user\":\"ann\","
-			 "\"methods\":%s,\"processes\":[{\"pid\":42,\"start_ns\":5,\"program\":"
-			 "\"p\","
-			 "\"command\":\"%s\",\"methods\":%s}],\"files\":[{\"path\":\"/data/"
-			 "tokens.bin\""
-			 ",\"dev\":1,\"ino\":2,\"methods\":%s}],\"other_files\":{\"folded\":11}},"
-			 "{\"id\":3,\"cgroup\":\"/x\",\"slurm_job\":\"123\",\"slurm_step\":\"0\","
-			 "\"methods\":[],\"processes\":[],\"files\":[]}]}",
-			 (100 + 2 * (unsigned long long)readings) * SECOND, readings, sums, sums,
-			 command, sums, sums) > 0);
-	return text;
-}
-
-static struct top_sample sample_of(unsigned int readings, unsigned int times, const char *command)
-{
-	char *text = json_of(readings, times, command);
-	struct top_sample sample;
-
-	assert_int_equal(top_sample_parse(&sample, text, strlen(text)), 0);
-	free(text);
-	return sample;
-}
+#include "top_samples.h"
 
 static const struct cell *cell(const struct table *table, size_t row, const char *column)
 {
@@ -77,6 +19,15 @@ static uint64_t number(const struct table *table, const char *column)
 {
 	assert_int_equal(cell(table, 0, column)->type, CELL_UINT);
 	return cell(table, 0, column)->uint;
+}
+
+/* NULL: unknown. */
+static void check_text(const struct table *table, const char *column, const char *expected)
+{
+	const struct cell *found = cell(table, 0, column);
+
+	assert_int_equal(found->type, expected ? CELL_TEXT : CELL_NULL);
+	assert_true(!expected || cell_is(found, expected));
 }
 
 static struct table *frame_of(const struct top_sample *before, const struct top_sample *after,
@@ -100,8 +51,6 @@ static bool is_shown(const struct table *table, const char *name)
 	return false;
 }
 
-/* --- rates --- */
-
 TEST(test_rates)
 {
 	/* Five times the activity within two seconds. */
@@ -112,8 +61,7 @@ TEST(test_rates)
 
 		assert_int_equal(table->row_count, 1); /* the other job was idle */
 		assert_int_equal(number(table, "operations"), (1000 + 30 + 10 + 4) * 5 / 2);
-		assert_int_equal(cell(table, 0, "user")->length, 3);
-		assert_memory_equal(cell(table, 0, "user")->text, "ann", 3);
+		check_text(table, "user", "ann");
 		assert_int_equal(number(table, "errors"), 5);
 		assert_int_equal(number(table, "read_bytes"), 4096000 * 5 / 2);
 		assert_int_equal(number(table, "written_bytes"), 40960 * 5 / 2);
@@ -178,12 +126,11 @@ TEST(test_in_flight)
 
 	for (unsigned long long age_ns = SECOND / 2; age_ns <= SECOND; age_ns *= 2) {
 		snprintf(text, sizeof(text), reported, 200 * SECOND, 2, age_ns);
-		assert_int_equal(top_sample_parse(&after, text, strlen(text)), 0);
+		after = parsed(text);
 		table = frame_of(&before, &after, TOP_JOBS, "");
 		assert_int_equal(table->row_count, 1);
 		assert_int_equal(number(table, "waits_ns"), age_ns);
-		assert_memory_equal(cell(table, 0, "waits_in")->text, "pwrite64 /data/model.bin",
-				    24);
+		check_text(table, "waits_in", "pwrite64 /data/model.bin");
 		assert_int_equal((int)table->view.shown[2] == table_find_column(table, "waits_ns"),
 				 age_ns == SECOND);
 		table_free(table);
@@ -221,17 +168,10 @@ TEST(test_states)
 		for (int s = 0; s < 2; s++) {
 			snprintf(text, sizeof(text), jobs, (100 + 2 * s) * SECOND, s + 1,
 				 s ? cases[i].after : cases[i].before, s);
-			assert_int_equal(top_sample_parse(&samples[s], text, strlen(text)), 0);
+			samples[s] = parsed(text);
 		}
 		table = frame_of(&samples[0], &samples[1], TOP_PROCESSES, "");
-		if (cases[i].state) {
-			assert_int_equal(cell(table, 0, "waits_for")->length,
-					 strlen(cases[i].state));
-			assert_memory_equal(cell(table, 0, "waits_for")->text, cases[i].state,
-					    strlen(cases[i].state));
-		} else {
-			assert_int_equal(cell(table, 0, "waits_for")->type, CELL_NULL);
-		}
+		check_text(table, "waits_for", cases[i].state);
 		table_free(table);
 		top_sample_free(&samples[0]);
 		top_sample_free(&samples[1]);
@@ -276,15 +216,9 @@ TEST(test_lines)
 		char text[2048];
 
 		snprintf(text, sizeof(text), jobs, 102 * SECOND, cases[i].threads, cases[i].lines);
-		assert_int_equal(top_sample_parse(&after, text, strlen(text)), 0);
+		after = parsed(text);
 		table = frame_of(&before, &after, TOP_PROCESSES, "");
-		if (cases[i].at) {
-			assert_int_equal(cell(table, 0, "at")->length, strlen(cases[i].at));
-			assert_memory_equal(cell(table, 0, "at")->text, cases[i].at,
-					    strlen(cases[i].at));
-		} else {
-			assert_int_equal(cell(table, 0, "at")->type, CELL_NULL);
-		}
+		check_text(table, "at", cases[i].at);
 		assert_int_equal(is_shown(table, "at"), cases[i].lines[0] == '[');
 		table_free(table);
 		top_sample_free(&after);
@@ -343,7 +277,7 @@ TEST(test_idle)
 	for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
 		at += sprintf(at, process, (int)i + 1, processes[i].threads, processes[i].methods);
 	strcpy(at - 1, "]}]}");
-	assert_int_equal(top_sample_parse(&after, text, strlen(text)), 0);
+	after = parsed(text);
 	assert_int_equal(top_frame(&table, &before, &after, &view, &idle), 0);
 	assert_int_equal(idle, 3);
 	assert_int_equal(table->row_count, sizeof(expected) / sizeof(expected[0]));
@@ -382,7 +316,7 @@ TEST(test_users)
 
 		for (int i = 0; i < 2; i++) {
 			snprintf(text, sizeof(text), jobs, i + 1, i, several ? "bob" : "ann", i);
-			assert_int_equal(top_sample_parse(&samples[i], text, strlen(text)), 0);
+			samples[i] = parsed(text);
 		}
 		table = frame_of(&samples[0], &samples[1], TOP_JOBS, "");
 		assert_int_equal(table->row_count, 2);
@@ -468,183 +402,7 @@ TEST(test_hostile_json)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_int_equal(top_sample_parse(&sample, texts[i], strlen(texts[i])), -EINVAL);
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-		assert_int_equal(top_sample_parse(&sample, odd[i], strlen(odd[i])), 0);
+		sample = parsed(odd[i]);
 		top_sample_free(&sample);
 	}
-}
-
-/* --- lines --- */
-
-struct shown {
-	struct sink text;
-	size_t lines;
-};
-
-static struct shown show(size_t width, size_t lines, const struct controls *controls,
-			 const char *command)
-{
-	struct top_sample before = sample_of(1, 1, command), after = sample_of(2, 2, command);
-	const struct style style = { .width = width };
-	struct top_screen screen = {
-		&style, lines, "unix:/run/faultline.sock", "12:34:56", NULL, 0
-	};
-	struct top_view view = controls_view(controls);
-	struct table *node, *table;
-	struct shown shown = { 0 };
-
-	assert_int_equal(top_frame_node(&node, &before, &after), 0);
-	assert_int_equal(top_frame(&table, &before, &after, &view, &screen.idle), 0);
-	sink_open_memory(&shown.text);
-	top_screen_write(&shown.text, &screen, controls, &after, node, table);
-	sink_char(&shown.text, 0);
-	assert_int_equal(shown.text.error, 0);
-	table_free(node);
-	table_free(table);
-	top_sample_free(&before);
-	top_sample_free(&after);
-	for (char *at = shown.text.buffer; *at; shown.lines++) {
-		size_t length = strcspn(at, "\n");
-
-		assert_true(escape_columns(at, length) <= width);
-		for (size_t i = 0; i < length; i++)
-			assert_true((unsigned char)at[i] >= ' ' && at[i] != 127);
-		at += length + (at[length] == '\n');
-	}
-	return shown;
-}
-
-TEST(test_screen)
-{
-	static const char expected[] =
-		"faultline top  12:34:56  unix:/run/faultline.sock\n"
-		"all: 9.5% in I/O, 522 ops/s, 2.0 MiB read/s, 20.0 KiB written/s\n"
-		"1 idle and 3 more jobs not shown\n"
-		"                               in\n"
-		"job                           I/O  cpu  ops/s   read/s   mmap/s  written/s\n"
-		"/system.slice/train.service  9.5%    -    522  2.0 MiB  146 KiB   20.0 KiB\n"
-		"\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
-		"j jobs  p processes  f files  <> sort: in I/O  / filter  h help  q quit\n";
-	struct controls controls;
-	struct shown shown;
-
-	assert_true(controls_init(&controls, TOP_JOBS, NULL, NULL));
-	shown = show(80, 24, &controls, "train");
-	assert_string_equal(shown.text.buffer, expected);
-	sink_close(&shown.text);
-}
-
-/*
- * At any size and for any subject, no line exceeds the terminal's width, nor the screen its height.
- */
-TEST(test_sizes)
-{
-	static const size_t sizes[][2] = { { 80, 24 }, { 200, 60 }, { 60, 12 }, { 500, 10 } };
-	struct controls controls;
-
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		for (int subject = 0; subject < TOP_SUBJECTS; subject++)
-			for (int help = 0; help < 2; help++) {
-				struct shown shown;
-
-				assert_true(controls_init(&controls, subject, NULL, NULL));
-				controls.help = help;
-				shown = show(sizes[i][0], sizes[i][1], &controls, "train");
-				assert_int_equal(shown.lines, sizes[i][1]);
-				sink_close(&shown.text);
-			}
-}
-
-/* The column that rows are sorted by is visible even on narrow screens. */
-TEST(test_sorted_is_seen)
-{
-	for (size_t i = 0; top_sort_column(i); i++) {
-		const char *title = top_sort_column(i)->title;
-		struct controls controls;
-		struct shown shown;
-		char *word;
-
-		assert_true(controls_init(&controls, TOP_FILES, top_sort_column(i)->name, NULL));
-		shown = show(80, 24, &controls, "train");
-		word = strrchr(title, ' '); /* second line of a two-line heading */
-		assert_non_null(strstr(shown.text.buffer, word ? word + 1 : title));
-		sink_close(&shown.text);
-	}
-}
-
-TEST(test_hostile_names)
-{
-	struct controls controls;
-	struct shown shown;
-
-	assert_true(controls_init(&controls, TOP_PROCESSES, NULL, "\033[2J\xff"));
-	shown = show(120, 24, &controls, "\\u001b[2Jpython\\u009b\\u202e\\nroot");
-	assert_int_equal(shown.lines, 24);
-	sink_close(&shown.text);
-	controls.filter[0] = 0;
-	shown = show(200, 24, &controls, "\\u001b[2Jpython\\u009b\\u202e\\nroot");
-	assert_non_null(strstr(shown.text.buffer, "\\x1b[2Jpython"));
-	sink_close(&shown.text);
-}
-
-/* --- keys --- */
-
-static void keys(struct controls *controls, const char *all)
-{
-	for (; *all; all++)
-		controls_key(controls, (unsigned char)*all);
-}
-
-TEST(test_keys)
-{
-	struct controls controls;
-
-	assert_false(controls_init(&controls, TOP_JOBS, "no such column", NULL));
-	assert_true(controls_init(&controls, TOP_JOBS, "busy", NULL));
-	keys(&controls, "p");
-	assert_int_equal(controls.subject, TOP_PROCESSES);
-	keys(&controls, "f");
-	assert_int_equal(controls.subject, TOP_FILES);
-	keys(&controls, "j<");
-	assert_int_equal(controls.subject, TOP_JOBS);
-	assert_int_equal(controls.sort, 0);
-	keys(&controls, ">");
-	controls_key(&controls, TERMINAL_RIGHT);
-	assert_string_equal(controls_view(&controls).sort, "operations");
-	for (int i = 0; i < 100; i++)
-		keys(&controls, ">");
-	assert_non_null(top_sort_column(controls.sort));
-	assert_null(top_sort_column(controls.sort + 1));
-	keys(&controls, " h");
-	assert_true(controls.paused && controls.help);
-	keys(&controls, " h");
-	assert_false(controls.paused || controls.help);
-	keys(&controls, "i");
-	assert_true(controls_view(&controls).idle);
-	keys(&controls, "i");
-	assert_false(controls_view(&controls).idle);
-	assert_false(controls_key(&controls, 'x'));
-	assert_false(controls_key(&controls, TERMINAL_NOTHING));
-	keys(&controls, "q");
-	assert_true(controls.quit);
-}
-
-TEST(test_typing)
-{
-	struct controls controls;
-
-	assert_true(controls_init(&controls, TOP_JOBS, NULL, "before"));
-	keys(&controls, "/quj\xc3\xbc\x7f\x7f"); /* backspace takes whole characters */
-	assert_string_equal(controls.typed, "qu");
-	assert_string_equal(controls_view(&controls).filter, "before");
-	assert_false(controls.quit);
-	keys(&controls, "\r");
-	assert_string_equal(controls_view(&controls).filter, "qu");
-	keys(&controls, "/other\033");
-	assert_string_equal(controls_view(&controls).filter, "qu");
-	keys(&controls, "\033");
-	assert_string_equal(controls_view(&controls).filter, "");
-	keys(&controls, "/");
-	for (int i = 0; i < 1000; i++)
-		keys(&controls, "a");
-	assert_int_equal(strlen(controls.typed), CONTROLS_FILTER_BYTES - 1);
 }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Output files: complete or absent, whatever happens on the way. */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define OWN_MAIN
+#include "unit_test.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -58,7 +55,7 @@ static void write_new(struct output_file *file)
 	assert_int_equal(write(file->fd, "new", 3), 3);
 }
 
-static void test_takes_its_name_when_whole(void **state)
+TEST(test_takes_its_name_when_whole)
 {
 	struct output_file file;
 	struct stat status;
@@ -75,7 +72,7 @@ static void test_takes_its_name_when_whole(void **state)
 	unlink("out");
 }
 
-static void test_what_is_there(void **state)
+TEST(test_what_is_there)
 {
 	struct output_file file;
 
@@ -100,7 +97,7 @@ static void test_what_is_there(void **state)
 	unlink("out");
 }
 
-static void test_links_and_pipes(void **state)
+TEST(test_links_and_pipes)
 {
 	struct output_file file;
 	char bytes[8];
@@ -124,7 +121,7 @@ static void test_links_and_pipes(void **state)
 }
 
 /* The signal ends the program, and the old file stays. */
-static void test_signals(void **state)
+TEST(test_signals)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
 
@@ -152,7 +149,7 @@ static void test_signals(void **state)
 }
 
 /* A signal that nohup ignores stays ignored. */
-static void test_ignored_signals(void **state)
+TEST(test_ignored_signals)
 {
 	struct output_file file;
 
@@ -167,18 +164,11 @@ static void test_ignored_signals(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_takes_its_name_when_whole),
-		cmocka_unit_test(test_what_is_there),
-		cmocka_unit_test(test_links_and_pipes),
-		cmocka_unit_test(test_signals),
-		cmocka_unit_test(test_ignored_signals),
-	};
 	int failed;
 
 	if (!mkdtemp(directory) || chdir(directory))
 		return 1;
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = cmocka_run_group_tests(unit_tests, NULL, NULL);
 	if (chdir("/") || rmdir(directory))
 		failed++;
 	return failed;

@@ -4,6 +4,9 @@
  * of tests/golden. UPDATE=1 rewrites these; read the difference before committing it, and keep the
  * trace unless its format had to change. test_golden.py compares numbers in JSON.
  */
+#define OWN_MAIN
+#include "unit_test.h"
+
 #include "output_sample.h"
 
 #include <errno.h>
@@ -114,7 +117,7 @@ static int render_json(struct sink *out, const struct report *report)
 	return json_tables(out, (const struct table *const *)report->tables, report->table_count);
 }
 
-static void test_report(void **state)
+TEST(test_report)
 {
 	struct sink made;
 
@@ -127,7 +130,7 @@ static void test_report(void **state)
 }
 
 /* The kept traces stay readable: their reports have the same numbers as those of new ones. */
-static void test_kept_trace(void **state)
+TEST(test_kept_trace)
 {
 	static const char *const kept[] = { GOLDEN_TRACE, GOLDEN_SPANS };
 	const char *const made[] = { path, spans_path };
@@ -165,7 +168,7 @@ static int write_lines(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
-static void test_print(void **state)
+TEST(test_print)
 {
 	static const struct walk_calls calls = { .events = write_lines };
 	static const char *const names[] = { "a.flt" };
@@ -203,18 +206,13 @@ static bool make_sample(char *name, bool spans)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_report),
-		cmocka_unit_test(test_kept_trace),
-		cmocka_unit_test(test_print),
-	};
 	int status;
 
 	setenv("TZ", "UTC", 1);
 	tzset();
 	if (!make_sample(path, false) || !make_sample(spans_path, true))
 		return 1;
-	status = cmocka_run_group_tests(tests, NULL, NULL);
+	status = cmocka_run_group_tests(unit_tests, NULL, NULL);
 	unlink(path);
 	unlink(spans_path);
 	return status;

@@ -10,14 +10,12 @@
  *   test_output_html --make-chained FILE   operations that wait for requests, all of the time
  *   test_output_html --make-stacks FILE    samples of stacks
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#define OWN_MAIN
+#include "unit_test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
 #include <json-c/json.h>
 
 #include "analysis/picture/pictures.h"
@@ -35,13 +33,10 @@ static uint64_t draw_number(uint64_t below)
 
 static struct report *picture_report(struct made_trace *made, const struct filter *filter)
 {
-	static const char *const names[] = { "a.flt" };
 	const struct report_options options = { .pictures = true, .filter = filter };
-	struct trace_error error = { "" };
 	struct report *report;
 
-	if (report_make(&report, &made->reader, names, 1, &options, &error))
-		fail_msg("%s", error.text);
+	report = report_with(made, &options);
 	assert_non_null(report->pictures);
 	return report;
 }
@@ -145,7 +140,7 @@ static uint64_t stretches_sum(const struct pictures *pictures, size_t member_at)
 #define COURSE(pictures, name) stretches_sum(pictures, offsetof(struct picture_stretch, name))
 
 /* The timeline adds up to the tables' totals exactly. */
-static void test_course(void **state)
+TEST(test_course)
 {
 	struct made_trace made;
 	struct report *report;
@@ -197,7 +192,7 @@ static uint64_t series_sum(const struct picture_series *series, size_t member_at
 #define SERIES(series, name) series_sum(series, offsetof(struct picture_sum, name))
 
 /* Every row of a table with sums per bucket has all of them. */
-static void test_sums(void **state)
+TEST(test_sums)
 {
 	struct made_trace made;
 	struct report *report;
@@ -237,7 +232,7 @@ static void test_sums(void **state)
 #define WORST 40 /* more than are listed individually, each longer than the previous one */
 
 /* The largest are listed individually, not the first. */
-static void test_the_worst(void **state)
+TEST(test_the_worst)
 {
 	static const enum picture_key keys[] = { PICTURE_BY_SPAN, PICTURE_BY_DEVICE };
 	struct made_trace made;
@@ -276,7 +271,7 @@ static void test_the_worst(void **state)
 }
 
 /* Grids count every operation once, maps at its offset. */
-static void test_grids(void **state)
+TEST(test_grids)
 {
 	struct made_trace made;
 	struct report *report;
@@ -322,7 +317,7 @@ static void test_grids(void **state)
 }
 
 /* Pictures treat a filtered part as the whole run. */
-static void test_filter(void **state)
+TEST(test_filter)
 {
 	struct filter filter = FILTER_ALL;
 	struct made_trace made;
@@ -340,7 +335,7 @@ static void test_filter(void **state)
 
 /* --- the page --- */
 
-static void test_hostile_names(void **state)
+TEST(test_hostile_names)
 {
 	struct made_trace made;
 	struct report *report;
@@ -446,7 +441,7 @@ static void check_worst(struct json_object *reported, const struct table *table)
 	assert_in_range(above, 1, count);
 }
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
 	struct made_trace made;
 	struct report *report;
@@ -474,7 +469,7 @@ static void test_bounds(void **state)
 }
 
 /* An empty trace: no events, no time. */
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct made_trace made;
 	struct report *report;
@@ -489,13 +484,7 @@ static void test_empty(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_course),	  cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_the_worst), cmocka_unit_test(test_grids),
-		cmocka_unit_test(test_filter),	  cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_bounds),	  cmocka_unit_test(test_empty),
-	};
 	int status = leave_page_trace(argc, argv);
 
-	return status < 0 ? cmocka_run_group_tests(tests, NULL, NULL) : status;
+	return status < 0 ? cmocka_run_group_tests(unit_tests, NULL, NULL) : status;
 }

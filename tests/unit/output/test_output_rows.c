@@ -3,6 +3,9 @@
  * Parts of `print`: rows in time order from overlapping blocks, in any amount of memory; the lines
  * for one event, as text and as JSON.
  */
+#define OWN_MAIN
+#include "unit_test.h"
+
 #include "output_sample.h"
 
 #include <json-c/json.h>
@@ -85,7 +88,7 @@ static void write_overlapping(void)
 	sample_finish(&sample, 0);
 }
 
-static void test_order(void **state)
+TEST(test_order)
 {
 	static const size_t memories[] = { 0, 1 << 20, 400000 };
 	const uint64_t sum = (uint64_t)OVERLAP_ROWS * (OVERLAP_ROWS - 1) / 2;
@@ -134,7 +137,7 @@ static int count_inside(void *state, const struct event *events, size_t count)
 }
 
 /* A window yields all of its events, and blocks outside it stay unread. */
-static void test_window(void **state)
+TEST(test_window)
 {
 	static const struct walk_calls calls = { .events = count_inside };
 	static const char *const names[] = { "a.flt" };
@@ -162,7 +165,7 @@ static void test_window(void **state)
 	trace_reader_close(reader);
 }
 
-static void test_no_rows(void **state)
+TEST(test_no_rows)
 {
 	const struct cursor_options options = { .kinds = 1 << TRACE_FAULT };
 	struct seen seen = { 0 };
@@ -238,7 +241,7 @@ static void close_lines(struct lines *lines)
 	trace_reader_close(lines->reader);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
 	static const char *const expected[] = {
 		"    0.000000000 100/100 exec ppid 1 uid 1000 comm \"python3\" \"python3\" "
@@ -291,7 +294,7 @@ static void test_text(void **state)
 }
 
 /* Times without units would be unreadable; 0 is left out, unknown names are shown as they are. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
 	static const char expected[] =
 		"    0.000000000 7/8 thread_time cpu 2.0 ms lock 4.0 ms other 213503d 23h "
@@ -380,7 +383,7 @@ static const struct {
 	{ "file", "id", SAMPLE_TRAIN, check_file },
 };
 
-static void test_json(void **state)
+TEST(test_json)
 {
 	unsigned int checked = 0, count = 0;
 	uint64_t time = 0;
@@ -412,7 +415,7 @@ static void test_json(void **state)
 }
 
 /* Every column is described, and its name ends in its unit. */
-static void test_columns(void **state)
+TEST(test_columns)
 {
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		const struct trace_schema *schema = &trace_schemas[kind];
@@ -436,18 +439,12 @@ static void test_columns(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	cmocka_unit_test(test_window),
-		cmocka_unit_test(test_no_rows), cmocka_unit_test(test_text),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_json),
-		cmocka_unit_test(test_columns),
-	};
 	int fd = mkstemp(path), status;
 
 	if (fd < 0)
 		return 1;
 	close(fd);
-	status = cmocka_run_group_tests(tests, NULL, NULL);
+	status = cmocka_run_group_tests(unit_tests, NULL, NULL);
 	unlink(path);
 	return status;
 }

@@ -16,14 +16,9 @@
 
 static struct report *flame_report(struct made_trace *made, const struct filter *filter)
 {
-	static const char *const names[] = { "a.flt" };
 	const struct report_options options = { .pictures = true, .filter = filter };
-	struct trace_error error = { "" };
-	struct report *report;
 
-	if (report_make(&report, &made->reader, names, 1, &options, &error))
-		fail_msg("%s", error.text);
-	return report;
+	return report_with(made, &options);
 }
 
 /* Returns the child of that name; fails if there is none. */

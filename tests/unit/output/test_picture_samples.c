@@ -14,15 +14,10 @@
 /* Buckets `first` up to `last`. */
 static struct report *make_run(struct made_trace *made, uint64_t first, uint64_t last)
 {
-	static const char *const names[] = { "a.flt" };
 	const struct report_options options = { .pictures = true };
-	struct trace_error error = { "" };
-	struct report *report;
 
 	make_chained(made, first, last);
-	if (report_make(&report, &made->reader, names, 1, &options, &error))
-		fail_msg("%s", error.text);
-	return report;
+	return report_with(made, &options);
 }
 
 /* The column that identifies a row of each table. */
@@ -113,9 +108,7 @@ static uint64_t sampled_at(const struct report *report, const struct analysis *a
 /* Epochs, request times and times of lines are cut at the end of a bucket; operations are not. */
 TEST(test_cut)
 {
-	static const char *const names[] = { "a.flt" };
 	const struct report_options options = { .pictures = true };
-	struct trace_error error = { "" };
 	struct made_trace made;
 	struct report *report;
 
@@ -138,8 +131,7 @@ TEST(test_cut)
 	REQUEST(&made, .time = TICK - MS, .dur = 3 * MS, .pid = 10, .op = M_REQUEST_READ,
 		.bytes = 4096, .dev = 8, .part = 8, .id = 1);
 	made_finish(&made, 0, 2000 * MS);
-	if (report_make(&report, &made.reader, names, 1, &options, &error))
-		fail_msg("%s", error.text);
+	report = report_with(&made, &options);
 	assert_int_equal(sampled_at(report, &analysis_epochs, "time_ns", 0), TICK - TICK / 2);
 	assert_int_equal(sampled_at(report, &analysis_epochs, "time_ns", 1), TICK);
 	assert_int_equal(sampled_at(report, &analysis_epochs, "time_ns", 3), 0);

@@ -3,14 +3,10 @@
  * Findings: each rule triggers on a trace with its problem and not on a sound sibling; every row of
  * the registry is complete. See finding.h for how to add a rule.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/finding/finding.h"
 #include "analysis/finding/finding_text.h"
@@ -51,7 +47,7 @@ static void free_all(struct made_trace *made, struct report *report)
 #define ROOM(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Texts only name existing evidence; every rule has the texts that --explain prints. */
-static void test_registry(void **state)
+TEST(test_registry)
 {
 	(void)state;
 	for (size_t i = 0; i < finding_rule_count; i++) {
@@ -104,7 +100,7 @@ static void test_registry(void **state)
 	assert_null(finding_rule_named("no-such-finding"));
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
 	struct numbers {
 		uint64_t bytes, time_ns, count, one, unknown;
@@ -160,7 +156,7 @@ static void test_text(void **state)
 
 /* --- rules --- */
 
-static void test_loss(void **state)
+TEST(test_loss)
 {
 	struct made_trace made;
 	struct report *report;
@@ -219,7 +215,7 @@ static uint64_t at_random(unsigned int number)
 	return number * 2654435761u % 262144;
 }
 
-static void test_mmap_random(void **state)
+TEST(test_mmap_random)
 {
 	struct made_trace made;
 	struct report *report;
@@ -258,7 +254,7 @@ static void test_mmap_random(void **state)
 }
 
 /* I/O hidden by compute costs nothing. */
-static void test_hidden_by_compute(void **state)
+TEST(test_hidden_by_compute)
 {
 	struct made_trace made;
 	struct report *report;
@@ -278,7 +274,7 @@ static void test_hidden_by_compute(void **state)
 /* Threads that open files while others read are in both waits at once: the cost must not exceed the
  * total I/O time.
  */
-static void test_cost_of_classes(void **state)
+TEST(test_cost_of_classes)
 {
 	static char paths[1000][32];
 	struct made_trace made;
@@ -314,13 +310,12 @@ static void add_time(struct made_trace *made, uint64_t tid, enum thread_state st
 }
 
 /* Work that is no longer done under a lock does not wait for a CPU there either. */
-static void test_helper_waits_for_cpu(void **state)
+TEST(test_helper_waits_for_cpu)
 {
 	struct made_trace made;
 	struct report *report;
 	int row;
 
-	(void)state;
 	BEGIN(&made, .threads = true);
 	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 	add_time(&made, 10, THREAD_SLEEP, THREAD_LOCK);
@@ -333,19 +328,4 @@ static void test_helper_waits_for_cpu(void **state)
 	assert_in_range(evidence(report, row, "time_ns")->uint, 99 * MS, 101 * MS);
 	assert_in_range(ask(report, "findings", row, "cost_ns")->uint, 198 * MS, 202 * MS);
 	free_all(&made, report);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_registry),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_mmap_random),
-		cmocka_unit_test(test_hidden_by_compute),
-		cmocka_unit_test(test_cost_of_classes),
-		cmocka_unit_test(test_helper_waits_for_cpu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

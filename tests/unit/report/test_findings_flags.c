@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings that depend on call flags: nonblocking locks and fadvise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "findings_made.h"
 #include "trace/format/flags.h"
@@ -25,7 +21,7 @@ static const struct {
 };
 
 /* A nonblocking request for a local lock only lost the CPU. */
-static void test_locks(void **state)
+TEST(test_locks)
 {
 	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
 		struct made_trace made;
@@ -97,7 +93,7 @@ static const struct {
 	  "POSIX_FADV_DONTNEED, remove the advice while the data is still to be read" },
 };
 
-static void test_dropped(void **state)
+TEST(test_dropped)
 {
 	for (size_t i = 0; i < sizeof(drops) / sizeof(drops[0]); i++) {
 		struct made_trace made;
@@ -120,7 +116,7 @@ static void test_dropped(void **state)
 }
 
 /* The table's contents. */
-static void test_table(void **state)
+TEST(test_table)
 {
 	struct made_trace made;
 	struct report *report = read_twice(&made, BETWEEN, TRACE_OP_DONTNEED, 0);
@@ -147,7 +143,7 @@ static void test_table(void **state)
 }
 
 /* Random faults, on a mapping with or without advice. */
-static void test_mapped(void **state)
+TEST(test_mapped)
 {
 	for (int advised = 0; advised < 2; advised++) {
 		struct made_trace made;
@@ -178,7 +174,7 @@ static void test_mapped(void **state)
 }
 
 /* A file read page by page in order: because of MADV_RANDOM, or of a device without readahead. */
-static void test_walked(void **state)
+TEST(test_walked)
 {
 	for (int advised = 0; advised < 2; advised++) {
 		struct made_trace made;
@@ -206,15 +202,4 @@ static void test_walked(void **state)
 		report_free(report);
 		made_close(&made);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_locks),  cmocka_unit_test(test_dropped),
-		cmocka_unit_test(test_table),  cmocka_unit_test(test_mapped),
-		cmocka_unit_test(test_walked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,10 @@
  * Findings about data from storage, on files that consist of holes: these fill the page cache, but
  * no device reads anything.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "findings_made.h"
 #include "trace/format/flags.h"
@@ -111,7 +107,7 @@ static bool is_found(const char *id, void (*make)(struct made_trace *made), size
 	return found;
 }
 
-static void test_holes(void **state)
+TEST(test_holes)
 {
 	for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++)
 		for (size_t j = 0; j < sizeof(cases) / sizeof(cases[0]); j++)
@@ -126,17 +122,7 @@ static void both(struct made_trace *made)
 	read_all(made, 400 * MS, 3, 4 * MIB);
 }
 
-static void test_elsewhere(void **state)
+TEST(test_elsewhere)
 {
 	assert_true(is_found("load-waits", both, 1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_elsewhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

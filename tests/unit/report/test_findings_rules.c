@@ -5,15 +5,12 @@
  *
  *   test_findings_rules --make DIRECTORY   leaves the former there, ID.NUMBER.flt, for other tests
  */
+#define OWN_MAIN
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/finding/finding.h"
 #include "findings_of_jobs.h"
@@ -32,7 +29,7 @@ static void make_case(struct made_trace *made, size_t i, bool sound)
 	made_finish(made, 10, END);
 }
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
 	for (size_t i = 0; i < case_count; i++) {
 		for (int sound = 0; sound < 2; sound++) {
@@ -52,7 +49,7 @@ static void test_cases(void **state)
 }
 
 /* The first screen names the process that died, the cause and the file. */
-static void test_killed(void **state)
+TEST(test_killed)
 {
 	struct made_trace made;
 	struct report *report;
@@ -74,7 +71,7 @@ static void test_killed(void **state)
 }
 
 /* The line may be of any thread; the processes without one are not named first. */
-static void test_killed_at_line(void **state)
+TEST(test_killed_at_line)
 {
 	struct made_trace made;
 	struct report *report;
@@ -100,7 +97,7 @@ static void test_killed_at_line(void **state)
 
 /* Every rule has a case, here or (loss, mmap-random) in test_findings.c, or (node-slow, of several
  * hosts) in test_findings_nodes.c. */
-static void test_all_have_cases(void **state)
+TEST(test_all_have_cases)
 {
 	for (size_t i = 0; i < finding_rule_count; i++) {
 		const char *id = finding_rules[i]->id;
@@ -134,14 +131,7 @@ static int leave_all(const char *directory)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_killed_at_line),
-		cmocka_unit_test(test_all_have_cases),
-	};
-
 	if (argc == 3 && !strcmp(argv[1], "--make"))
 		return leave_all(argv[2]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }

@@ -3,15 +3,11 @@
  * Findings in detail: exact text, cost, and which of several is reported. test_findings_rules.c
  * checks that each rule triggers exactly where it should.
  */
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "findings_made.h"
 
@@ -55,7 +51,7 @@ static void make_script(struct made_trace *made)
 }
 
 /* The example is one of the small files, not the file with the most time. */
-static void test_example(void **state)
+TEST(test_example)
 {
 	check_reported(make_script, "many-small-files", "title",
 		       "Many small files are read, such as 0.jpg");
@@ -73,7 +69,7 @@ static void make_commits(struct made_trace *made)
 }
 
 /* The title names a synced file, although its directory took longer. */
-static void test_directory(void **state)
+TEST(test_directory)
 {
 	check_reported(make_commits, "fsync-often", "title",
 		       "Run waits for syncs of log and 1 more file");
@@ -98,7 +94,7 @@ static void make_not_held(struct made_trace *made)
 }
 
 /* Memory pressure may not be the only cause if the job may have dropped the data itself. */
-static void test_dropped(void **state)
+TEST(test_dropped)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_dropped);
@@ -142,7 +138,7 @@ static void make_many_written(struct made_trace *made)
 }
 
 /* Buffering cannot enlarge the only write of a small file. */
-static void test_small_files_written(void **state)
+TEST(test_small_files_written)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_many_written);
@@ -172,7 +168,7 @@ static void make_populated_from_memory(struct made_trace *made)
 }
 
 /* Cached data has no device bandwidth; populated mappings had no faults. */
-static void test_bound_by_memory(void **state)
+TEST(test_bound_by_memory)
 {
 	check_reported(
 		make_populated, "mmap-bound", "says",
@@ -200,7 +196,7 @@ static void make_one_read(struct made_trace *made)
 }
 
 /* The title names one file only if that file takes most of the time. */
-static void test_bound_by_many(void **state)
+TEST(test_bound_by_many)
 {
 	check_reported(
 		make_many_read, "read-bound", "title",
@@ -226,7 +222,7 @@ static void make_held_back(struct made_trace *made)
 }
 
 /* Larger reads would be throttled just as long. */
-static void test_held_back(void **state)
+TEST(test_held_back)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_held_back);
@@ -261,7 +257,7 @@ static void make_slow(struct made_trace *made)
 }
 
 /* A wait is reported once, as the finding that the program can act on. */
-static void test_slow_device(void **state)
+TEST(test_slow_device)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_slow);
@@ -285,7 +281,7 @@ static void make_queued(struct made_trace *made)
 		      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
 }
 
-static void test_queue_of_its_own(void **state)
+TEST(test_queue_of_its_own)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_queued);
@@ -298,7 +294,7 @@ static void test_queue_of_its_own(void **state)
 }
 
 /* Which worker, and by exactly how much. */
-static void test_worker(void **state)
+TEST(test_worker)
 {
 	struct made_trace made;
 	struct report *report;
@@ -336,7 +332,7 @@ static void make_start(struct made_trace *made)
 }
 
 /* The job's own activity ranks first at similar cost, and excludes startup's lookups. */
-static void test_start_comes_second(void **state)
+TEST(test_start_comes_second)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_start);
@@ -382,11 +378,13 @@ static void make_syncs_of_many(struct made_trace *made)
 }
 
 /* One file of many in a group does not stand for the whole group. */
-static void test_files_next_to_the_named(void **state)
+TEST(test_files_next_to_the_named)
 {
-	check_reported(make_load_of_one, "load-waits", "title", "Main thread waits while it reads sample");
-	check_reported(make_load_of_many, "load-waits", "title",
-		       "Main thread waits while it reads sample (3.1% of that time) and other files");
+	check_reported(make_load_of_one, "load-waits", "title",
+		       "Main thread waits while it reads sample");
+	check_reported(
+		make_load_of_many, "load-waits", "title",
+		"Main thread waits while it reads sample (3.1% of that time) and other files");
 	check_reported(make_syncs_of_many, "fsync-often", "title",
 		       "Run waits for syncs of sample and 99 more files");
 }
@@ -405,7 +403,7 @@ static void make_again_direct(struct made_trace *made)
 }
 
 /* O_DIRECT reads come from storage, though nothing enters the page cache. */
-static void test_again_direct(void **state)
+TEST(test_again_direct)
 {
 	check_reported(make_again_direct, "read-again", "says",
 		       "192 MiB were read from 65.0 MiB of data; 100.0% from storage, 192 MiB with "
@@ -426,7 +424,7 @@ static void make_rank(struct made_trace *made, uint64_t rank, bool sound)
 }
 
 /* Two ranks with a trace each: neither trace on its own shows the waiting. */
-static void test_shared_across(void **state)
+TEST(test_shared_across)
 {
 	for (int sound = 0; sound < 2; sound++) {
 		struct made_trace made[2];
@@ -476,7 +474,7 @@ static void make_rank_of_threads(struct made_trace *made, uint64_t rank)
 /* The write that ends last waits for the longest of the others: 20 rounds of [0, 10), [1, 9), [2,
  * 8), and [3, 4), [4, 5), [5, 6) by the ranks' second threads.
  */
-static void test_shared_across_threads(void **state)
+TEST(test_shared_across_threads)
 {
 	struct made_trace made[3];
 	struct trace_reader *readers[3];
@@ -497,34 +495,10 @@ static void test_shared_across_threads(void **state)
 }
 
 /* One process's share: of four ranks' concurrent syncs, only one rank's count in a row. */
-static void test_who_syncs(void **state)
+TEST(test_who_syncs)
 {
 	check_reported(
 		make_ranks_that_sync, "fsync-often", "says",
 		"240 fsync and similar calls of 500 us each, 30.0 ms in total, by 4 processes: "
 		"60 by process 20, rank 0");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_example),
-		cmocka_unit_test(test_directory),
-		cmocka_unit_test(test_dropped),
-		cmocka_unit_test(test_small_files_written),
-		cmocka_unit_test(test_bound_by_many),
-		cmocka_unit_test(test_bound_by_memory),
-		cmocka_unit_test(test_held_back),
-		cmocka_unit_test(test_slow_device),
-		cmocka_unit_test(test_worker),
-		cmocka_unit_test(test_again_direct),
-		cmocka_unit_test(test_shared_across),
-		cmocka_unit_test(test_shared_across_threads),
-		cmocka_unit_test(test_who_syncs),
-		cmocka_unit_test(test_queue_of_its_own),
-		cmocka_unit_test(test_start_comes_second),
-		cmocka_unit_test(test_files_next_to_the_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -284,7 +284,7 @@ TEST(test_blocks_read)
 		filter.rank = cases[i].rank;
 		filter.file = cases[i].file;
 		assert_int_equal(rows_read(&job, &filter), cases[i].rows);
-		assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), 0);
+		report = report_with(&made, &options);
 		CHECK(report, "totals", 0, "read.bytes", cases[i].bytes);
 		CHECK(report, "totals", 0, "write.bytes", cases[i].written);
 		report_free(report);
@@ -363,7 +363,6 @@ TEST(test_nothing_asked_for)
 
 TEST(test_groups)
 {
-	static const char *const traces[] = { "a.flt" };
 	static const struct {
 		const char *key;
 		size_t groups;
@@ -373,7 +372,6 @@ TEST(test_groups)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct report_options options = { .key = rollup_find_key(cases[i].key) };
-		struct trace_error error;
 		struct made_trace made;
 		struct report *report;
 		uint64_t bytes = 0, faults = 0;
@@ -381,8 +379,7 @@ TEST(test_groups)
 
 		make_run(&made);
 		made_finish(&made, 10, 10 + 10 * MS);
-		assert_int_equal(report_make(&report, &made.reader, traces, 1, &options, &error),
-				 0);
+		report = report_with(&made, &options);
 		assert_non_null(report->groups);
 		if (report->groups->row_count != cases[i].groups)
 			fail_msg("%s: %zu groups", cases[i].key, report->groups->row_count);
@@ -409,9 +406,7 @@ TEST(test_programs)
 		const char *name;
 		uint64_t bytes;
 	} truth[] = { { "one", 1 + 10 + 1000 }, { "two", 100 + 10000 }, { "three", 100000 } };
-	static const char *const traces[] = { "a.flt" };
 	const struct report_options options = { .key = rollup_find_key("program") };
-	struct trace_error error;
 	struct made_trace made;
 	struct report *report;
 	int name, bytes;
@@ -439,7 +434,7 @@ TEST(test_programs)
 	CALL(&made, .time = 1410, .dur = 1, .pid = 11, .tid = 11, .op = M_READ, .file = 1,
 	     .asked = 100000, .result = 100000);
 	made_finish(&made, 1000, 2000);
-	assert_int_equal(report_make(&report, &made.reader, traces, 1, &options, &error), 0);
+	report = report_with(&made, &options);
 	assert_int_equal(report->groups->row_count, 3);
 	name = table_find_column(report->groups, "name");
 	bytes = table_find_column(report->groups, "read.bytes");
@@ -458,9 +453,7 @@ TEST(test_programs)
 /* Listing a directory counts for itself, not for its parent; its files' reads count there, too. */
 TEST(test_group_of_directory)
 {
-	static const char *const traces[] = { "a.flt" };
 	const struct report_options options = { .key = rollup_find_key("directory") };
-	struct trace_error error;
 	struct made_trace made;
 	struct report *report;
 	const struct cell *cells;
@@ -473,7 +466,7 @@ TEST(test_group_of_directory)
 		CALL(&made, .time = 20 + i, .dur = 1, .pid = 10, .op = M_FSTAT, .file = 1);
 	CALL(&made, .time = 30, .dur = 1, .pid = 10, .op = M_FSTAT, .file = 2);
 	made_finish(&made, 10, 10 + 10 * MS);
-	assert_int_equal(report_make(&report, &made.reader, traces, 1, &options, &error), 0);
+	report = report_with(&made, &options);
 	assert_int_equal(report->groups->row_count, 1);
 	cells = report->groups->cells;
 	assert_int_equal(cells[0].length, strlen("/data/train"));
@@ -485,9 +478,7 @@ TEST(test_group_of_directory)
 /* Share of page-cache reads that hit memory; O_DIRECT reads do not count. */
 TEST(test_from_memory)
 {
-	static const char *const traces[] = { "a.flt" };
 	const struct report_options options = { .key = rollup_find_key("process") };
-	struct trace_error error;
 	struct made_trace made;
 	struct report *report;
 	const struct table *groups;
@@ -508,7 +499,7 @@ TEST(test_from_memory)
 	     .flags = TRACE_OP_DIRECT);
 	CALL(&made, .time = 5 * MS, .dur = 10, .pid = 40, .op = M_WRITE, .file = 1, .result = 4096);
 	made_finish(&made, 0, 10 * MS);
-	assert_int_equal(report_make(&report, &made.reader, traces, 1, &options, &error), 0);
+	report = report_with(&made, &options);
 	groups = report->groups;
 	column = table_find_column(groups, "from_memory");
 	assert_int_equal(groups->row_count, 4);
