@@ -104,8 +104,9 @@ static void add_time(struct used_device *device, struct device_user *user,
 	interval_add(&user->time, event->start, event->end);
 }
 
-static void add_request(struct device_users *users, const struct event *event)
+static void add_request(void *state, const struct event *event)
 {
+	struct device_users *users = state;
 	struct used_device *device = find_device(users, event);
 	uint32_t root = root_of(users, event->process);
 	struct device_user *user;
@@ -134,14 +135,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct device_users *users = state;
 
-	for (const struct event *event = events; event < events + count; event++) {
-		if (device_list_ignores(event))
-			continue;
-		if (event->flags & EVENT_REQUEST)
-			add_request(users, event);
-		else if (event->flags & EVENT_DEVICE)
-			device_list_name(&users->list, event);
-	}
+	device_list_each(&users->list, events, count, add_request, users);
 	return arena_status(users->arena);
 }
 
@@ -150,19 +144,13 @@ static int add_events(void *state, const struct event *events, size_t count)
 struct device_users_row {
 	const char *host;
 	struct table_text name, comm;
-	char dev[UNITS_TEXT];
+	uint32_t dev;
 	uint64_t pid, requests, bytes, time_ns, shared_ns, sizes[SIZE_CLASSES];
 };
 
-static void get_dev(struct table *table, struct cell *cell, const void *row,
-		    const struct table_column *column)
-{
-	table_set_literal(table, cell, ((const struct device_users_row *)row)->dev);
-}
-
 static const struct table_column columns[] = {
 	COLUMN(device_users_row, name, "device", NONE, KEY, "name of the device, as in /sys/block"),
-	{ "dev", NULL, UNIT_NONE, KIND_KEY, "major:minor of the whole device", .get = get_dev },
+	COLUMN(device_users_row, dev, NULL, NONE, KEY, "major:minor of the whole device"),
 	COLUMN(device_users_row, host, NULL, NONE, KEY, "host of the device"),
 	COLUMN(device_users_row, pid, "pid", NONE, KEY,
 	       "process ID of a program started by the run's command, or of the command itself; "
@@ -186,6 +174,7 @@ static void add_line(const struct device_users *users, struct table *table, size
 	struct device_users_row line = {
 		.host = device_list_host(&users->list, device),
 		.name = { device->name.bytes, device->name.length },
+		.dev = device->dev,
 		.comm = { "kernel", 6 },
 		.pid = TABLE_NO_UINT,
 		.requests = user->requests,
@@ -195,7 +184,6 @@ static void add_line(const struct device_users *users, struct table *table, size
 	};
 
 	memcpy(line.sizes, user->sizes, sizeof(line.sizes));
-	units_device(line.dev, device->dev);
 	if (user->process != PROCESS_UNKNOWN) {
 		line.pid = job->processes.processes[user->process].pid;
 		line.comm = trace_text(job_comm(job, user->process));

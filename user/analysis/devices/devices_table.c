@@ -18,7 +18,7 @@ struct sum_line {
 };
 
 struct devices_row {
-	char dev[UNITS_TEXT];
+	uint32_t dev;
 	const struct numbers *served, *parts;
 	const char *host;
 	struct table_text name;
@@ -26,12 +26,6 @@ struct devices_row {
 	struct device_waits waits[DEVICE_USES];
 	struct device_unseen unseen;
 };
-
-static void get_dev(struct table *table, struct cell *cell, const void *row,
-		    const struct table_column *column)
-{
-	table_set_literal(table, cell, ((const struct devices_row *)row)->dev);
-}
 
 static void set_numbers(struct table *table, struct cell *cell, const struct numbers *numbers)
 {
@@ -127,8 +121,8 @@ static const struct table_column all_columns[] = {
 static const struct table_column columns[] = {
 	COLUMN(devices_row, name, "device", NONE, KEY,
 	       "name of the device, as in /sys/block; of a mount, its source and type"),
-	{ "dev", "number", UNIT_NONE, KIND_KEY,
-	  "major:minor of the whole device; of a mount, st_dev of its files", .get = get_dev },
+	COLUMN(devices_row, dev, "number", NONE, KEY,
+	       "major:minor of the whole device; of a mount, st_dev of its files"),
 	COLUMN(devices_row, host, NULL, NONE, KEY, "host of the device"),
 	{ "st_devs", NULL, UNIT_NONE, KIND_LIST,
 	  "st_dev of the files whose bytes the device moved; on overlay and btrfs it differs from "
@@ -277,12 +271,12 @@ void devices_fill(void *state, struct table *table)
 		const struct device *device = devices->all[i];
 		const struct listed_device *listed = &devices->list.devices[device->number];
 		struct devices_row line = { .name = { listed->name.bytes, listed->name.length },
+					    .dev = listed->dev,
 					    .served = &device->served,
 					    .parts = &device->parts,
 					    .host = device_list_host(&devices->list, listed),
 					    .others = unknown_line() };
 
-		units_device(line.dev, listed->dev);
 		for (int use = 0; use < DEVICE_USES; use++) {
 			line.waits[use] = device->waits[use];
 			line.own[use] = line_of(device, &device->own[use], true, use);

@@ -73,8 +73,9 @@ static void add(struct heat *heat, struct heated *heated, enum device_use use, e
 		(*map)->counts[class_of(measure, value)][stretch]++;
 }
 
-static void add_request(struct heat *heat, const struct event *event)
+static void add_request(void *state, const struct event *event)
 {
+	struct heat *heat = state;
 	const struct job *job = heat->job;
 	enum device_use use = job->operations[event->operation].use;
 	size_t stretch = clock_subtract(event->start, job->start_ns) / heat->stretch_ns;
@@ -100,14 +101,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct heat *heat = state;
 
-	for (const struct event *event = events; event < events + count; event++) {
-		if (device_list_ignores(event))
-			continue;
-		if (event->flags & EVENT_REQUEST)
-			add_request(heat, event);
-		else if (event->flags & EVENT_DEVICE)
-			device_list_name(&heat->list, event);
-	}
+	device_list_each(&heat->list, events, count, add_request, heat);
 	return arena_status(heat->arena);
 }
 
@@ -126,17 +120,11 @@ static const struct table_column time_columns[HEAT_TIME_COLUMNS] = {
 
 struct heat_row {
 	struct table_text name;
-	char dev[UNITS_TEXT];
+	uint32_t dev;
 	const char *op, *measure;
 	uint64_t above, upto, requests, stretch_ns;
 	const uint64_t *counts;
 };
-
-static void get_dev(struct table *table, struct cell *cell, const void *row,
-		    const struct table_column *column)
-{
-	table_set_literal(table, cell, ((const struct heat_row *)row)->dev);
-}
 
 /* Intervals without requests are left out. */
 static void get_over_time(struct table *table, struct cell *cell, const void *row,
@@ -157,8 +145,7 @@ static void get_over_time(struct table *table, struct cell *cell, const void *ro
 static const struct table_column columns[HEAT_COLUMNS] = {
 	[HEAT_NAME] = COLUMN(heat_row, name, "device", NONE, FACT,
 			     "name of the device, as in /sys/block"),
-	[HEAT_DEV] = { "dev", "number", UNIT_NONE, KIND_FACT, "major:minor of the whole device",
-		       .get = get_dev },
+	[HEAT_DEV] = COLUMN(heat_row, dev, "number", NONE, FACT, "major:minor of the whole device"),
 	[HEAT_OP] = COLUMN(heat_row, op, "op", NONE, FACT, "read, write, discard or flush"),
 	[HEAT_MEASURE] = COLUMN(
 		heat_row, measure, "measure", NONE, FACT,
@@ -222,9 +209,9 @@ static void fill(void *state, struct table *table)
 		const struct listed_device *device = &heat->list.devices[i];
 		const struct heated *heated = &heat->devices[i];
 		struct heat_row line = { .name = { device->name.bytes, device->name.length },
+					 .dev = device->dev,
 					 .stretch_ns = heat->stretch_ns };
 
-		units_device(line.dev, device->dev);
 		for (int use = 0; use < DEVICE_USES; use++) {
 			line.op = device_use_names[use];
 			for (int measure = 0; measure < MEASURES; measure++)

@@ -48,3 +48,16 @@ const char *device_list_host(const struct device_list *list, const struct listed
 {
 	return list->job->traces[device->host].header->host;
 }
+
+void device_list_each(struct device_list *list, const struct event *events, size_t count,
+		      void (*request)(void *state, const struct event *event), void *state)
+{
+	for (const struct event *event = events; event < events + count; event++) {
+		if (device_list_ignores(event))
+			continue;
+		if (event->flags & EVENT_REQUEST)
+			request(state, event);
+		else if (event->flags & EVENT_DEVICE)
+			device_list_name(list, event);
+	}
+}

@@ -43,5 +43,8 @@ const char *device_list_lacks(const struct device_list *list);
 const char *device_list_host(const struct device_list *list, const struct listed_device *device);
 /* Stores the device name in an EVENT_DEVICE, if that device is listed. */
 void device_list_name(struct device_list *list, const struct event *event);
+/* Calls a function for each request that is not ignored, and stores names. */
+void device_list_each(struct device_list *list, const struct event *events, size_t count,
+		      void (*request)(void *state, const struct event *event), void *state);
 
 #endif

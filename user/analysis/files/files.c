@@ -53,16 +53,6 @@ static int add_series(void *state, const struct event_series *series)
 
 /* --- the table --- */
 
-static void get_dev(struct table *table, struct cell *cell, const void *row,
-		    const struct table_column *column)
-{
-	const struct file_view *view = row;
-	char text[UNITS_TEXT];
-
-	if (view->known)
-		table_set_literal(table, cell, units_device(text, view->dev));
-}
-
 static const struct table_column first_columns[] = {
 	COLUMN(file_view, path, "file", PATH, KEY,
 	       "path of the file; null: unknown; \"(name lost, dev 8:1 inode 123)\" or \"(files "
@@ -76,7 +66,7 @@ static const struct table_column first_columns[] = {
 	COLUMN(file_view, created_bytes, "newly cached", BYTES, SUM,
 	       "bytes of new page-cache pages filled by writes", JOB_PAGECACHE, STRETCH(CREATED)),
 	COLUMN(file_view, host, NULL, NONE, KEY, "host of the file"),
-	{ "dev", NULL, UNIT_NONE, KIND_KEY, "st_dev of the file, as major:minor", .get = get_dev },
+	COLUMN(file_view, dev, NULL, NONE, KEY, "st_dev of the file, as major:minor"),
 	COLUMN(file_view, ino, NULL, NONE, KEY, "inode number of the file"),
 	COLUMN(file_view, size_bytes, "size", BYTES, FACT,
 	       "last known size of the file, or the end of the furthest access if larger"),

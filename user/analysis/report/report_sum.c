@@ -16,7 +16,6 @@
 #include "base/units.h"
 #include "base/strbuf.h"
 
-#define NOTE_MAX 1024
 /* Limit on rows that belong to a single run, divided among all summaries, so that memory for a
  * thousand of them is bounded. */
 #define SINGLE_ROWS_MAX (1u << 17)

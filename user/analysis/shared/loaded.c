@@ -67,17 +67,8 @@ static bool ends_with(struct table_text path, const char *ending)
 	return path.length >= length && !memcmp(path.bytes + path.length - length, ending, length);
 }
 
-/* Python looks for extension modules under such names first: NAME.cpython-311-x86_64-linux-gnu.so,
- * NAME.abi3.so, NAME.so. Libraries have other names. */
-bool loaded_names_module(struct table_text path)
-{
-	size_t base = path_base(path.bytes, path.length);
-
-	return loaded_is_module(path) || (ends_with(path, ".so") && path.length - base > 3 &&
-					  memcmp(path.bytes + base, "lib", 3) != 0);
-}
-
-bool loaded_is_module(struct table_text path)
+/* Python modules, their compiled files, and the directories that contain them. */
+static bool is_module(struct table_text path)
 {
 	if (!path.length)
 		return false;
@@ -85,6 +76,16 @@ bool loaded_is_module(struct table_text path)
 		if (ends_with(path, module_endings[i]))
 			return true;
 	return has_part(path);
+}
+
+/* Python looks for extension modules under such names first: NAME.cpython-311-x86_64-linux-gnu.so,
+ * NAME.abi3.so, NAME.so. Libraries have other names. */
+bool loaded_names_module(struct table_text path)
+{
+	size_t base = path_base(path.bytes, path.length);
+
+	return is_module(path) || (ends_with(path, ".so") && path.length - base > 3 &&
+				   memcmp(path.bytes + base, "lib", 3) != 0);
 }
 
 /* Whether the path starts with one of `roots` or is that directory itself. */
@@ -110,7 +111,7 @@ bool loaded_is(struct table_text path)
 		return false;
 	if (has_root(path))
 		return true;
-	if (loaded_is_module(path) || ends_with(path, ".so"))
+	if (is_module(path) || ends_with(path, ".so"))
 		return true;
 	base = path_base(path.bytes, path.length);
 	return memmem(path.bytes + base, path.length - base, ".so.", 4);
@@ -125,7 +126,7 @@ static bool is_source_alone(struct table_text path)
 
 bool loaded_in_is_module(const struct file_table *files, struct table_text path)
 {
-	return loaded_is_module(path) &&
+	return is_module(path) &&
 	       (!is_source_alone(path) || file_table_is_imported(files, path.bytes, path.length));
 }
 

@@ -19,9 +19,8 @@ bool loaded_is(struct table_text path);
 bool loaded_in(const struct file_table *files, struct table_text path);
 bool loaded_in_is_module(const struct file_table *files, struct table_text path);
 
-/* Python modules, their compiled files, and the directories that contain them. */
-bool loaded_is_module(struct table_text path);
-/* The same, or a name under which Python looks for an extension module. */
+/* Python modules, their compiled files, the directories that contain them, and names under which
+ * Python looks for extension modules. */
 bool loaded_names_module(struct table_text path);
 
 #endif

@@ -56,23 +56,17 @@ struct tally *rollup_make_tally(struct rollup *rollup, uint32_t number, unsigned
 	return &tallies[count];
 }
 
-int rollup_events(struct rollup *rollup, const struct event *events, size_t count)
+int rollup_event(void *into, const struct event *event)
 {
-	for (const struct event *event = events; event < events + count; event++) {
-		uint32_t group;
+	struct rollup *rollup = into;
+	uint32_t group;
 
-		if (event->class == IO_NONE)
-			continue;
-		group = rollup->key->group_of(rollup, event);
-		if (group != ROLLUP_NONE && rollup_make_room(rollup, (size_t)group + 1))
-			rollup_add(rollup, group, event);
-	}
+	if (event->class == IO_NONE)
+		return 0;
+	group = rollup->key->group_of(rollup, event);
+	if (group != ROLLUP_NONE && rollup_make_room(rollup, (size_t)group + 1))
+		rollup_add(rollup, group, event);
 	return arena_status(rollup->arena);
-}
-
-int rollup_event(void *rollup, const struct event *event)
-{
-	return rollup_events(rollup, event, 1);
 }
 
 void rollup_add_series(struct rollup *rollup, uint32_t group, const struct event_series *series)

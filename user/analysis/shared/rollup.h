@@ -5,7 +5,7 @@
  *
  *	struct rollup rollup;
  *	rollup_init(&rollup, arena, job, rollup_find_key("rank"), ROLLUP_ALL);
- *	rollup_events(&rollup, events, count);        during the walk, in order of start time
+ *	rollup_event(&rollup, event);                 during the walk, in order of start time
  *	for (uint32_t group = 0; group < rollup.count; group++)
  *		if (rollup_used(&rollup, group))
  *			... rollup_name(&rollup, group),
@@ -82,9 +82,8 @@ void rollup_init(struct rollup *rollup, struct arena *arena, const struct job *j
 
 /* Errors are left in the arena. */
 
-/* Adds events to their groups; ignores events without a class. Returns 0 or -ENOMEM. */
-int rollup_events(struct rollup *rollup, const struct event *events, size_t count);
-/* The same for one event; a callback for path_memory_tell. */
+/* Adds an event to its group; ignores one without a class. Returns 0 or -ENOMEM. A callback for
+ * path_memory_emit. */
 int rollup_event(void *rollup, const struct event *event);
 /* Ensures that there are at least `count` groups. Returns false after an error. */
 bool rollup_make_room(struct rollup *rollup, size_t count);

@@ -151,7 +151,6 @@ struct table_group {
 #define TABLE_INT(type, member) .get = table_get_int, .key = offsetof(type, member)
 #define TABLE_REAL(type, member) .get = table_get_real, .key = offsetof(type, member)
 #define TABLE_BOOL(type, member) .get = table_get_bool, .key = offsetof(type, member)
-#define TABLE_MAYBE(type, member) .get = table_get_maybe, .key = offsetof(type, member)
 #define TABLE_LITERAL(type, member) .get = table_get_literal, .key = offsetof(type, member)
 #define TABLE_TEXT(type, member) .get = table_get_text, .key = offsetof(type, member)
 #define TABLE_P50(type, member) .get = table_get_p50, .key = offsetof(type, member)
@@ -168,6 +167,7 @@ struct table_group {
 				double: table_get_real,                                            \
 				bool: table_get_bool,                                              \
 				int8_t: table_get_maybe,                                           \
+				uint32_t: table_get_device,                                        \
 				const char *: table_get_literal,                                   \
 				struct table_text: table_get_text),                                \
 			.key = offsetof(struct type, member), ##__VA_ARGS__               \
@@ -243,6 +243,7 @@ table_getter table_get_int;	/* an int64_t, or TABLE_NO_INT */
 table_getter table_get_real;	/* a double; CELL_NULL unless finite */
 table_getter table_get_bool;	/* a bool */
 table_getter table_get_maybe;	/* an int8_t: 0, 1, or negative if unknown */
+table_getter table_get_device;	/* a uint32_t: the number of a device, as major:minor; 0: none */
 table_getter table_get_literal; /* a const char *; NULL is CELL_NULL */
 table_getter table_get_text;	/* a struct table_text; CELL_NULL without bytes */
 table_getter table_get_p50;	/* of a const struct histogram *; NULL is CELL_NULL */

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "analysis/table/table.h"
+#include "base/units.h"
 
 static const void *member_of(const void *row, const struct table_column *column)
 {
@@ -53,6 +54,16 @@ void table_get_maybe(struct table *table, struct cell *cell, const void *row,
 
 	if (*value >= 0)
 		cell_bool(cell, *value);
+}
+
+void table_get_device(struct table *table, struct cell *cell, const void *row,
+		      const struct table_column *column)
+{
+	const uint32_t *dev = member_of(row, column);
+	char text[UNITS_TEXT];
+
+	if (*dev)
+		table_set_literal(table, cell, units_device(text, *dev));
 }
 
 void table_get_literal(struct table *table, struct cell *cell, const void *row,

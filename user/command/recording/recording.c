@@ -96,7 +96,7 @@ static uint64_t given_or(uint64_t given, uint64_t otherwise)
 	return given == RECORDING_NOT_GIVEN ? otherwise : given;
 }
 
-bool recording_has_flight(const struct recording *recording)
+static bool has_flight(const struct recording *recording)
 {
 	return recording->session_options.flight_bytes;
 }
@@ -109,7 +109,7 @@ static int choose_flight(struct recording *recording)
 	int err = recording_flight_choose(&options->flight, recording->interval_ns,
 					  &recording->session_options, &recording->flight_options);
 
-	if (err || !recording_has_flight(recording))
+	if (err || !has_flight(recording))
 		return err;
 	if (!strcmp(options->mode, "auto"))
 		against = "--mode auto";
@@ -141,7 +141,7 @@ static int choose_stacks(struct recording *recording)
 	const char *stacks = recording->options->stacks;
 	unsigned int *layers = &recording->session_options.layers;
 
-	if (recording_has_flight(recording) || (stacks && !strcmp(stacks, "off")))
+	if (has_flight(recording) || (stacks && !strcmp(stacks, "off")))
 		*layers &= ~(1u << LAYER_STACK);
 	else if (stacks)
 		*layers |= 1u << LAYER_STACK;
@@ -219,7 +219,7 @@ int recording_open_output(struct recording *recording, pid_t pid)
 	if (err)
 		return err;
 	recording->flight_options.pid = pid;
-	if (recording_has_flight(recording))
+	if (has_flight(recording))
 		return 0; /* files are created when there is something to write */
 	recording->fd = tracefile_create(recording->path, options->force, recording->user.uid,
 					 recording->user.gid);
@@ -341,7 +341,7 @@ int recording_open_writer(struct recording *recording, const char *const *comman
 
 	if (err)
 		return err;
-	if (recording_has_flight(recording))
+	if (has_flight(recording))
 		return open_flight(recording);
 	err = trace_writer_open(&recording->writer, recording->fd, &recording->header.header,
 				&options);

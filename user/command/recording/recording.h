@@ -97,8 +97,7 @@ void recording_finish(struct recording *recording, uint64_t end_ns, int exit_cod
 		      const uint64_t *survivors, size_t survivor_count,
 		      struct recorder_status *status);
 
-/* Whether there is a flight recorder; requests a trace from it, on a signal. */
-bool recording_has_flight(const struct recording *recording);
+/* Requests a trace from the flight recorder, on a signal. */
 void recording_ask(void *recording);
 
 /* Returns whether progress is shown, about once a second, by the function below: not among a

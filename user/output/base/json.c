@@ -224,13 +224,19 @@ void json_literal(struct json *json, const char *name, const char *text)
 		json_null(json, name);
 }
 
+/* The bytes as a string of hexadecimal digits. */
+static void hex_string(struct json *json, const char *name, const char *bytes, size_t length)
+{
+	json_hex(begin(json, name), bytes, length);
+}
+
 bool json_string(struct json *json, const char *name, const char *text, size_t length)
 {
 	bool valid = json_text(begin(json, name), text, length);
 
 	if (!valid && name) {
 		json_name(json, name, strlen(name), "_hex");
-		json_hex_string(json, NULL, text, length);
+		hex_string(json, NULL, text, length);
 	}
 	return valid;
 }
@@ -242,7 +248,7 @@ bool json_item(struct json *json, const char *text, size_t length, bool hex)
 	if (utf8_is_valid(text, length))
 		json_null(json, NULL);
 	else
-		json_hex_string(json, NULL, text, length);
+		hex_string(json, NULL, text, length);
 	return true;
 }
 
@@ -258,17 +264,12 @@ void json_word_list(struct json *json, const char *name, const char *words, size
 			size_t bytes = strnlen(words + at, length - at);
 
 			if (hex)
-				json_hex_string(json, NULL, words + at, bytes);
+				hex_string(json, NULL, words + at, bytes);
 			else
 				valid &= json_string(json, NULL, words + at, bytes);
 		}
 		json_end(json);
 	}
-}
-
-void json_hex_string(struct json *json, const char *name, const char *bytes, size_t length)
-{
-	json_hex(begin(json, name), bytes, length);
 }
 
 void json_raw(struct json *json, const char *name, const void *bytes, size_t length)

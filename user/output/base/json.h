@@ -50,8 +50,6 @@ bool json_string(struct json *json, const char *name, const char *text, size_t l
 /* NUL-terminated words as a list; the last NUL is optional. Adds the member "<name>_hex", with all
  * words, if there is a name and one of them is not UTF-8. */
 void json_word_list(struct json *json, const char *name, const char *words, size_t length);
-/* The bytes as a string of hexadecimal digits. */
-void json_hex_string(struct json *json, const char *name, const char *bytes, size_t length);
 /* An item of a list of texts, or of the list of their bytes, where texts that are UTF-8 are null.
  * Returns whether it is UTF-8. */
 bool json_item(struct json *json, const char *text, size_t length, bool hex);

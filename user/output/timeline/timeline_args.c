@@ -91,7 +91,7 @@ struct trace_string timeline_text(const struct timeline *timeline, const struct 
 
 /* --- names --- */
 
-struct timeline_name name_literal(const char *text)
+static struct timeline_name literal(const char *text)
 {
 	return (struct timeline_name) { timeline_literal(text), (uintptr_t)text };
 }
@@ -105,7 +105,7 @@ struct timeline_name name_string(const struct model *model, uint32_t trace, uint
 	/* No pointer has the highest bit. */
 	return text.length ? (struct timeline_name) { text, (1ull << 63 | (uint64_t)trace << 40) ^
 								    string }
-			   : name_literal(none);
+			   : literal(none);
 }
 
 /* --- calls and faults --- */
@@ -185,7 +185,7 @@ static void add_throttle(struct model *model, struct timeline_item *item)
 static void add_wait(struct model *model, struct timeline_item *item)
 {
 	item->name = name_string(model, item->trace, VALUE(WAIT_STATE), "wait");
-	item->category = name_literal("wait");
+	item->category = literal("wait");
 	if (VALUE(WAIT_CALL))
 		add_string(model, item, TIMELINE_CALL, TIMELINE_TEXT, VALUE(WAIT_CALL));
 	add_unless_zero(item, TIMELINE_OBJECT, VALUE(WAIT_OBJECT));
@@ -203,10 +203,10 @@ static void add_sample(struct model *model, struct timeline_item *item)
 	const unsigned int state = event_sample_state(&model->timeline.job, item->event);
 
 	item->name = name_string(model, item->trace, VALUE(SAMPLE_STATE), "wait");
-	item->category = name_literal(state == THREAD_CPU ? "cpu" : "wait");
+	item->category = literal(state == THREAD_CPU ? "cpu" : "wait");
 	if (state == SAMPLE_IO) {
-		item->name = name_literal(operation->name);
-		item->category = name_literal(trace_family_names[operation->family]);
+		item->name = literal(operation->name);
+		item->category = literal(trace_family_names[operation->family]);
 	}
 	add_file(item, TIMELINE_FILE, item->event->file);
 	add_unless_zero(item, TIMELINE_FETCHED, VALUE(SAMPLE_FETCHED));
@@ -340,14 +340,14 @@ void item_describe(struct model *model, struct timeline_item *item)
 	case TRACE_FORK:
 	case TRACE_EXEC:
 	case TRACE_EXIT:
-		item->name = name_literal(schema->kind);
-		item->category = name_literal(schema->layer);
+		item->name = literal(schema->kind);
+		item->category = literal(schema->layer);
 		break;
 	default:
 		operation = &model->timeline.job.operations[number];
 		if (!model->operation.id || model->operation.id != (uintptr_t)operation->name) {
-			model->operation = name_literal(operation->name);
-			model->family = name_literal(trace_family_names[operation->family]);
+			model->operation = literal(operation->name);
+			model->family = literal(trace_family_names[operation->family]);
 		}
 		item->name = model->operation;
 		item->category = model->family;

@@ -113,8 +113,7 @@ void item_add(struct timeline_item *item, enum timeline_arg_id id, enum timeline
 	      uint64_t value);
 void item_add_text(struct timeline_item *item, enum timeline_arg_id id, enum timeline_type type,
 		   struct trace_string text);
-/* Names that are literals; strings of a trace, with a replacement if they are empty. */
-struct timeline_name name_literal(const char *text);
+/* Returns a string of a trace as a name, or a literal if it is empty. */
 struct timeline_name name_string(const struct model *model, uint32_t trace, uint64_t string,
 				 const char *none);
 /* Sets the name, category and arguments of an item from its row. */
