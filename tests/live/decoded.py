@@ -21,13 +21,9 @@ class Trace:
         unzip = subprocess.run(
             ["zstd", "-dcq", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        unpacker = msgpack.Unpacker(
-            object_hook=msgpack_numpy.decode,
-            raw=False,
-            strict_map_key=False,
-            unicode_errors="surrogateescape",
-            max_buffer_size=0,
-        )
+        unpacker = msgpack.Unpacker(object_hook=msgpack_numpy.decode, raw=False,
+                                    strict_map_key=False, unicode_errors="surrogateescape",
+                                    max_buffer_size=0)
         unpacker.feed(unzip.stdout)
         self.header, self.totals, self.flushed = next(unpacker), None, 0
         self.strings, self.blocks = {0: b""}, collections.defaultdict(list)

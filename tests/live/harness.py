@@ -344,18 +344,8 @@ def has_uring():
 def strace_counts(command, **options):
     """{call: (count, errors)} of all system calls of a command and its children."""
     with tempfile.NamedTemporaryFile("r", dir=machine().top) as out:
-        run(
-            "strace",
-            "-f",
-            "-qq",
-            "-c",
-            "-U",
-            "name,calls,errors",
-            "-o",
-            out.name,
-            *command,
-            **options,
-        )
+        run("strace", "-f", "-qq", "-c", "-U", "name,calls,errors", "-o", out.name, *command,
+            **options)
         counts = {}
         for line in out.read().splitlines():
             words = line.split()
@@ -404,16 +394,14 @@ def expected_counts(program, *arguments):
 # --- the program under test ----------------------------------------------------------------------
 
 
+def captured(*command, **options):
+    """Runs a command, whatever its exit status; stdout and stderr as bytes."""
+    return subprocess.run(command, **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+                                      "stderr": subprocess.PIPE, "timeout": LIMIT, **options})
+
+
 def faultline(*arguments, **options):
-    """Runs faultline; stdout and stderr as bytes."""
-    options = {
-        "stdin": subprocess.DEVNULL,
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.PIPE,
-        "timeout": LIMIT,
-        **options,
-    }
-    return subprocess.run([machine().faultline, *arguments], **options)
+    return captured(machine().faultline, *arguments, **options)
 
 
 class Traced:
@@ -545,15 +533,8 @@ def account(path):
 
 def as_user(uid, *command):
     """A command line that runs `command` with a user's privileges and none of root's."""
-    return [
-        "setpriv",
-        f"--reuid={uid}",
-        f"--regid={uid}",
-        "--clear-groups",
-        "--bounding-set=-all",
-        "--inh-caps=-all",
-        *command,
-    ]
+    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--bounding-set=-all",
+            "--inh-caps=-all", *command]
 
 
 def interrupt(signum, frame):

@@ -228,13 +228,8 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     command += ["-device", "nvme,serial=1,drive=x"]
     reason = None
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            timeout=seconds,
-        )
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=seconds)
         if done.returncode:
             reason = f"qemu: {done.stderr.decode(errors='replace').strip()}"
     except subprocess.TimeoutExpired:

@@ -12,15 +12,8 @@ from harness import Recording, fetched, machine
 DATA_BYTES = 24 << 20
 SPARSE_BYTES = 5 << 30
 # Modes without any faults, or with faults that cannot be attributed to the data's mapping.
-WITHOUT_FAULTS = (
-    "pread",
-    "read",
-    "readahead",
-    "fadvise",
-    "sendfile",
-    "willneed",
-    "direct_write_from",
-)
+WITHOUT_FAULTS = ("pread", "read", "readahead", "fadvise", "sendfile", "willneed",
+                  "direct_write_from")
 IN_ORDER = ("sequential", "random", "advised_random", "private_write", "shared_write", "sparse")
 
 
@@ -183,30 +176,10 @@ class Faults(unittest.TestCase):
         self.assertEqual(totals["shmem_faults"]["count"], rounds)
 
 
-MODES = [
-    "sequential",
-    "random",
-    "advised_random",
-    "private_write",
-    "shared_write",
-    "populate",
-    "mlock",
-    "mlock2",
-    "populate_read",
-    "populate_write",
-    "willneed",
-    "fork",
-    "threads",
-    "write_from",
-    "direct_write_from",
-    "read_into",
-    "sparse",
-    "pread",
-    "read",
-    "readahead",
-    "fadvise",
-    "sendfile",
-]
+MODES = ["sequential", "random", "advised_random", "private_write", "shared_write", "populate",
+         "mlock", "mlock2", "populate_read", "populate_write", "willneed", "fork", "threads",
+         "write_from", "direct_write_from", "read_into", "sparse", "pread", "read", "readahead",
+         "fadvise", "sendfile"]
 ON_ROOT = ["sequential", "random", "advised_random", "threads", "fork"]
 
 

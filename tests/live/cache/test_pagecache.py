@@ -94,9 +94,7 @@ fcntl.ioctl(first, 0xC0189436, to) # FIDEDUPERANGE
             sum(row["created_bytes"] for row in methods), totals["write"]["created_bytes"]
         )
         splice = [row for row in methods if row["method"] == "splice" and row["op"] == "write"]
-        self.assertEqual(
-            splice[0]["created_bytes"], created(rows[sent]) + created(rows[copied])
-        )
+        self.assertEqual(splice[0]["created_bytes"], created(rows[sent]) + created(rows[copied]))
 
     def test_ext4(self):
         self.check("ext4")
@@ -286,9 +284,7 @@ for at in range(0, len(m), 1 << 20): os.write(out, memoryview(m)[at:at + (1 << 2
             row = recording.file(made[0])
             if recording.report["trace"]["layers"]["fault"]["attach"] != "fentry":
                 self.assertEqual(row["indirect"]["fetched_bytes"], resident[made[0]])
-                self.assertEqual(
-                    self.calls_of(recording, made[0]), {"write": resident[made[0]]}
-                )
+                self.assertEqual(self.calls_of(recording, made[0]), {"write": resident[made[0]]})
             direct = [
                 row for row in recording.report["methods"]
                 if (row["method"], row["op"]) == ("direct", "write")

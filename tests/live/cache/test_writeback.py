@@ -172,9 +172,7 @@ print(json.dumps({"wrote": wrote, "synced": time.monotonic_ns(), "io": io}))
                 self.assertEqual((row["stored_bytes"], row["dirtied_bytes"]), (0, 0))
                 self.assertLessEqual(row["last_dirtied_ns"], truth["wrote"] - start)
                 self.assertLessEqual(row["last_reached_ns"], truth["synced"] - start)
-                self.assertEqual(
-                    row["after_ns"], row["last_reached_ns"] - row["last_dirtied_ns"]
-                )
+                self.assertEqual(row["after_ns"], row["last_reached_ns"] - row["last_dirtied_ns"])
                 # Such small amounts are hardly written back in that time, but if so, it does not
                 # matter.
                 self.assertLessEqual(row["delay_ns"], row["longest_delay_ns"])

@@ -52,10 +52,8 @@ class Calls(unittest.TestCase):
         self.compare(self.recorded(others=["others"]).operations(), self.counted())
 
     def test_all_file_types(self):
-        self.compare(
-            self.recorded("--file-types", "all", others=["others"]).operations(),
-            self.counted("others"),
-        )
+        self.compare(self.recorded("--file-types", "all", others=["others"]).operations(),
+                     self.counted("others"))
 
     def test_one_file_type(self):
         """--file-types dir: only reads of directories, and calls without a file."""
@@ -135,10 +133,8 @@ class AskedFor(unittest.TestCase):
         told = {op: [(bool(row["flags"] & NOWAIT), row["result"])
                      for row in recording.trace.calls(file, op=op)]
                 for op in ("fcntl_setlkw", "fcntl_ofd_setlkw")}
-        self.assertEqual(told, {
-            "fcntl_setlkw": 3 * [(False, 0), (True, 0), (False, -errno.EFAULT)],
-            "fcntl_ofd_setlkw": 3 * [(False, 0), (False, 0), (True, 0)],
-        })
+        self.assertEqual(told, {"fcntl_setlkw": 3 * [(False, 0), (True, 0), (False, -errno.EFAULT)],
+                                "fcntl_ofd_setlkw": 3 * [(False, 0), (False, 0), (True, 0)]})
 
     def summed_up(self, program, *ops):
         """Counts of these calls, by whether they were nonblocking."""

@@ -44,18 +44,8 @@ class Offsets(unittest.TestCase):
         """Every read and write call of one thread, with positions, appends and -1."""
         count, wrong = self.compare(
             "alone",
-            (
-                "read",
-                "readv",
-                "pread64",
-                "preadv",
-                "preadv2",
-                "write",
-                "writev",
-                "pwrite64",
-                "pwritev",
-                "pwritev2",
-            ),
+            ("read", "readv", "pread64", "preadv", "preadv2", "write", "writev", "pwrite64",
+             "pwritev", "pwritev2"),
         )
         self.assertEqual(count, 650)
         self.assertEqual(wrong[:3], [], f"{len(wrong)} of {count} (true, recorded)")
@@ -270,13 +260,8 @@ class Names(unittest.TestCase):
         os.mkdir(f"{top}/bound")
         bind = machine().mount("--bind", f"{top}/bound")
         recording = Recording(
-            [
-                harness.PYTHON,
-                os.path.join(harness.TOP, "tests/live/jobs/job_names.py"),
-                top,
-                bind,
-                f"{other}/out.json",
-            ]
+            [harness.PYTHON, os.path.join(harness.TOP, "tests/live/jobs/job_names.py"), top, bind,
+             f"{other}/out.json"]
         )
         cases = account(f"{other}/out.json")
         missing = {case: bytes.fromhex(path) for case, path in cases.pop("missing").items()}
@@ -300,21 +285,8 @@ class Names(unittest.TestCase):
         return found[0]
 
     def test_names(self):
-        for name in (
-            "plain",
-            "latin",
-            "newline",
-            "escape",
-            "quotes",
-            "longest",
-            "utf-8",
-            "symlink",
-            "bind",
-            "proc_fd",
-            "cwd",
-            "dir_fd",
-            "long",
-        ):
+        for name in ("plain", "latin", "newline", "escape", "quotes", "longest", "utf-8", "symlink",
+                     "bind", "proc_fd", "cwd", "dir_fd", "long"):
             with self.subTest(name):
                 row = self.row_of(self.cases[name])
                 self.assertEqual(row["path"], self.cases[name]["path"])
@@ -448,14 +420,8 @@ class Names(unittest.TestCase):
             "m = mmap.mmap(4, 0, prot=mmap.PROT_READ)\n"
             "sum(m[at] for at in range(0, len(m), 4096))\n"
         )
-        command = [
-            "sh",
-            "-c",
-            'exec "$0" -c "$1" 3<"$2/read" 4<"$2/mapped"',
-            harness.PYTHON,
-            script,
-            merged,
-        ]
+        command = ["sh", "-c", 'exec "$0" -c "$1" 3<"$2/read" 4<"$2/mapped"', harness.PYTHON,
+                   script, merged]
         recording = Recording(command)
         self.assertEqual(recording.file(f"{merged}/read")["read"]["bytes"], 3 << 20)
         for name in ("read", "mapped"):

@@ -151,9 +151,7 @@ class Btrfs(unittest.TestCase):
             row, status = recording.file(path), os.stat(path)
             self.assertEqual(row["read"]["bytes"], size)
             self.assertEqual(row["ino"], status.st_ino)
-            self.assertEqual(
-                row["dev"], f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
-            )
+            self.assertEqual(row["dev"], f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}")
 
 
 if __name__ == "__main__":

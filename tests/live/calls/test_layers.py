@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import harness
-from harness import Recording, account, faultline, machine
+from harness import Recording, account, captured, faultline, machine
 
 LAYERS = ("task", "syscall", "fault", "pagecache", "thread", "stack", "vfs")
 BY_DEFAULT = LAYERS[:-1]
@@ -346,13 +346,8 @@ class Refused(unittest.TestCase):
         directory = machine().new_dir()
         self.mark, self.trace = f"{directory}/was-run", f"{directory}/trace.flt"
         command = [machine().faultline, "run", "-o", self.trace, *arguments]
-        return subprocess.run(
-            [machine().program("oldkernel"), "-p", programs, *command, "--", "touch", self.mark],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        return captured(machine().program("oldkernel"), "-p", programs, *command, "--", "touch",
+                        self.mark, text=True)
 
     def states(self):
         layers = harness.report_of(self.trace)["trace"]["layers"]
@@ -407,13 +402,8 @@ class Refused(unittest.TestCase):
         self.assertIn("fl_filemap", fault["reason"])
 
     def test_check(self):
-        done = subprocess.run(
-            [machine().program("oldkernel"), "-p", self.SYSCALL, machine().faultline, "check"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        done = captured(machine().program("oldkernel"), "-p", self.SYSCALL, machine().faultline,
+                        "check", text=True)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("cannot work", done.stdout)
         self.assertIn("fl_sys_enter: invalid func unknown#", done.stdout)
@@ -425,13 +415,8 @@ class NoLoop(unittest.TestCase):
     HELPER = "181"
 
     def hiding(self, *command):
-        done = subprocess.run(
-            [machine().program("oldkernel"), "-f", self.HELPER, machine().faultline, *command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        done = captured(machine().program("oldkernel"), "-f", self.HELPER, machine().faultline,
+                        *command, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 

@@ -135,9 +135,7 @@ class Profile(unittest.TestCase):
             job = [machine().program("mapper"), "random", data, out, f"{directory}/other"]
             return Recording(job, *PROFILE), account(out)
 
-        recording, truth = harness.undisturbed(
-            record, lambda seen: seen[1]["resident_before"] == 0
-        )
+        recording, truth = harness.undisturbed(record, lambda seen: seen[1]["resident_before"] == 0)
         self.check_whole(recording)
         row = recording.file(data)
         self.assertEqual(row["mmap"]["major"], truth["major"])

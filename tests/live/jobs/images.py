@@ -40,15 +40,9 @@ class Images(Dataset):
 
 
 def model():
-    return nn.Sequential(
-        nn.Conv2d(3, 8, 5, stride=4),
-        nn.ReLU(),
-        nn.Conv2d(8, 16, 3, stride=2),
-        nn.ReLU(),
-        nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(),
-        nn.Linear(16, len(CLASSES)),
-    )
+    return nn.Sequential(nn.Conv2d(3, 8, 5, stride=4), nn.ReLU(), nn.Conv2d(8, 16, 3, stride=2),
+                         nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+                         nn.Linear(16, len(CLASSES)))
 
 
 def make(top, count):
@@ -75,13 +69,8 @@ def main():
         return
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    loader = DataLoader(
-        Images(top),
-        batch_size=BATCH,
-        shuffle=True,
-        num_workers=options.workers,
-        multiprocessing_context=options.method if options.workers else None,
-    )
+    loader = DataLoader(Images(top), batch_size=BATCH, shuffle=True, num_workers=options.workers,
+                        multiprocessing_context=options.method if options.workers else None)
     network = model()
     optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
     losses, readers, phases = [], [], []

@@ -150,11 +150,8 @@ def in_chroot():
             os._exit(0)
         os._exit(1)
     assert os.waitpid(pid, 0)[1] == 0
-    cases["chroot"] = {
-        "ino": os.stat(path).st_ino,
-        "bytes": os.stat(path).st_size,
-        "path": path.hex(),
-    }
+    cases["chroot"] = {"ino": os.stat(path).st_ino, "bytes": os.stat(path).st_size,
+                       "path": path.hex()}
 
 
 names()

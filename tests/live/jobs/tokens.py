@@ -76,13 +76,8 @@ class Log:
 
 def train(options, rank, ranks, log):
     dataset = Tokens(f"{options.dir}/tokens.bin")
-    loader = DataLoader(
-        dataset,
-        batch_size=BATCH,
-        sampler=Shuffled(len(dataset), rank, ranks),
-        num_workers=options.workers,
-        drop_last=True,
-    )
+    loader = DataLoader(dataset, batch_size=BATCH, sampler=Shuffled(len(dataset), rank, ranks),
+                        num_workers=options.workers, drop_last=True)
     model = Transformer()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     batches, losses = iter(loader), []

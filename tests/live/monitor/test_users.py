@@ -12,7 +12,7 @@ import termios
 import unittest
 
 import harness
-from harness import NOBODY, below_root, in_cgroup, machine, static_program, wait_until
+from harness import NOBODY, below_root, captured, in_cgroup, machine, static_program, wait_until
 from watched import ROOM, Watched
 
 # Capabilities that `run` needs, as numbers of <linux/capability.h>: DAC_READ_SEARCH, SYS_PTRACE,
@@ -76,16 +76,9 @@ class Environment(unittest.TestCase):
             'env -i "$@"'
         )
         assigned = [f"{name}={value}" for name, value in {**self.environment, **more}.items()]
-        return subprocess.run(
-            ["unshare", "--mount", "--propagation", "unchanged", "sh", "-c"]
-            + ["mount --make-rprivate / 2>/dev/null; " + script, "sh", sudoers]
-            + [*assigned, *command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=self.directory,
-            timeout=harness.LIMIT,
-        )
+        return captured("unshare", "--mount", "--propagation", "unchanged", "sh", "-c",
+                        "mount --make-rprivate / 2>/dev/null; " + script, "sh", sudoers, *assigned,
+                        *command, cwd=self.directory)
 
     def seen(self, done):
         """The environment that the job printed, without what `env` and a tracer add."""

@@ -47,26 +47,11 @@ class Running:
         data = harness.random_file(f"{self.directory}/data", 64 * 4096)
         self.path, self.out = f"{self.directory}/trace.flt", f"{self.directory}/out.json"
         self.stderr = tempfile.TemporaryFile(dir=self.directory)
-        options = {
-            "stdin": subprocess.DEVNULL,
-            "stdout": subprocess.DEVNULL,
-            "stderr": self.stderr,
-            **options,
-        }
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": self.stderr,
+                   **options}
         self.tracer = machine().start(
-            [
-                machine().faultline,
-                "run",
-                "-o",
-                self.path,
-                *arguments,
-                "--",
-                machine().program("pacer"),
-                data,
-                self.out,
-                str(seconds),
-                at_signal,
-            ],
+            [machine().faultline, "run", "-o", self.path, *arguments, "--",
+             machine().program("pacer"), data, self.out, str(seconds), at_signal],
             **options,
         )
         if not wait_until(

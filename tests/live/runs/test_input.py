@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import harness
-from harness import NOBODY, Recording, as_user, faultline, machine
+from harness import NOBODY, Recording, as_user, captured, faultline, machine
 
 USAGE, NO_TRACING, NOT_RUNNABLE, NOT_FOUND = 2, 125, 126, 127
 
@@ -99,32 +99,19 @@ class Input(unittest.TestCase):
         directory = machine().new_dir()
         os.chown(directory, NOBODY, NOBODY)
         mark = f"{directory}/was-run"
-        done = subprocess.run(
-            as_user(
-                NOBODY,
-                machine().faultline,
-                "run",
-                "-o",
-                f"{directory}/trace.flt",
-                "--",
-                "touch",
-                mark,
-            ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        done = captured(*as_user(NOBODY, machine().faultline, "run", "-o", f"{directory}/trace.flt",
+                                 "--", "touch", mark))
         self.refused(done, NO_TRACING, "CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "root")
         self.assertEqual(os.listdir(directory), [], "neither the command's mark nor an empty trace")
 
     def test_root_of_a_namespace(self):
         """Root only in a user namespace has all capabilities in name."""
         inside = ["unshare", "--user", "--map-root-user"]
-        if subprocess.run([*inside, "true"], capture_output=True).returncode:
+        if captured(*inside, "true").returncode:
             self.skipTest("no user namespaces can be made here")
         output = f"{machine().new_dir()}/trace.flt"
         for status, *command in (NO_TRACING, "run", "-o", output, "--", "true"), (1, "check"):
-            done = subprocess.run([*inside, machine().faultline, *command], capture_output=True)
+            done = captured(*inside, machine().faultline, *command)
             self.assertEqual(done.returncode, status)
             self.assertIn(b"user namespace", done.stdout + done.stderr)
 
@@ -132,23 +119,8 @@ class Input(unittest.TestCase):
         """Better no trace than no job."""
         directory = machine().new_dir()
         os.chown(directory, NOBODY, NOBODY)
-        done = subprocess.run(
-            as_user(
-                NOBODY,
-                machine().faultline,
-                "run",
-                "--best-effort",
-                "-o",
-                f"{directory}/trace.flt",
-                "--",
-                "sh",
-                "-c",
-                "echo ran; exit 5",
-            ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        done = captured(*as_user(NOBODY, machine().faultline, "run", "--best-effort", "-o",
+                                 f"{directory}/trace.flt", "--", "sh", "-c", "echo ran; exit 5"))
         self.assertEqual((done.returncode, done.stdout), (5, b"ran\n"))
         self.assertIn(b"CAP_BPF", done.stderr)
 
@@ -157,12 +129,7 @@ class Input(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for layer in (b"task", b"syscall", b"fault", b"pagecache"):
             self.assertIn(layer, done.stdout)
-        done = subprocess.run(
-            as_user(NOBODY, machine().faultline, "check"),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        done = captured(*as_user(NOBODY, machine().faultline, "check"))
         self.assertNotIn(done.returncode, (0, 139))
         self.assertIn(b"CAP_BPF", done.stdout + done.stderr)
 
@@ -170,28 +137,9 @@ class Input(unittest.TestCase):
         """A kernel without BTF, simulated by a mount that hides it."""
         mark = os.path.join(machine().new_dir(), "was-run")
         hidden = 'mount --make-rprivate /sys && mount -t tmpfs none /sys/kernel/btf && exec "$@"'
-        done = subprocess.run(
-            [
-                "unshare",
-                "--mount",
-                "--propagation",
-                "unchanged",  # impossible for the root of a chroot
-                "sh",
-                "-c",
-                hidden,
-                "sh",
-                machine().faultline,
-                "run",
-                "-o",
-                f"{mark}.flt",
-                "--",
-                "touch",
-                mark,
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        # Other propagations are impossible for the root of a chroot.
+        done = captured("unshare", "--mount", "--propagation", "unchanged", "sh", "-c", hidden, "sh",
+                        machine().faultline, "run", "-o", f"{mark}.flt", "--", "touch", mark)
         self.refused(done, NO_TRACING, "CONFIG_DEBUG_INFO_BTF", "/sys/kernel/btf/vmlinux")
         self.assertFalse(os.path.exists(mark))
         self.assertFalse(os.path.exists(f"{mark}.flt"))
@@ -199,21 +147,8 @@ class Input(unittest.TestCase):
     def test_old_kernel(self):
         """The verifier's answer to helpers that loop before 5.13, simulated."""
         mark = os.path.join(machine().new_dir(), "was-run")
-        done = subprocess.run(
-            [
-                f"{machine().bin}/oldkernel",
-                machine().faultline,
-                "run",
-                "-o",
-                f"{mark}.flt",
-                "--",
-                "touch",
-                mark,
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        done = captured(f"{machine().bin}/oldkernel", machine().faultline, "run", "-o",
+                        f"{mark}.flt", "--", "touch", mark)
         self.refused(done, NO_TRACING, "too old", "bpf_for_each_map_elem", "5.17")
         self.assertFalse(os.path.exists(mark))
 
@@ -250,9 +185,8 @@ class Input(unittest.TestCase):
             before = file.read()
         for output in (there, f"{directory}/no/dir/x.flt", directory, ""):
             with self.subTest(output):
-                done = faultline(
-                    "run", "--best-effort", "-o", output, "--", "sh", "-c", "echo ran; exit 6"
-                )
+                done = faultline("run", "--best-effort", "-o", output, "--", "sh", "-c",
+                                 "echo ran; exit 6")
                 self.assertEqual((done.returncode, done.stdout), (6, b"ran\n"))
                 said = done.stderr.decode()
                 self.assertEqual(len(said.splitlines()), 2, said)
@@ -264,26 +198,15 @@ class Input(unittest.TestCase):
     def test_output_is_the_users(self):
         """Root writes for the user who called sudo, and nowhere that the user could not write."""
         directory = machine().new_dir()
-        self.not_run(
-            self.run_for(
-                "-o",
-                f"{directory}/x.flt",
-                env={**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)},
-            ),
-            NO_TRACING,
-        )
+        environment = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+        self.not_run(self.run_for("-o", f"{directory}/x.flt", env=environment), NO_TRACING)
         self.assertEqual(os.listdir(directory), [])
         secret = harness.random_file(f"{directory}/secret", 100)
         os.chmod(secret, 0o600)
         theirs = machine().new_dir()
         os.chown(theirs, NOBODY, NOBODY)
         os.symlink(secret, f"{theirs}/x.flt")
-        self.run_for(
-            "-o",
-            f"{theirs}/x.flt",
-            "--force",
-            env={**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)},
-        )
+        self.run_for("-o", f"{theirs}/x.flt", "--force", env=environment)
         self.assertEqual((os.stat(secret).st_size, os.stat(secret).st_uid), (100, 0))
 
     def test_options(self):
@@ -315,12 +238,8 @@ class Input(unittest.TestCase):
         directory = machine().new_dir()
         os.chown(directory, NOBODY, NOBODY)
         path = f"{directory}/trace.flt"
-        environment = {
-            **os.environ,
-            "SUDO_UID": str(NOBODY),
-            "SUDO_GID": str(NOBODY),
-            "SUDO_USER": "nobody",
-        }
+        environment = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY),
+                       "SUDO_USER": "nobody"}
         recording = Recording(
             ["sh", "-c", "id -u; id -g; id -G; grep CapEff /proc/self/status"],
             trace=path,
@@ -338,14 +257,8 @@ class Input(unittest.TestCase):
         sudo."""
         directory = machine().new_dir()
         os.chown(directory, NOBODY, NOBODY)
-        done = faultline(
-            "run",
-            "-o",
-            f"{directory}/trace.flt",
-            "--",
-            "/no/such/command",
-            env=dict(os.environ, SUDO_UID=str(NOBODY), SUDO_GID=str(NOBODY)),
-        )
+        done = faultline("run", "-o", f"{directory}/trace.flt", "--", "/no/such/command",
+                         env=dict(os.environ, SUDO_UID=str(NOBODY), SUDO_GID=str(NOBODY)))
         self.refused(done, NOT_FOUND, "/no/such/command")
         self.assertEqual(os.listdir(directory), [])
 
@@ -376,12 +289,10 @@ class Input(unittest.TestCase):
 
     def test_name_pattern(self):
         directory = machine().new_dir()
-        self.assertEqual(
-            faultline("run", "-o", f"{directory}/a-%h-%p-%t-%%.flt", "--", "true").returncode, 0
-        )
-        self.assertRegex(
-            os.listdir(directory)[0], rf"^a-{os.uname().nodename}-\d+-\d{{10}}-%\.flt$"
-        )
+        done = faultline("run", "-o", f"{directory}/a-%h-%p-%t-%%.flt", "--", "true")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(os.listdir(directory)[0],
+                         rf"^a-{os.uname().nodename}-\d+-\d{{10}}-%\.flt$")
 
     # --- report and print ---
 
@@ -405,9 +316,8 @@ class Input(unittest.TestCase):
                         self.assertIn(b"before it could write", done.stderr)
             with self.subTest(command=command):
                 self.refused(faultline(command), USAGE, "trace")
-                self.refused(
-                    faultline(command, "--format", "xml", f"{directory}/text"), USAGE, "xml"
-                )
+                done = faultline(command, "--format", "xml", f"{directory}/text")
+                self.refused(done, USAGE, "xml")
 
     def test_cut_trace(self):
         """Truncated anywhere, it is read as far as possible, with a note; or is refused with one
@@ -417,17 +327,8 @@ class Input(unittest.TestCase):
         cut = f"{machine().new_dir()}/cut.flt"
         with open(recording.path, "rb") as file:
             whole = file.read()
-        for length in (
-            1,
-            4,
-            30,
-            size // 4,
-            size // 2,
-            size * 3 // 4,
-            size - 100,
-            size - 20,
-            size - 1,
-        ):
+        for length in (1, 4, 30, size // 4, size // 2, size * 3 // 4, size - 100, size - 20,
+                       size - 1):
             with self.subTest(length=length, size=size):
                 with open(cut, "wb") as file:
                     file.write(whole[:length])

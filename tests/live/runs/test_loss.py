@@ -148,9 +148,7 @@ class Loss(unittest.TestCase):
             sum(row["op"] == "read" for row in one.trace.calls()) for one in (recording, alone)
         ]
         self.assertEqual(reads[0], reads[1])
-        self.assertEqual(
-            recording.operations()["read"][0], alone.operations()["read"][0] + times
-        )
+        self.assertEqual(recording.operations()["read"][0], alone.operations()["read"][0] + times)
 
     def test_lower_bounds(self):
         """If events were lost, times are marked as lower bounds; otherwise none is."""

@@ -106,16 +106,8 @@ class Processes(unittest.TestCase):
 
     def test_every_way_to_start_one(self):
         directory = self.files(
-            [
-                "fork",
-                "vfork",
-                "spawn",
-                "exec_chain",
-                "clone",
-                "thread_fork",
-                "thread_exec",
-                "leader_gone",
-            ]
+            ["fork", "vfork", "spawn", "exec_chain", "clone", "thread_fork", "thread_exec",
+             "leader_gone"]
         )
         out = f"{directory}/out.json"
         recording = Recording([machine().program("spawner"), directory, out])
@@ -136,11 +128,8 @@ class Processes(unittest.TestCase):
             wait
             while [ ! -e daemon.done ]; do sleep 0.05; done"""
         recording = Recording(["sh", "-c", script, directory])
-        self.check_readers(
-            recording,
-            directory,
-            dict.fromkeys(["timeout", "background", "pipe", "daemon", "subshell"]),
-        )
+        self.check_readers(recording, directory,
+                           dict.fromkeys(["timeout", "background", "pipe", "daemon", "subshell"]))
 
     def test_renamed_by_exec(self):
         """A process that execs is the same process under a new name."""
@@ -246,20 +235,8 @@ class Processes(unittest.TestCase):
                 out,
                 trace,
                 machine().start(
-                    [
-                        machine().faultline,
-                        "run",
-                        "-q",
-                        "-o",
-                        trace,
-                        "--",
-                        machine().program("hotread"),
-                        data,
-                        out,
-                        "1",
-                        "reads",
-                        "200000",
-                    ],
+                    [machine().faultline, "run", "-q", "-o", trace, "--",
+                     machine().program("hotread"), data, out, "1", "reads", "200000"],
                     stdin=subprocess.DEVNULL,
                 ),
             )

@@ -91,12 +91,8 @@ class Lent(unittest.TestCase):
     """A program with file capabilities, installed as in the README."""
 
     # Commands that wait for input; a command that traces needs its capabilities.
-    READING = {
-        "report": ["-"],
-        "print": ["-"],
-        "summarize": ["-o", "summary.flt", "-"],
-        "export": ["--to", "csv", "-o", "tables", "-"],
-    }
+    READING = {"report": ["-"], "print": ["-"], "summarize": ["-o", "summary.flt", "-"],
+               "export": ["--to", "csv", "-o", "tables", "-"]}
     TRACING = {"run", "attach", "monitor", "top", "check"}
     EXECUTING = {"mcp"}  # becomes Python, which has no capabilities
 
@@ -170,11 +166,9 @@ class Lent(unittest.TestCase):
         target = machine().start(["sleep", "100"], user=NOBODY)
         self.addCleanup(target.wait)
         self.addCleanup(target.kill)
-        commands = {
-            "run": ["-o", "run.flt", "--", "sleep", "100"],
-            "attach": ["-o", "attach.flt", "-p", str(target.pid)],
-            "monitor": ["--listen", f"unix:{self.directory}/monitor"],
-        }
+        commands = {"run": ["-o", "run.flt", "--", "sleep", "100"],
+                    "attach": ["-o", "attach.flt", "-p", str(target.pid)],
+                    "monitor": ["--listen", f"unix:{self.directory}/monitor"]}
         for command, arguments in commands.items():
             with self.subTest(command):
                 job = self.start(command, *arguments)

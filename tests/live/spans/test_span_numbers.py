@@ -76,11 +76,9 @@ class Numbers(unittest.TestCase):
         """The phase that an operation belongs to, by the log: the innermost of its thread, else
         of its process, else of its parent."""
         covering = [p for p in self.phases if p[begin] <= row["time_ns"] < p[end]]
-        for mine in (
-            lambda p: p["pid"] == row["pid"] and p["tid"] == row["tid"],
-            lambda p: p["pid"] == row["pid"],
-            lambda p: p["pid"] != row["pid"] and p["pid"] == self.parent,
-        ):
+        for mine in (lambda p: p["pid"] == row["pid"] and p["tid"] == row["tid"],
+                     lambda p: p["pid"] == row["pid"],
+                     lambda p: p["pid"] != row["pid"] and p["pid"] == self.parent):
             found = [p for p in covering if mine(p)]
             if found:
                 return max(found, key=lambda p: p["start"])["name"]

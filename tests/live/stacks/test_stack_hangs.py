@@ -8,7 +8,7 @@ import unittest
 
 import harness
 from harness import Attached, Recording, faultline, machine
-from test_stacks import CUT, FRAMES_MAX, UNFINISHED_SAMPLE, Stacks, interpreters
+from test_stacks import CUT, FRAMES_MAX, UNFINISHED_SAMPLE, Stacks, for_others
 
 JOB = os.path.join(harness.TOP, "tests/live/jobs/job_hangs.py")
 WAITS = {  # state, by function of the job
@@ -66,28 +66,23 @@ class Hangs(unittest.TestCase):
         self.assertIn(found.pop(CHILD, None), ("child", "pipe"))
         self.assertEqual(found, WAITS)
 
-    def test_attached(self):
-        """All of them waited before the recording began."""
-        job = self.start(harness.PYTHON)
+    def attach(self, python):
+        job = self.start(python)
         attached = Attached("--duration", "1s", str(job.pid))
         status, said = attached.end()
         self.assertEqual(status, 0, said)
         self.check(attached.trace)
+        job.kill()
+        return attached
+
+    def test_attached(self):
+        """All of them waited before the recording began."""
+        attached = self.attach(harness.PYTHON)
         text = " ".join(faultline("report", attached.path).stdout.decode().split())
         self.assertIn("in locks_file, had waited ≥", text)
 
     def test_others(self):
-        found = [path for path in interpreters() if path != harness.PYTHON]
-        if not found:
-            self.skipTest("this machine has no other Python")
-        for python in found:
-            with self.subTest(python=python):
-                job = self.start(python)
-                attached = Attached("--duration", "1s", str(job.pid))
-                status, said = attached.end()
-                self.assertEqual(status, 0, said)
-                self.check(attached.trace)
-                job.kill()
+        for_others(self, self.attach)
 
     def test_command_outlives(self):
         """A command that goes on after its recording."""

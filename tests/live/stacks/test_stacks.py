@@ -36,6 +36,16 @@ def interpreters():
             yield path
 
 
+def for_others(test, check):
+    """Checks each Python of this machine but Debian's."""
+    found = [path for path in interpreters() if path != harness.PYTHON]
+    if not found:
+        test.skipTest("this machine has no other Python")
+    for python in found:
+        with test.subTest(python=python):
+            check(python)
+
+
 class Stacks:
     """The samples of a trace with their stacks, innermost frame first: [path, line, function]."""
 
@@ -144,12 +154,7 @@ class Lines(unittest.TestCase):
         self.check_weights(*self.check(harness.PYTHON))
 
     def test_others(self):
-        found = [path for path in interpreters() if path != harness.PYTHON]
-        if not found:
-            self.skipTest("this machine has no other Python")
-        for python in found:
-            with self.subTest(python=python):
-                self.check(python, wait=3)
+        for_others(self, lambda python: self.check(python, wait=3))
 
     def test_profile(self):
         """Stacks are recorded where operations are summed."""

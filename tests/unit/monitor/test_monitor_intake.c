@@ -47,6 +47,30 @@ static void ends(struct intake *intake, uint32_t pid, uint64_t time_ns)
 	intake_take(intake, 0, &event, sizeof(event));
 }
 
+/* Three faults of PARENT + 1. */
+static struct profile_slot slot_of(struct profile_who who)
+{
+	return (struct profile_slot) {
+		.key = { .pid = PARENT + 1, .op = OP_FAULT },
+		.first_ns = who.started_ns + 10,
+		.last_ns = who.started_ns + 20,
+		.sums = { .count = 3, .time_ns = 1 },
+		.who = who,
+	};
+}
+
+static void take_slot(struct intake *intake, struct profile_slot *slot, uint64_t count)
+{
+	slot->sums.count = count;
+	intake_take_slot(intake, slot);
+}
+
+static void book_all(struct intake *intake, uint64_t time_ns)
+{
+	while (!intake_book(intake, time_ns, time_ns))
+		usleep(1000);
+}
+
 static struct intake *open_intake(struct ledger *ledger)
 {
 	struct intake *intake;
@@ -111,8 +135,7 @@ TEST(test_while_a_cgroup_is_looked_up)
 	intake_take(intake, 0, &event, sizeof(event));
 	forks(intake, PARENT + 2, 130);
 	ends(intake, PARENT + 1, 140);
-	while (!intake_book(intake, 135, 135))
-		usleep(1000);
+	book_all(intake, 135);
 	assert_int_equal(ledger_node(ledger)->processes_begun, 3);
 	assert_int_equal(ledger_node(ledger)->processes_ended, 1);
 	assert_int_equal(job_called(ledger, LEDGER_UNKNOWN)->ended_processes, 1);
@@ -151,35 +174,26 @@ TEST(test_known_by_slots)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct intake *intake = open_intake(ledger);
-	struct profile_slot slot = {
-		.key = { .pid = PARENT + 1, .op = OP_FAULT },
-		.first_ns = 120,
-		.last_ns = 130,
-		.sums = { .count = 3, .time_ns = 1 },
-		.who = { .started_ns = 110, .comm = "sixteen bytes...", .uid = 4242 },
-	};
+	struct profile_slot slot = slot_of((struct profile_who) {
+		.started_ns = 110, .comm = "sixteen bytes...", .uid = 4242 });
 	const struct ledger_job *job;
 
 	intake_take_slot(intake, &slot);
 	slot.who = (struct profile_who) { 0 }; /* another process took it */
 	slot.key.file = 7;
-	slot.sums.count = 4;
-	intake_take_slot(intake, &slot);
+	take_slot(intake, &slot, 4);
 	slot.key.pid = PARENT + 2; /* unknown process */
-	slot.sums.count = 5;
-	intake_take_slot(intake, &slot);
+	take_slot(intake, &slot, 5);
 
 	begin(ledger, PARENT + 3, "/b", "y", 110);
 	ledger_exit(ledger, PARENT + 3, 120);
 	begin(ledger, PARENT + 3, "/c", "y", 125);
 	slot.key.pid = PARENT + 3;
-	slot.sums.count = 6;
 	slot.first_ns = 115;
 	slot.who = (struct profile_who) { .started_ns = 110, .comm = "y" };
-	intake_take_slot(intake, &slot);
+	take_slot(intake, &slot, 6);
 
-	while (!intake_book(intake, 200, 200))
-		usleep(1000);
+	book_all(intake, 200);
 	for (job = ledger_jobs(ledger); job && job->uid != 4242;)
 		job = job->next;
 	assert_non_null(job);
@@ -201,26 +215,18 @@ TEST(test_known_by_slots_of_two)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct intake *intake = open_intake(ledger);
-	struct profile_slot slot = {
-		.key = { .pid = PARENT + 1, .op = OP_FAULT },
-		.first_ns = 120,
-		.last_ns = 130,
-		.sums = { .count = 3, .time_ns = 1 },
-		.who = { .started_ns = 110, .comm = "first", .uid = 4242 },
-	};
+	struct profile_slot slot =
+		slot_of((struct profile_who) { .started_ns = 110, .comm = "first", .uid = 4242 });
 
 	intake_take_slot(intake, &slot);
 	slot.who = (struct profile_who) { .started_ns = 110 + 2 * LEDGER_START_WITHIN_NS,
 					  .comm = "second",
 					  .uid = 4243 };
 	slot.last_ns = slot.who.started_ns + 20;
-	slot.sums.count = 4;
-	intake_take_slot(intake, &slot);
+	take_slot(intake, &slot, 4);
 	slot.who = (struct profile_who) { 0 };
-	slot.sums.count = 5;
-	intake_take_slot(intake, &slot);
-	while (!intake_book(intake, 200, 200))
-		usleep(1000);
+	take_slot(intake, &slot, 5);
+	book_all(intake, 200);
 	for (const struct ledger_job *job = ledger_jobs(ledger); job; job = job->next)
 		if (job->uid == 4242 || job->uid == 4243)
 			assert_int_equal(sums_total(&job->sums).count, job->uid == 4242 ? 3 : 4);
@@ -235,24 +241,17 @@ TEST(test_known_by_slots_after_loss)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct intake *intake = open_intake(ledger);
-	struct profile_slot slot = {
-		.key = { .pid = PARENT + 1, .op = OP_FAULT },
-		.first_ns = 220,
-		.last_ns = 230,
-		.sums = { .count = 3, .time_ns = 1 },
-		.who = { .started_ns = 210, .comm = "another", .uid = 4242 },
-	};
+	struct profile_slot slot =
+		slot_of((struct profile_who) { .started_ns = 210, .comm = "another", .uid = 4242 });
 	const struct ledger_job *job;
 
 	forks(intake, PARENT + 1, 210);
 	begin(ledger, PARENT + 2, "/b", "y", 211);
 	intake_take_slot(intake, &slot);
 	slot.key.pid = PARENT + 2;
-	slot.sums.count = 4;
-	intake_take_slot(intake, &slot);
+	take_slot(intake, &slot, 4);
 	intake_recheck(intake, 200);
-	while (!intake_book(intake, 300, 300))
-		usleep(1000);
+	book_all(intake, 300);
 	job = job_called(ledger, "/a"); /* since its cgroup is not known better */
 	assert_int_equal(sums_total(&job->sums).count, 3);
 	job = job_called(ledger, "/b");
@@ -282,13 +281,8 @@ TEST(test_moved_and_gone)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct ledger *ledger = open_with(roomy);
 		struct intake *intake = open_intake(ledger);
-		struct profile_slot slot = {
-			.key = { .pid = PARENT + 1, .op = OP_FAULT },
-			.first_ns = 120,
-			.last_ns = 130,
-			.sums = { .count = 3, .time_ns = 1 },
-			.who = { .started_ns = 110, .cgroup_id = status.st_ino, .comm = "named" },
-		};
+		struct profile_slot slot = slot_of((struct profile_who) {
+			.started_ns = 110, .cgroup_id = status.st_ino, .comm = "named" });
 		uint64_t there;
 
 		cgroups_close(intake->cgroups);
@@ -300,11 +294,9 @@ TEST(test_moved_and_gone)
 		ends(intake, PARENT + 2, 140);
 		intake_take_slot(intake, &slot);
 		slot.key.pid = PARENT + 2;
-		slot.sums.count = 5;
-		intake_take_slot(intake, &slot);
+		take_slot(intake, &slot, 5);
 		intake_set_moves(intake, cases[i].moves);
-		while (!intake_book(intake, 135, 135))
-			usleep(1000);
+		book_all(intake, 135);
 		there = job_called(ledger, "/b") ? sums_total(&job_called(ledger, "/b")->sums).count
 						 : 0;
 		assert_int_equal(there, cases[i].moved);

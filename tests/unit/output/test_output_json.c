@@ -16,6 +16,11 @@
 		.type = CELL_TEXT, .length = sizeof(bytes) - 1, .text = bytes                      \
 	}
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define TABLE_OF(shape_, columns_, column_count_, cells_, row_count_)                              \
+	{                                                                                          \
+		.name = "t", .shape = shape_, .columns = columns_, .column_count = column_count_,  \
+		.cells = cells_, .row_count = row_count_                                           \
+	}
 
 static struct sink out;
 
@@ -69,12 +74,7 @@ TEST(test_values)
 		{ .type = CELL_REAL, .real = 0.25 },	   { .type = CELL_BOOL, .flag = true },
 		{ .type = CELL_UINT, .uint = 7 },
 	};
-	struct table table = { .name = "t",
-			       .shape = TABLE_RECORD,
-			       .columns = columns,
-			       .column_count = COUNT(columns),
-			       .cells = cells,
-			       .row_count = 1 };
+	struct table table = TABLE_OF(TABLE_RECORD, columns, COUNT(columns), cells, 1);
 	struct table list = { .name = "empty", .shape = TABLE_LIST };
 	struct table absent = { .name = "absent", .shape = TABLE_LIST, .absent = true };
 	const struct table *tables[] = { &table, &list, &absent };
@@ -106,12 +106,7 @@ TEST(test_hostile_names)
 		{ .name = "..", .title = NULL, .unit = UNIT_NONE },
 	};
 	struct cell cells[COUNT(columns)];
-	struct table table = { .name = "t",
-			       .shape = TABLE_RECORD,
-			       .columns = columns,
-			       .column_count = COUNT(columns),
-			       .cells = cells,
-			       .row_count = 1 };
+	struct table table = TABLE_OF(TABLE_RECORD, columns, COUNT(columns), cells, 1);
 	const struct table *tables[] = { &table };
 	struct json_object *object;
 
@@ -141,12 +136,7 @@ TEST(test_texts)
 		TEXT(""),
 		{ .type = CELL_TEXTS, .length = 0 },
 	};
-	struct table table = { .name = "t",
-			       .shape = TABLE_LIST,
-			       .columns = columns,
-			       .column_count = COUNT(columns),
-			       .cells = cells,
-			       .row_count = 3 };
+	struct table table = TABLE_OF(TABLE_LIST, columns, COUNT(columns), cells, 3);
 	const struct table *tables[] = { &table };
 	struct json_object *object = parse_tables(tables, 1);
 
@@ -193,12 +183,7 @@ TEST(test_tables_within)
 				{ .type = CELL_TABLE, .table = &record },
 				{ .type = CELL_TABLE, .table = &nothing },
 				{ .type = CELL_TABLE, .table = &empty } };
-	struct table table = { .name = "t",
-			       .shape = TABLE_RECORD,
-			       .columns = columns,
-			       .column_count = COUNT(columns),
-			       .cells = cells,
-			       .row_count = 1 };
+	struct table table = TABLE_OF(TABLE_RECORD, columns, COUNT(columns), cells, 1);
 	const struct table *tables[] = { &table };
 	struct json_object *object;
 
@@ -235,12 +220,7 @@ TEST(test_python)
 	struct table_column columns[] = { { .name = "x", .title = NULL, .unit = UNIT_NONE } };
 	struct cell cells[500];
 	static char bytes[500][24];
-	struct table table = { .name = "t",
-			       .shape = TABLE_LIST,
-			       .columns = columns,
-			       .column_count = 1,
-			       .cells = cells,
-			       .row_count = 500 };
+	struct table table = TABLE_OF(TABLE_LIST, columns, 1, cells, 500);
 	const struct table *tables[] = { &table };
 	int fd = mkstemp(json_path);
 	FILE *raw = fdopen(mkstemp(raw_path), "w");

@@ -2,19 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # The Debian packages, as far as can be checked without building them (make deb-check builds and
 # installs them): control files, versions, and that each file of make install is in exactly one of them.
-set -uo pipefail
-cd "$(dirname "$(realpath "$0")")/../../.." || exit 1
-
-BUILD=$(realpath "${BUILD:-build}")
-FAULTLINE=${FAULTLINE:-$BUILD/faultline}
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-failed=0
-
-complain() {
-	echo "$*"
-	failed=1
-}
+. "$(dirname "$(realpath "$0")")/_checks.sh"
 
 # --- one version ---
 

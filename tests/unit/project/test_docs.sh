@@ -2,18 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # What the program says of itself, its man page and its completion must agree: every option of every
 # command, every column of the report. Knows no command, option or column by name.
-set -uo pipefail
-cd "$(dirname "$(realpath "$0")")/../../.." || exit 1
+. "$(dirname "$(realpath "$0")")/_checks.sh"
 
-FAULTLINE=${FAULTLINE:-$PWD/build/faultline}
 PYTHON=${PYTHON:-python3}
 page=user/command/faultline.1
-failed=0
-
-complain() {
-	echo "$*"
-	failed=1
-}
 
 # The page as plain words: no fonts, no escapes.
 words=$(sed -e 's/\\f[A-Z]//g' -e 's/\\-/-/g' -e 's/\\[&e]//g' "$page")

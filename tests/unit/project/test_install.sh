@@ -2,18 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # make install and uninstall: which files are installed where, that the loader's cache is
 # updated, that nothing stays behind.
-set -uo pipefail
-cd "$(dirname "$(realpath "$0")")/../../.." || exit 1
-
-BUILD=${BUILD:-build}
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-failed=0
-
-complain() {
-	echo "$*"
-	failed=1
-}
+. "$(dirname "$(realpath "$0")")/_checks.sh"
 
 # A loader's cache of our own: it notes that it was called.
 printf '#!/bin/sh\necho called >>"%s/told"\n' "$place" >"$place/ldconfig"

@@ -1,21 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # The RPM packages, made of what is already built: rpmbuild refuses files that are in no package.
-set -uo pipefail
-cd "$(dirname "$(realpath "$0")")/../../.." || exit 1
+. "$(dirname "$(realpath "$0")")/_checks.sh"
 
 command -v rpmbuild >/dev/null || { echo "no rpmbuild here" && exit 77; }
-BUILD=$(realpath "${BUILD:-build}")
 export BUILD
-FAULTLINE=${FAULTLINE:-$BUILD/faultline}
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-failed=0
-
-complain() {
-	echo "$*"
-	failed=1
-}
 
 version=$("$FAULTLINE" --version | grep -oE '[0-9.]+$')
 spec=scripts/rpm/faultline.spec

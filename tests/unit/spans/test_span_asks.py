@@ -153,14 +153,8 @@ class Asks(unittest.TestCase):
         self.assertFalse(self.waits(f"faultline-nobody-{os.getpid()}@{NETNS}"))
 
     def test_tracer_that_cannot_be_reached(self):
-        for value in (
-            f"faultline-nobody-{os.getpid()}@{NETNS + 1}",
-            "1",
-            "@",
-            "@1",
-            "x" * 10000 + "@1",
-            f"faultline-nobody-{os.getpid()}@{NETNS};1",
-        ):
+        for value in (f"faultline-nobody-{os.getpid()}@{NETNS + 1}", "1", "@", "@1",
+                      "x" * 10000 + "@1", f"faultline-nobody-{os.getpid()}@{NETNS};1"):
             with self.subTest(value[:40]):
                 self.assertTrue(self.waits(value))
 
