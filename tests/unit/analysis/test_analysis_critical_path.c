@@ -256,3 +256,118 @@ TEST(test_costs)
 		made_close(&made);
 	}
 }
+
+/* A thread ID is used again: the wait is for the process that has it when the wait ends. */
+TEST(test_reused_thread_id)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	lives(&made, 10, 10, 10);
+	THREAD_TIME(&made, .time = 20, .dur = 50 * MS, .pid = 10, .tid = 77,
+		    .states = { [THREAD_CPU] = 50 * MS });
+	made_fork(&made, 90 * MS, 10, 77);
+	WAIT(&made, .time = 100 * MS, .dur = 800 * MS, .pid = 10, .tid = 10, .state = "child",
+	     .call = "wait4", .waker_pid = 77, .waker_tid = 77);
+	lives(&made, 77, 77, 101 * MS);
+	report = finish(&made);
+	check_thread(report, 10, END - 10 - 800 * MS, 0, 0);
+	check_thread(report, 77, 799 * MS, 0, 0);
+	done(&made, report);
+}
+
+/* A thread of the path waits for one that already waits, and what that one waits for has begun in
+ * between. */
+TEST(test_waiter_enters_later)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	lives(&made, 10, 10, 10);
+	lives(&made, 10, 11, 20);
+	WAIT(&made, .time = 50 * MS, .dur = 350 * MS, .pid = 10, .tid = 11, .state = "pipe",
+	     .call = "read", .waker_pid = 12, .waker_tid = 12);
+	made_fork(&made, 90 * MS, 10, 12);
+	lives(&made, 12, 12, 100 * MS);
+	waits(&made, 10, 200 * MS, 400 * MS, 11);
+	report = finish(&made);
+	check_thread(report, 10, END - 10 - 200 * MS, 0, 0);
+	check_thread(report, 11, 0, 0, 0);
+	check_thread(report, 12, 200 * MS, 0, 0);
+	done(&made, report);
+}
+
+/* However many threads outside the run ended earlier waits, later threads are followed. */
+TEST(test_many_wakers)
+{
+	const uint64_t count = 300000;
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	lives(&made, 10, 10, 10);
+	for (uint64_t i = 0; i < count; i++)
+		waits(&made, 10, MS + i * 1000, MS + i * 1000 + 1, 1000000 + i);
+	waits(&made, 10, 400 * MS, 700 * MS, 12);
+	lives(&made, 10, 12, 500 * MS);
+	report = finish(&made);
+	check_thread(report, 10, END - 10 - 300 * MS - count, 0, 100 * MS + count);
+	check_thread(report, 12, 200 * MS, 0, 0);
+	done(&made, report);
+}
+
+/* Rows without a thread are not those of a main thread: the average is that of one. */
+TEST(test_thread_zero)
+{
+	struct made_trace made;
+	struct report *report;
+	int row;
+
+	begin(&made);
+	for (uint64_t pid = 20; pid < 25; pid++)
+		made_fork(&made, pid, 10, pid);
+	lives(&made, 10, 10, 30);
+	for (uint64_t pid = 20; pid < 25; pid++) {
+		const uint64_t values[SYSCALL_COLUMNS] = {
+			[SYSCALL_TIME] = 100 * MS, [SYSCALL_DUR] = MS, [SYSCALL_PID] = pid,
+			[SYSCALL_OP] = M_PREAD,	   [SYSCALL_FILE] = 1,
+		};
+
+		made_row(&made, TRACE_SYSCALL, 0, values);
+		made.operations[M_PREAD].count++;
+	}
+	report = finish(&made);
+	row = row_of_finding(report, "cpu-bound");
+	assert_true(row >= 0);
+	CHECK(report, "findings", row, "cost_ns", END - 30);
+	done(&made, report);
+}
+
+/* Rank 0 waits for the lock of a file inside its own sync, while rank 1 syncs. */
+TEST(test_wait_in_call_of_another_rank)
+{
+	struct made_trace made;
+	struct report *report;
+	int row;
+
+	begin(&made);
+	for (uint64_t pid = 20; pid < 22; pid++) {
+		made_fork(&made, 11, 10, pid);
+		EXEC(&made, .time = 12, .pid = pid, .comm = "rank", .command = "rank",
+		     .rank = pid - 20);
+		lives(&made, pid, pid, 20);
+	}
+	CALL(&made, .time = 100 * MS, .dur = 800 * MS, .pid = 20, .op = M_FSYNC, .file = 1);
+	WAIT(&made, .time = 110 * MS, .dur = 770 * MS, .pid = 20, .tid = 20, .state = "lock",
+	     .call = "fsync");
+	for (uint64_t i = 0; i < 76; i++)
+		CALL(&made, .time = (120 + 10 * i) * MS, .dur = 10 * MS, .pid = 21, .op = M_FSYNC,
+		     .file = 1);
+	report = finish(&made);
+	row = row_of_finding(report, "fsync-often");
+	assert_true(row >= 0);
+	CHECK(report, "findings", row, "cost_ns", 790 * MS);
+	done(&made, report);
+}

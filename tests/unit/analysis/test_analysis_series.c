@@ -33,23 +33,26 @@ static uint64_t random_below(uint64_t limit)
 struct stretch {
 	unsigned int op;
 	uint64_t flags, pid, files, threads;
-	bool slow, lacking, cold, backward;
+	bool slow, lacking, cold, backward, steady; /* steady: one file, one call after the other */
 };
 
 static struct stretch random_stretch(void)
 {
 	static const unsigned int ops[] = { M_PREAD, M_PREAD, M_READ, M_WRITE, M_FAULT, M_FSTAT };
 
+	const bool steady = random_below(2);
+
 	return (struct stretch) {
 		.op = ops[random_below(sizeof(ops) / sizeof(ops[0]))],
 		.flags = random_below(5) ? 0 : TRACE_OP_DIRECT,
 		.pid = 10 + random_below(3),
-		.files = 1 + random_below(FILES),
-		.threads = 1 + random_below(3),
+		.files = steady ? 1 : 1 + random_below(FILES),
+		.threads = steady ? 1 : 1 + random_below(3),
 		.slow = !random_below(3),
 		.lacking = !random_below(4),
 		.cold = !random_below(3),
 		.backward = !random_below(4),
+		.steady = steady,
 	};
 }
 
@@ -57,9 +60,9 @@ static void add_fault(struct made_trace *made, const struct stretch *like, uint6
 		      uint64_t dur)
 {
 	FAULT(made, .time = now, .dur = dur, .pid = like->pid,
-	      .tid = like->pid + 100 * random_below(like->threads), .file = 1 + random_below(FILES),
-	      .offset = random_below(256) * 4096, .fetched = like->cold ? 4096 : 0,
-	      .flags = TRACE_FAULT_FILEMAP);
+	      .tid = like->pid + 100 * random_below(like->threads),
+	      .file = 1 + random_below(like->files), .offset = random_below(256) * 4096,
+	      .fetched = like->cold ? 4096 : 0, .flags = TRACE_FAULT_FILEMAP);
 }
 
 static void add_call(struct made_trace *made, const struct stretch *like, uint64_t number,
@@ -71,7 +74,7 @@ static void add_call(struct made_trace *made, const struct stretch *like, uint64
 
 	CALL(made, .time = now, .dur = dur, .pid = like->pid,
 	     .tid = like->pid + 100 * random_below(like->threads), .op = like->op,
-	     .file = random_below(40) ? 1 + random_below(like->files) : 0,
+	     .file = like->steady || random_below(40) ? 1 + random_below(like->files) : 0,
 	     .offset = moves && random_below(50) ? (int64_t)(page * 4 * KIB) : -1,
 	     .asked = moves ? asked : 0, .result = moves ? asked - (lacks ? KIB : 0) : 0,
 	     .flags = like->flags, .fetched = like->cold && !random_below(20) ? asked : 0);
@@ -85,11 +88,23 @@ static void add_ahead(struct made_trace *made, const struct stretch *like, uint6
 	    .bytes = 64 * KIB, .offset = random_below(64) * 4 * KIB);
 }
 
+/* A wait, perhaps for another thread, before or during operations. */
+static void add_wait(struct made_trace *made, uint64_t now)
+{
+	const uint64_t pid = 10 + random_below(3), waker = 10 + random_below(4);
+
+	WAIT(made, .time = now + random_below(300 * US), .dur = 1 + random_below(200 * US),
+	     .pid = pid, .tid = pid + 100 * random_below(2), .state = "lock", .call = "futex",
+	     .waker_pid = waker, .waker_tid = waker + 100 * random_below(2));
+}
+
 static uint64_t add_stretch(struct made_trace *made, uint64_t now, bool strewn, uint64_t *moments)
 {
 	const struct stretch like = random_stretch();
 	const uint64_t count = 1 + random_below(LONGEST);
 
+	for (uint64_t i = random_below(3); i; i--)
+		add_wait(made, now);
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t dur = US + random_below(like.slow ? 60 * US : 3 * US);
 
@@ -101,7 +116,7 @@ static uint64_t add_stretch(struct made_trace *made, uint64_t now, bool strewn, 
 			made_instant(made, now + 1, like.pid, "moment", "test");
 			--*moments;
 		}
-		now += 10 + random_below(2 * US);
+		now += 10 + random_below(2 * US) + (like.steady ? dur : 0);
 	}
 	for (uint64_t i = random_below(3); i; i--)
 		add_ahead(made, &like, now += 10);
@@ -114,7 +129,8 @@ static struct report *report_of_random(uint64_t seed, bool strewn, struct made_t
 	struct trace_reader *reader;
 
 	random_state = seed;
-	BEGIN(made, .spans = true, .block = true);
+	BEGIN(made, .spans = true, .block = true, .threads = true);
+	made_fork(made, now, 10, 11);
 	for (uint64_t i = 1; i <= FILES; i++)
 		FILE_ROW(made, .time = now, .id = i, .dev = 8 << 20, .ino = i, .size = 1 << 20,
 			 .path = (const char[]) { '/', 'a' + (char)i, 0 });
@@ -128,6 +144,9 @@ static struct report *report_of_random(uint64_t seed, bool strewn, struct made_t
 	}
 	for (; moments; moments--)
 		made_instant(made, now, 10, "moment", "test");
+	for (uint64_t pid = 10; pid < 13; pid++)
+		THREAD_TIME(made, .time = BEGIN_NS, .dur = now - BEGIN_NS, .pid = pid,
+			    .states = { [THREAD_CPU] = now - BEGIN_NS });
 	reader = made_finish(made, BEGIN_NS, now + 1);
 	return made_report(&reader, 1);
 }

@@ -85,11 +85,12 @@ static bool sum_up(const struct findings *findings, enum path_part part, unsigne
 		const struct thread thread = { .process = shares[i].process, .tid = shares[i].tid };
 		const char *kind = thread_kind(job, &thread);
 
-		path_ns += shares[i].parts[PATH_CPU] + shares[i].parts[PATH_RUNNABLE] +
-			   shares[i].parts[PATH_IO];
+		path_ns = clock_add(path_ns, clock_add(clock_add(shares[i].parts[PATH_CPU],
+								 shares[i].parts[PATH_RUNNABLE]),
+						       shares[i].parts[PATH_IO]));
 		for (unsigned int j = 0; j < KINDS; j++)
 			if (of_kinds & KIND(j) && !strcmp(kind, kinds[j]))
-				part_ns += shares[i].parts[part];
+				part_ns = clock_add(part_ns, shares[i].parts[part]);
 		if (shares[i].parts[part] > most_ns) {
 			most_ns = shares[i].parts[part];
 			worst = &shares[i];

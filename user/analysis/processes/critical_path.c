@@ -150,7 +150,7 @@ uint64_t critical_path_io_ns(const struct results *results, enum io_class class)
 {
 	const struct critical_path *path = path_of(results);
 
-	return path && !results->job->aggregated ? path->io_ns[class] : UINT64_MAX;
+	return path && !results->job->aggregated ? path->io[class].time_ns : UINT64_MAX;
 }
 
 uint64_t critical_path_file_ns(const struct results *results, uint32_t file, enum io_class class)
@@ -245,6 +245,7 @@ static void conclude(const struct results *results, struct table *table)
 
 	if (threads_absent(table, job))
 		return;
+	critical_path_io_end(path);
 	make_shares(path, results);
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	most = job_rows_most(job, table->column_count);
@@ -270,7 +271,9 @@ const struct analysis analysis_critical_path = {
 	.aggregated_ok = true,
 	.state_bytes = sizeof(struct critical_path),
 	.begin = critical_path_begin,
-	.consumer = { .parallel = true, .events = critical_path_events },
+	.consumer = { .parallel = true,
+		      .events = critical_path_events,
+		      .series = critical_path_series },
 	.columns = { [TRACE_WAIT] = CRITICAL_PATH_WAIT_COLUMNS,
 		     [TRACE_SAMPLE] = CRITICAL_PATH_SAMPLE_COLUMNS },
 	.conclude = conclude,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The critical path while it is followed: critical_path_walk.c; its table: critical_path.c. */
+/* The critical path while it is followed: critical_path_walk.c; the I/O on it: critical_path_io.c;
+ * its table: critical_path.c. */
 #ifndef FAULTLINE_CRITICAL_PATH_STATE_H
 #define FAULTLINE_CRITICAL_PATH_STATE_H
 
@@ -17,13 +18,25 @@ struct path_thread {
 	uint64_t time_ns;  /* on the path; of that: */
 	uint64_t passed_ns, io_ns, waits_ns[THREAD_STATE_COUNT];
 	uint64_t stays, first_ns; /* how often it entered the path, and for how long first */
-	uint64_t all_waits_ns[THREAD_STATE_COUNT];  /* of its whole life */
-	uint64_t op_end_ns, wait_end_ns;	    /* of the latest operation and wait */
-	uint64_t counted_from_ns, counted_until_ns; /* of the operation, in critical_path.io_ns */
+	uint64_t all_waits_ns[THREAD_STATE_COUNT];	/* of its whole life */
+	uint64_t op_end_ns, wait_start_ns, wait_end_ns; /* of the latest operation and wait */
+	uint64_t counted_ns;				/* if the operation counts: since then */
+	uint64_t change_ns;				/* then it begins or ends to count ... */
+	size_t slot; /* ... in critical_path.changes; 0: not there */
 	uint32_t waker;
 	uint32_t awaited_tid, awaited_pid; /* of a waker not seen yet; 0: none */
 	uint32_t op_file;
 	uint8_t op_class, wait_state;
+	bool counts;	/* it is in an operation, and waits for nothing else */
+	bool is_passed; /* the latest wait's time went to the waker */
+};
+
+/* Operations of a class on the path, asynchronous ones, and until blocked_until_ns also those off
+ * the path. Each moment counts once. */
+struct path_io {
+	uint64_t time_ns, counted_ns; /* until counted_ns */
+	size_t threads;		      /* on the path that are in one */
+	uint64_t other_end_ns;	      /* latest end of the others */
 };
 
 struct critical_path {
@@ -42,11 +55,12 @@ struct critical_path {
 	} recent[RECENT];
 	size_t root_count;
 	uint64_t blocked_until_ns; /* until then, a main thread waits for something unknown */
-	/* By class: operations on the path, asynchronous ones, and until blocked_until_ns also
-	 * those off the path. Each moment counts once; `io_end_ns` is the end of what counted. */
-	uint64_t io_ns[IO_CLASS_COUNT], io_end_ns[IO_CLASS_COUNT];
+	uint64_t now_ns;	   /* start of the latest event */
+	struct path_io io[IO_CLASS_COUNT];
 	uint64_t (*files)[IO_CLASS_COUNT]; /* the same by file, summed */
 	size_t file_room;
+	uint32_t *changes; /* a heap of threads by change_ns; begins at 1 */
+	size_t change_count, change_room;
 	struct path_stack *stacks;
 	size_t stack_count, stack_room;
 	struct map stack_numbers;
@@ -68,6 +82,28 @@ static inline uint64_t most(uint64_t a, uint64_t b)
 
 void critical_path_begin(void *state, const struct job *job, struct arena *arena);
 int critical_path_events(void *state, const struct event *events, size_t count);
+int critical_path_series(void *state, const struct event_series *series);
+
+/* Counts I/O up to a time; earlier ones change nothing. To be called before anything changes. */
+void critical_path_io_advance(struct critical_path *path, uint64_t now_ns);
+/* Counts what is left at the end of the job. */
+void critical_path_io_end(struct critical_path *path);
+/* Ends to count a thread's operation, before another one begins. */
+void critical_path_io_stop(struct critical_path *path, uint32_t number);
+/* Begins to count a thread's operation, now or after its wait, while it is on the path. */
+void critical_path_io_resume(struct critical_path *path, uint32_t number);
+/* Both: its wait or its stay on the path has changed. */
+void critical_path_io_renew(struct critical_path *path, uint32_t number);
+/* Adds time of an operation off the path that the run does, or may, wait for. */
+void critical_path_io_other(struct critical_path *path, unsigned int class, uint32_t file,
+			    uint64_t from_ns, uint64_t until_ns);
+/* Adds time that a thread on the path spent in operations like its latest one until now, while
+ * nothing else counted in that class. */
+void critical_path_io_add(struct critical_path *path, uint32_t number, uint64_t time_ns);
+/* Returns whether nothing changes before a time but what a thread does, and nothing else counts in
+ * the class of its latest operation. */
+bool critical_path_io_is_only(const struct critical_path *path, uint32_t number, uint64_t until_ns);
+
 #define CRITICAL_PATH_WAIT_COLUMNS                                                                 \
 	(1ull << WAIT_STATE | 1ull << WAIT_WAKER_PID | 1ull << WAIT_WAKER_TID)
 #define CRITICAL_PATH_SAMPLE_COLUMNS                                                               \

@@ -8,10 +8,10 @@
  */
 #include "analysis/processes/critical_path_state.h"
 
-#define THREADS_MAX 65536    /* others are never on the path: waiting for them is just a wait */
-#define FILES_MAX (1u << 24) /* further ones have no times of their own */
-#define STACKS_MAX 262144    /* further ones are not named */
-#define DEPTH_MAX 64	     /* threads that wait for each other */
+#define THREADS_MAX 65536 /* others are never on the path: waiting for them is just a wait */
+#define STACKS_MAX 262144 /* further ones are not named */
+#define EXPECTED_MAX (4 * THREADS_MAX)
+#define DEPTH_MAX 64 /* threads that wait for each other */
 #define NO_THREAD UINT32_MAX
 
 #define STACK_KEY_WORDS 3
@@ -68,60 +68,6 @@ static bool is_on_path(const struct path_thread *thread, uint64_t time_ns)
 	return thread->until_ns > time_ns;
 }
 
-static void add_file(struct critical_path *path, uint32_t file, unsigned int class,
-		     uint64_t time_ns)
-{
-	if (file < FILES_MAX && ARENA_GROW(path->arena, path->files, path->file_room, file + 1))
-		path->files[file][class] += time_ns;
-}
-
-/* Adds time of an operation that the run does, or may, wait for. Returns from when it counts in
- * io_ns; `until_ns` or later: not at all. */
-static uint64_t add_waited(struct critical_path *path, unsigned int class, uint32_t file,
-			   uint64_t from_ns, uint64_t until_ns)
-{
-	uint64_t *counted_ns = &path->io_end_ns[class];
-
-	add_file(path, file, class, until_ns - from_ns);
-	from_ns = most(from_ns, *counted_ns);
-	if (until_ns > from_ns) {
-		*counted_ns = until_ns;
-		path->io_ns[class] += until_ns - from_ns;
-	}
-	return from_ns;
-}
-
-/* Adds time of its latest operation. */
-static void add_io(struct critical_path *path, struct path_thread *thread, uint64_t from_ns,
-		   uint64_t until_ns)
-{
-	until_ns = least(until_ns, thread->op_end_ns);
-	thread->io_ns += until_ns - from_ns;
-	thread->counted_from_ns =
-		add_waited(path, thread->op_class, thread->op_file, from_ns, until_ns);
-	thread->counted_until_ns = until_ns;
-}
-
-/* A wait inside an operation (locking a file, for example) counts as the wait: takes out what
- * add_io() added. */
-static void remove_io(struct critical_path *path, struct path_thread *thread, uint64_t from_ns,
-		      uint64_t until_ns)
-{
-	const uint64_t io_ns =
-		least(clock_subtract(least(thread->op_end_ns, until_ns), from_ns), thread->io_ns);
-	uint64_t *file_ns = thread->op_file < path->file_room
-				    ? &path->files[thread->op_file][thread->op_class]
-				    : NULL;
-
-	thread->io_ns -= io_ns;
-	path->io_ns[thread->op_class] -=
-		least(clock_subtract(least(until_ns, thread->counted_until_ns),
-				     most(from_ns, thread->counted_from_ns)),
-		      path->io_ns[thread->op_class]);
-	if (file_ns)
-		*file_ns -= least(io_ns, *file_ns);
-}
-
 /* Adds a wait of a thread on the path. If it waits for a thread of the run, that thread enters the
  * path, unless it is there already: then the two wait for each other. */
 static void add_wait(struct critical_path *path, uint32_t number, uint64_t from_ns,
@@ -130,13 +76,14 @@ static void add_wait(struct critical_path *path, uint32_t number, uint64_t from_
 	struct path_thread *thread = &path->threads[number];
 	const uint32_t waker = thread->waker;
 
-	remove_io(path, thread, from_ns, until_ns);
+	thread->is_passed = false;
 	if (waker == NO_THREAD || waker == number || depth >= DEPTH_MAX ||
 	    is_on_path(&path->threads[waker], from_ns)) {
 		thread->waits_ns[thread->wait_state] += until_ns - from_ns;
 		path->blocked_until_ns = most(path->blocked_until_ns, until_ns);
 		return;
 	}
+	thread->is_passed = true;
 	thread->passed_ns += until_ns - from_ns;
 	enter(path, waker, from_ns, until_ns, depth + 1);
 }
@@ -150,8 +97,7 @@ static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns,
 	thread->time_ns += until_ns - from_ns;
 	if (!thread->stays++)
 		thread->first_ns = until_ns - from_ns;
-	if (thread->op_end_ns > from_ns)
-		add_io(path, thread, from_ns, until_ns);
+	critical_path_io_renew(path, number);
 	if (thread->wait_end_ns > from_ns)
 		add_wait(path, number, from_ns, least(thread->wait_end_ns, until_ns), depth);
 }
@@ -163,22 +109,49 @@ static uint64_t key_of(const struct event *event, uint32_t tid)
 	return (uint64_t)event->block->trace << 32 | tid;
 }
 
-/* Puts a new thread on the path if a thread there already waits for it. */
+/* Takes back from a thread that has ended what it was given of a wait. Returns false if it did
+ * something in that time, so it has not ended. */
+static bool take_back(struct critical_path *path, uint32_t number, uint64_t from_ns,
+		      uint64_t until_ns)
+{
+	struct path_thread *thread = &path->threads[number];
+
+	if (thread->last_ns > from_ns || thread->until_ns != until_ns)
+		return false;
+	thread->until_ns = from_ns;
+	thread->time_ns -= until_ns - from_ns;
+	if (thread->stays == 1)
+		thread->first_ns -= until_ns - from_ns;
+	critical_path_io_renew(path, number);
+	return true;
+}
+
+/* If a thread already waits for a new one, the rest of that wait is the new one's. */
 static void enter_expected(struct critical_path *path, uint32_t number, uint64_t key,
 			   uint64_t start_ns)
 {
 	const uint32_t tid = path->threads[number].tid;
 	const uint64_t *waiting = map_find(&path->expected, &key);
 	struct path_thread *waiter = waiting ? &path->threads[*waiting] : NULL;
-	const uint64_t end_ns = waiter ? least(waiter->wait_end_ns, waiter->until_ns) : 0;
+	uint64_t end_ns;
 
-	if (end_ns <= start_ns || (waiter->awaited_tid != tid && waiter->awaited_pid != tid) ||
-	    is_on_path(&path->threads[number], start_ns))
+	if (!waiter || waiter->wait_end_ns <= start_ns ||
+	    (waiter->awaited_tid != tid && waiter->awaited_pid != tid))
 		return;
-	waiter->waker = number;
+	start_ns = most(start_ns, waiter->wait_start_ns);
+	end_ns = least(waiter->wait_end_ns, waiter->until_ns);
+	if (end_ns > start_ns && waiter->is_passed &&
+	    !take_back(path, waiter->waker, start_ns, end_ns))
+		return;
 	waiter->awaited_tid = waiter->awaited_pid = 0;
-	waiter->waits_ns[waiter->wait_state] -= end_ns - start_ns;
-	waiter->passed_ns += end_ns - start_ns;
+	waiter->waker = number;
+	if (end_ns <= start_ns) /* it may enter the path later */
+		return;
+	if (!waiter->is_passed) {
+		waiter->waits_ns[waiter->wait_state] -= end_ns - start_ns;
+		waiter->passed_ns += end_ns - start_ns;
+		waiter->is_passed = true;
+	}
 	enter(path, number, start_ns, end_ns, 0);
 }
 
@@ -197,7 +170,7 @@ static uint32_t add_thread(struct critical_path *path, const struct event *event
 		.tid = event->thread,
 		.trace = event->block->trace,
 		.waker = NO_THREAD,
-		.is_root = event->process < path->process_count &&
+		.is_root = event->thread && event->process < path->process_count &&
 			   path->root_pids[event->process] == event->thread,
 	};
 	if (start_ns >= path->job->end_ns)
@@ -218,14 +191,17 @@ static uint32_t find_thread(struct critical_path *path, const struct event *even
 	const uint64_t key = key_of(event, event->thread);
 	const size_t slot = (event->thread + 61 * event->block->trace) % RECENT;
 	uint64_t *number;
-	bool added;
+	bool added = false;
 
 	if (path->recent[slot].key == key + 1 &&
 	    path->threads[path->recent[slot].number].process == event->process)
 		return path->recent[slot].number;
 	if (event->process == PROCESS_UNKNOWN)
 		return NO_THREAD;
-	number = map_add(&path->numbers, &key, &added);
+	if (path->count < THREADS_MAX)
+		number = map_add(&path->numbers, &key, &added);
+	else
+		number = map_find(&path->numbers, &key);
 	if (!number)
 		return NO_THREAD;
 	if (added || *number == NO_THREAD || path->threads[*number].process != event->process)
@@ -249,21 +225,36 @@ static uint32_t thread_seen(const struct critical_path *path, const struct event
 	return found ? *found : NO_THREAD;
 }
 
-static void expect(struct critical_path *path, const struct event *event, uint32_t tid,
-		   uint32_t number)
+static void expect(struct critical_path *path, uint32_t number, uint32_t tid)
 {
-	const uint64_t key = key_of(event, tid);
+	const uint64_t key = (uint64_t)path->threads[number].trace << 32 | tid;
 	bool added;
-	uint64_t *waiting = NULL;
+	uint64_t *waiting = tid ? map_add(&path->expected, &key, &added) : NULL;
 
-	if (tid && path->expected.count < THREADS_MAX)
-		waiting = map_add(&path->expected, &key, &added);
 	if (waiting)
 		*waiting = number;
 }
 
+/* Adds the threads that a thread awaits. Once there are too many, only those are kept that a thread
+ * still awaits, which are at most two for each. */
+static void expect_wakers(struct critical_path *path, uint32_t number)
+{
+	expect(path, number, path->threads[number].awaited_tid);
+	expect(path, number, path->threads[number].awaited_pid);
+	if (path->expected.count < EXPECTED_MAX)
+		return;
+	map_free(&path->expected);
+	for (size_t i = 0; i < path->count; i++) {
+		if (path->threads[i].wait_end_ns <= path->now_ns)
+			continue;
+		expect(path, i, path->threads[i].awaited_tid);
+		expect(path, i, path->threads[i].awaited_pid);
+	}
+}
+
 /* Finds the thread that ends a wait. If it was not born when the wait began, as the feeder of a
- * multiprocessing queue, its process's main thread stands for it, which did the work so far. */
+ * multiprocessing queue, its process's main thread stands for it, which did the work so far. One
+ * that seems to have ended may be another that had the same number. */
 static void find_waker(struct critical_path *path, const struct event *event, uint32_t number)
 {
 	struct path_thread *thread = &path->threads[number];
@@ -273,13 +264,13 @@ static void find_waker(struct critical_path *path, const struct event *event, ui
 	thread->waker = thread_seen(path, event, tid);
 	if (thread->waker == NO_THREAD)
 		thread->waker = thread_seen(path, event, pid);
-	if (thread->waker != NO_THREAD && thread->waker != number)
+	if (thread->waker == number)
+		thread->waker = NO_THREAD;
+	if (thread->waker != NO_THREAD && path->threads[thread->waker].last_ns > event->start)
 		return;
-	thread->waker = NO_THREAD;
 	thread->awaited_tid = tid;
 	thread->awaited_pid = pid;
-	expect(path, event, tid, number);
-	expect(path, event, pid, number);
+	expect_wakers(path, number);
 }
 
 static void take_wait(struct critical_path *path, const struct event *event, uint32_t number,
@@ -293,7 +284,9 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 	start_ns = most(start_ns, thread->wait_end_ns); /* waits of a thread do not overlap */
 	if (end_ns <= start_ns)
 		return;
+	thread->wait_start_ns = start_ns;
 	thread->wait_end_ns = end_ns;
+	thread->is_passed = false;
 	thread->wait_state = state < THREAD_STATE_COUNT ? state : THREAD_OTHER;
 	thread->waker = NO_THREAD;
 	thread->awaited_tid = thread->awaited_pid = 0;
@@ -302,6 +295,7 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 	if (state != THREAD_SLEEP && state != THREAD_STOPPED)
 		find_waker(path, event, number);
 	thread->all_waits_ns[thread->wait_state] += end_ns - start_ns;
+	critical_path_io_renew(path, number);
 	if (is_on_path(thread, start_ns))
 		add_wait(path, number, start_ns, least(end_ns, thread->until_ns), 0);
 }
@@ -309,7 +303,7 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 /* Ranks wait for earlier work of the process that starts them. */
 static bool is_launcher(const struct critical_path *path, const struct event *event)
 {
-	return event->process < path->process_count &&
+	return event->thread && event->process < path->process_count &&
 	       path->launchers[event->process] == event->thread;
 }
 
@@ -321,16 +315,18 @@ static void take_operation(struct critical_path *path, const struct event *event
 
 	if (end_ns <= from_ns) /* inside another, such as a fault in a call */
 		return;
+	critical_path_io_stop(path, number);
 	thread->op_end_ns = end_ns;
 	thread->op_class = event->class;
 	thread->op_file = event->file;
+	critical_path_io_resume(path, number);
 	if (is_on_path(thread, from_ns))
-		add_io(path, thread, from_ns, thread->until_ns);
-	else if (is_launcher(path, event))
-		add_waited(path, event->class, event->file, from_ns, end_ns);
+		return;
+	if (is_launcher(path, event))
+		critical_path_io_other(path, event->class, event->file, from_ns, end_ns);
 	else if (path->blocked_until_ns > from_ns)
-		add_waited(path, event->class, event->file, from_ns,
-			   least(end_ns, path->blocked_until_ns));
+		critical_path_io_other(path, event->class, event->file, from_ns,
+				       least(end_ns, path->blocked_until_ns));
 }
 
 /* Submitters do not wait for each asynchronous operation. */
@@ -341,7 +337,7 @@ static void take_async(struct critical_path *path, const struct event *event, ui
 
 	end_ns = least(end_ns, most(on_path_ns, path->blocked_until_ns));
 	if (end_ns > start_ns)
-		add_waited(path, event->class, event->file, start_ns, end_ns);
+		critical_path_io_other(path, event->class, event->file, start_ns, end_ns);
 }
 
 static void take_sample(struct critical_path *path, const struct event *event, uint32_t number)
@@ -377,17 +373,21 @@ static void take_sample(struct critical_path *path, const struct event *event, u
 	path->stacks[*place].samples++;
 }
 
+static bool is_of_path(const struct event *event)
+{
+	return event->flags & EVENT_THREAD ||
+	       (event->class != IO_NONE && event->flags & (EVENT_CALL | EVENT_FAULT | EVENT_ASYNC));
+}
+
 static void take(struct critical_path *path, const struct event *event)
 {
 	const uint64_t start_ns = most(event->start, path->job->start_ns);
 	const uint64_t end_ns = least(event->end, path->job->end_ns);
-	const bool is_thread = event->flags & EVENT_THREAD;
-	const bool is_operation =
-		event->class != IO_NONE && event->flags & (EVENT_CALL | EVENT_FAULT | EVENT_ASYNC);
 	uint32_t number;
 
-	if (!is_thread && !is_operation)
+	if (!is_of_path(event))
 		return;
+	critical_path_io_advance(path, least(start_ns, path->job->end_ns));
 	number = find_thread(path, event);
 	if (number == NO_THREAD)
 		return;
@@ -402,7 +402,7 @@ static void take(struct critical_path *path, const struct event *event)
 		take_wait(path, event, number, start_ns, end_ns);
 	else if (event->flags & EVENT_ASYNC)
 		take_async(path, event, number, start_ns, end_ns);
-	else if (is_operation)
+	else if (event->class != IO_NONE)
 		take_operation(path, event, number, start_ns, end_ns);
 }
 
@@ -412,5 +412,59 @@ int critical_path_events(void *state, const struct event *events, size_t count)
 
 	for (const struct event *event = events; event < events + count; event++)
 		take(path, event);
+	return arena_status(path->arena);
+}
+
+/* Takes the events of a series between its first and its last one, if they are all of one thread
+ * and on one file, and nothing else happens: the usual case in long traces. Returns false if not.
+ */
+static bool take_alike(struct critical_path *path, const struct event_series *series)
+{
+	const struct event *first = series->events, *last = first + series->count - 1;
+	const uint32_t number = find_thread(path, first);
+	struct path_thread *thread = number == NO_THREAD ? NULL : &path->threads[number];
+	const bool is_counted = thread && is_on_path(thread, first->start);
+	uint64_t from_ns, end_ns, time_ns = 0;
+
+	if (!thread || first->start < path->job->start_ns || first->flags & EVENT_ASYNC ||
+	    thread->wait_end_ns > first->start)
+		return false;
+	end_ns = thread->op_end_ns;
+	for (const struct event *event = first + 1; event < last; event++) {
+		if (event->thread != first->thread || event->file != first->file)
+			return false;
+		from_ns = most(event->start, end_ns);
+		if (event->end > from_ns) {
+			time_ns += event->end - from_ns;
+			end_ns = event->end;
+		}
+	}
+	if (end_ns > last->start || last->start > path->job->end_ns)
+		return false;
+	if (is_counted && (thread->until_ns < end_ns || thread->op_class != first->class ||
+			   thread->op_file != first->file ||
+			   !critical_path_io_is_only(path, number, last->start)))
+		return false;
+	if (!is_counted && (is_launcher(path, first) || path->blocked_until_ns > first->start))
+		return false;
+	critical_path_io_advance(path, last->start);
+	thread->op_end_ns = end_ns;
+	thread->last_ns = most(thread->last_ns, end_ns);
+	if (is_counted)
+		critical_path_io_add(path, number, time_ns);
+	return true;
+}
+
+int critical_path_series(void *state, const struct event_series *series)
+{
+	struct critical_path *path = state;
+	const size_t count = series->count;
+
+	if (!is_of_path(series->events))
+		return 0;
+	take(path, &series->events[0]);
+	if (!take_alike(path, series))
+		critical_path_events(path, series->events + 1, count - 2);
+	take(path, &series->events[count - 1]);
 	return arena_status(path->arena);
 }
