@@ -427,7 +427,7 @@ TEST(test_paths)
 /* Paths longer than the limit are cut, with the terminating NUL. */
 TEST(test_long_paths)
 {
-	static char longest[PATH_JOIN_BYTES + 100], path[PATH_JOIN_BYTES];
+	static char longest[TRACE_STRING_BYTES_MAX + 2], path[PATH_JOIN_BYTES];
 	struct trace_error error;
 	struct file_table files;
 	struct made_trace made;
@@ -436,12 +436,12 @@ TEST(test_long_paths)
 	longest[0] = '/';
 	BEGIN(&made);
 	FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .path = longest);
-	CALL(&made, .time = 100, .op = M_FSTAT, .pid = 1, .dir = 1, .path = "more",
+	CALL(&made, .time = 100, .op = M_FSTAT, .pid = 1, .dir = 1, .path = longest + 1,
 	     .result = -ENOENT);
 	made_finish(&made, 0, 1000);
 	assert_int_equal(file_table_init(&files, &made.reader, 1), 0);
 	assert_int_equal(file_table_load(&files, 0, 0, &error), 0);
-	assert_int_equal(path_join(&files, 0, 1, 1, path), PATH_JOIN_BYTES - 1);
+	assert_int_equal(path_join(&files, 0, 1, 2, path), PATH_JOIN_BYTES - 1);
 	assert_int_equal(path[PATH_JOIN_BYTES - 1], 0);
 	file_table_free(&files);
 	report_free(made_report(&made.reader, 1));

@@ -105,6 +105,32 @@ TEST(test_texts)
 	table_free(table);
 }
 
+/* Many rows may have the same long text, such as a command line: there is one copy of it. */
+TEST(test_repeated_texts)
+{
+	struct table *table = new_table();
+	const struct cell *first, *row;
+	char large[5000];
+
+	memset(large, 'x', sizeof(large));
+	for (int i = 0; i < 4; i++) {
+		struct cell *cells = table_add_row(table);
+
+		large[1] = i < 3 ? 'x' : 'y';
+		table_set_text(table, &cells[0], large, sizeof(large) - (i == 2));
+		table_set_text(table, &cells[1], "short", 5);
+	}
+	first = table_row(table, 0);
+	for (int i = 0; i < 4; i++) {
+		row = table_row(table, i);
+		assert_int_equal(row[0].length, sizeof(large) - (i == 2));
+		assert_int_equal(row[0].text[1], i < 3 ? 'x' : 'y');
+		assert_int_equal(row[0].text[row[0].length], 0);
+		assert_int_equal(row[0].text == first[0].text, i < 2);
+	}
+	table_free(table);
+}
+
 /* Nested tables are freed with the outer one, two levels deep as well. */
 TEST(test_within)
 {

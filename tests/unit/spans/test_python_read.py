@@ -270,6 +270,20 @@ class Reading(unittest.TestCase):
             with self.subTest(block=block), self.assertWarnsRegex(_trace.TraceWarning, "incomplete"):
                 self.assertEqual(len(faultline.read(path).calls), 0)
 
+    def test_long_strings(self):
+        ids = {b"nd": True, b"type": "<u1", b"kind": b"", b"shape": [3], b"data": bytes((1, 2, 3))}
+        most = _blocks.STRING_MOST
+        texts = ["x" * most, "x" * (1 << 20), b"\xff" * (most + 1)]
+        with open(self.made, "rb") as file:
+            header = file.read()[:_blocks.TraceFile(self.made).frame(0)[1]]
+        path = os.path.join(self.place.name, "long.flt")
+        with open(path, "wb") as file:
+            block = {"block": "string", "n": 3, "id": ids, "text": texts}
+            file.write(header + zstandard.compress(msgpack.packb(block)))
+        with self.assertWarnsRegex(_trace.TraceWarning, "2 names longer than 8192 bytes are cut"):
+            self.assertEqual(_blocks.TraceFile(path).strings,
+                             {1: texts[0], 2: "x" * most + "…", 3: "\\xff" * most + "…"})
+
     def test_whole_ends_of_somebody_else(self):
         """An index takes memory for its content, not for its claims; a header has the time."""
         none = {b"nd": True, b"type": "<u8", b"kind": b"", b"shape": [0], b"data": b""}

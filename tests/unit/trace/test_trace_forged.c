@@ -218,6 +218,54 @@ TEST(test_string_ids)
 	close_forgery(&file, reader, &pack);
 }
 
+/* Long strings, which any number of rows may share, are cut at the end of a character. */
+TEST(test_long_strings)
+{
+	static const size_t most = TRACE_STRING_BYTES_MAX;
+	static const struct {
+		size_t bytes;
+		const char *last; /* character */
+		size_t kept;	  /* without the mark */
+	} texts[] = {
+		{ most, "x", most },
+		{ most + 1, "x", most - 3 },
+		{ 1 << 20, "x", most - 3 },
+		{ most + 1, "\xe2\x82\xac", most - 4 }, /* the cut would be in the euro sign */
+	};
+	const size_t count = sizeof(texts) / sizeof(texts[0]);
+	struct pack pack = { 0 };
+	struct forgery file = { 0 };
+	struct trace_reader *reader;
+	char *text = malloc(1 << 20);
+
+	add_header(&file, &pack);
+	pack_start(&pack, 2, FORMAT_STRING, count);
+	pack_numbers(&pack, "id", count, 1, 2, 3, 4);
+	pack_cstring(&pack, "text");
+	pack_array(&pack, count);
+	for (size_t i = 0; i < count; i++) {
+		memset(text, 'x', texts[i].bytes);
+		if (strlen(texts[i].last) > 1)
+			memcpy(text + texts[i].kept, texts[i].last, strlen(texts[i].last));
+		pack_text(&pack, text, texts[i].bytes);
+	}
+	add_frame(&file, &pack);
+	reader = open_forgery(&file);
+	memset(text, 'x', most);
+	for (size_t i = 0; i < count; i++) {
+		const struct trace_string string = trace_reader_string(reader, i + 1);
+		const char *mark = texts[i].bytes > most ? "\u2026" : "";
+
+		assert_int_equal(string.length, texts[i].kept + strlen(mark));
+		assert_memory_equal(string.bytes, text, texts[i].kept);
+		assert_string_equal(string.bytes + texts[i].kept, mark);
+	}
+	assert_string_equal(trace_reader_damage(reader),
+			    "the trace has 3 names longer than 8192 bytes, which are cut");
+	free(text);
+	close_forgery(&file, reader, &pack);
+}
+
 TEST(test_wrong_strings)
 {
 	struct pack pack = { 0 };

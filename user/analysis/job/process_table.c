@@ -430,6 +430,48 @@ static int (*const replays[])(struct process_table *, uint32_t, const struct lif
 	[LIFE_EXIT] = replay_exit,
 };
 
+static enum process_role role_of(struct trace_string command)
+{
+	static const struct {
+		const char *module;
+		enum process_role role;
+	} modules[] = {
+		{ "multiprocessing.spawn", ROLE_WORKER },
+		{ "multiprocessing.forkserver", ROLE_HELPER },
+		{ "multiprocessing.resource_tracker", ROLE_HELPER },
+	};
+
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (memmem(command.bytes, command.length, modules[i].module,
+			   strlen(modules[i].module)))
+			return modules[i].role;
+	return ROLE_MAIN;
+}
+
+/* Sets the roles of a trace's processes, from number `first` on. Each command line is searched
+ * once. */
+static int find_roles(struct process_table *table, const struct trace_reader *reader, size_t first)
+{
+	struct map roles; /* by string id of the command line */
+	int status = 0;
+
+	map_init(&roles, 1, 1);
+	for (size_t i = first; i < table->count && !status; i++) {
+		struct process *process = &table->processes[i];
+		bool added;
+		uint64_t *role = map_add(&roles, &process->command, &added);
+
+		if (role && added)
+			*role = role_of(trace_reader_string(reader, process->command));
+		if (role)
+			process->role = *role;
+		else
+			status = -ENOMEM;
+	}
+	map_free(&roles);
+	return status;
+}
+
 int process_table_load(struct process_table *table, uint32_t trace, struct trace_reader *reader,
 		       struct clock_shift clock, struct trace_error *error)
 {
@@ -437,7 +479,7 @@ int process_table_load(struct process_table *table, uint32_t trace, struct trace
 	struct lives lives = {
 		.trace = trace, .reader = reader, .clock = clock, .most = 2 * table->most
 	};
-	size_t blocks = trace_reader_block_count(reader);
+	size_t blocks = trace_reader_block_count(reader), first = table->count;
 	int status = 0;
 
 	for (size_t i = 0; i < blocks; i++) {
@@ -451,6 +493,8 @@ int process_table_load(struct process_table *table, uint32_t trace, struct trace
 		qsort(lives.rows, lives.count, sizeof(*lives.rows), compare_lives);
 	for (size_t i = 0; i < lives.count && !status; i++)
 		status = replays[lives.rows[i].kind](table, trace, &lives.rows[i]);
+	if (!status)
+		status = find_roles(table, reader, first);
 	table->beyond += lives.beyond;
 	table->major_faults += lives.major_faults;
 	free(lives.rows);

@@ -15,6 +15,13 @@
 #define PROCESS_UNKNOWN 0	/* stands for all pids that no kernel assigns */
 #define PROCESS_NONE UINT32_MAX /* no process */
 
+/* What a program is to the one that started it, by its command line. */
+enum process_role {
+	ROLE_MAIN,
+	ROLE_WORKER, /* of Python's multiprocessing ... */
+	ROLE_HELPER, /* ... or a server of it */
+};
+
 struct process {
 	uint64_t start_ns, end_ns; /* on the job's clock; the end only if `ended` */
 	uint64_t comm, command;	   /* string ids of its trace */
@@ -35,6 +42,7 @@ struct process {
 	bool not_followed; /* since its last exec: a setuid program */
 	bool oom;	   /* the OOM killer chose it */
 	bool guessed;	   /* no fork or exec was seen: it starts with its first event */
+	uint8_t role;	   /* enum process_role */
 };
 
 /* A program that a process ran until an exec. Before its first exec, that is its parent's

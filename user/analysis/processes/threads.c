@@ -211,26 +211,18 @@ void thread_times_add_columns(struct table *table, size_t base)
 
 const char *process_kind(const struct job *job, uint32_t number)
 {
-	static const struct {
-		const char *module, *kind;
-	} started[] = {
-		{ "multiprocessing.spawn", "worker" },
-		{ "multiprocessing.forkserver", "helper" },
-		{ "multiprocessing.resource_tracker", "helper" },
+	static const char *const kinds[] = {
+		[ROLE_MAIN] = "main",
+		[ROLE_WORKER] = "worker",
+		[ROLE_HELPER] = "helper",
 	};
 	const struct process *process = &job->processes.processes[number];
-	struct trace_string command =
-		trace_reader_string(job->traces[process->trace].reader, process->command);
 
-	if (!process->executed && process->parent != PROCESS_NONE &&
-	    process->parent != PROCESS_UNKNOWN)
-		return "worker";
-	for (size_t i = 0; i < sizeof(started) / sizeof(started[0]); i++)
-		if (process->executed && command.length &&
-		    memmem(command.bytes, command.length, started[i].module,
-			   strlen(started[i].module)))
-			return started[i].kind;
-	return "main";
+	if (process->executed)
+		return kinds[process->role];
+	if (process->parent == PROCESS_NONE || process->parent == PROCESS_UNKNOWN)
+		return kinds[ROLE_MAIN];
+	return kinds[ROLE_WORKER];
 }
 
 const char *thread_kind(const struct job *job, const struct thread *thread)

@@ -21,8 +21,17 @@ struct store {
 	struct table table;
 	struct table *within;
 	size_t column_room, row_room;
-	bool copied; /* the lists cannot grow, and are in the arena, too */
+	bool copied;		      /* the lists cannot grow, and are in the arena, too */
+	struct long_text *long_texts; /* in the outermost */
 };
+
+/* Long texts, such as command lines, often repeat: equal ones share a copy. */
+struct long_text {
+	char *bytes;
+	size_t length;
+};
+#define LONG_TEXT_BYTES 256
+#define LONG_TEXTS 64 /* latest copies to look at, one per slot */
 
 static struct store *store_of(const struct table *table)
 {
@@ -59,11 +68,32 @@ static void *allocate(struct table *table, size_t bytes)
 	return memory;
 }
 
-static char *copy_bytes(struct table *table, const char *bytes, size_t length)
+/* Returns where to look for a copy of a long text, and where to put one; NULL if out of memory. */
+static struct long_text *slot_of(struct store *store, const char *bytes, size_t length)
+{
+	const size_t hash = length + 7 * (unsigned char)bytes[length - 1] +
+			    61 * (unsigned char)bytes[length / 2];
+
+	if (!store->long_texts)
+		store->long_texts =
+			arena_alloc(&store->own, LONG_TEXTS * sizeof(*store->long_texts));
+	return store->long_texts ? &store->long_texts[hash % LONG_TEXTS] : NULL;
+}
+
+static const char *copy_bytes(struct table *table, const char *bytes, size_t length)
 {
 	struct store *store = outermost(table);
-	char *copy = store->error ? NULL : arena_text(&store->own, bytes, length);
+	struct long_text *slot = NULL;
+	char *copy = NULL;
 
+	if (!store->error && length >= LONG_TEXT_BYTES)
+		slot = slot_of(store, bytes, length);
+	if (slot && slot->length == length && !memcmp(slot->bytes, bytes, length))
+		return slot->bytes;
+	if (!store->error)
+		copy = arena_text(&store->own, bytes, length);
+	if (slot && copy)
+		*slot = (struct long_text) { copy, length };
 	table_fail(table, copy ? 0 : -ENOMEM);
 	return copy;
 }
@@ -266,7 +296,7 @@ void table_set_literal(struct table *table, struct cell *cell, const char *text)
 
 void table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length)
 {
-	char *copy = length < UINT32_MAX ? copy_bytes(table, bytes, length) : NULL;
+	const char *copy = length < UINT32_MAX ? copy_bytes(table, bytes, length) : NULL;
 
 	if (copy)
 		*cell = (struct cell) { .type = CELL_TEXT, .length = length, .text = copy };

@@ -19,6 +19,7 @@ TAIL = struct.Struct("<IIQQQQ")
 TAIL_SKIPPABLE, TAIL_MAGIC = 0x184D2A50, 0x0A444E45544C460A
 SKIPPABLE = range(0x184D2A50, 0x184D2A60)
 FRAME_MOST = 256 << 20  # bytes of a decompressed frame; Faultline's are far smaller
+STRING_MOST = 1 << 13  # length of a string; the recorder's are shorter
 FEED = 1 << 16
 TYPES = {sign + width for sign in ("<u", "<i", "|u", "|i") for width in "1248"}
 VERSION = 1
@@ -204,16 +205,23 @@ class TraceFile:
     def strings(self) -> Dict[int, str]:
         """Names and paths by id; bytes that are not UTF-8 become \\xHH, as in the report."""
         found: Dict[int, str] = {}
+        cut = 0
         for block in self.blocks:
             if block.kind != "string":
                 continue
             try:
                 value = self.frame(block.offset)[0]
                 for number, text in zip(value["id"].tolist(), value["text"]):
+                    if len(text) > STRING_MOST:
+                        text = text[:STRING_MOST] + ("…" if isinstance(text, str) else "…".encode())
+                        cut += 1
                     found[number] = text if isinstance(text, str) \
                         else text.decode("utf-8", "backslashreplace")
             except DAMAGED as error:
                 self.warn_of(block, error)
+        if cut:
+            warnings.warn(f"{self.path}: {cut} names longer than {STRING_MOST} bytes are cut",
+                          TraceWarning, stacklevel=4)
         return found
 
     @functools.cached_property

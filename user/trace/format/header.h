@@ -12,6 +12,10 @@
 
 #include "trace/format/schema.h"
 
+/* Longest string. Writers truncate longer ones; readers cut those of forged traces, which many rows
+ * may share, and say so. The longest that are recorded are paths of 4.5 KiB. */
+#define TRACE_STRING_BYTES_MAX (8u << 10)
+
 /* What an operation does, so that a reader needs no list of system calls. */
 enum trace_family {
 	TRACE_READ,
@@ -35,7 +39,7 @@ enum trace_family {
 	TRACE_KERNEL_WRITE,
 	TRACE_SPLICE_READ, /* halves of a transfer whose call is not recorded */
 	TRACE_SPLICE_WRITE,
-	TRACE_APART, /* for another operation, or by kernel threads: in no total */
+	TRACE_APART,  /* for another operation, or by kernel threads: in no total */
 	TRACE_SERVED, /* requests to servers of file systems: in no total either */
 	TRACE_FAMILY_COUNT,
 };

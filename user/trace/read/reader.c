@@ -38,9 +38,14 @@ const char *trace_reader_damage(struct trace_reader *reader)
 {
 	unsigned long long blocks = reader->damaged_blocks, rows = 0;
 	unsigned long long names = reader->catalog.missing_strings;
+	unsigned long long cut = reader->catalog.texts.cut_count;
 
+	if (!blocks && cut)
+		trace_fail(&reader->damage_text, 0,
+			   "the trace has %llu name%s longer than %u bytes, which %s cut", cut,
+			   cut == 1 ? "" : "s", TRACE_STRING_BYTES_MAX, cut == 1 ? "is" : "are");
 	if (!blocks)
-		return NULL;
+		return cut ? reader->damage_text.text : NULL;
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		rows += reader->damaged_rows[kind];
 	if (rows && names)

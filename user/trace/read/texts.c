@@ -14,23 +14,41 @@
 #include "base/compare.h"
 #include "base/grow.h"
 
+/* Marks a text as cut, at the end of a character. */
+static size_t cut_text(char *bytes)
+{
+	static const char mark[] = "\u2026";
+	size_t length = TRACE_STRING_BYTES_MAX - strlen(mark);
+
+	for (int i = 0; i < 3 && ((unsigned char)bytes[length] & 0xc0) == 0x80; i++)
+		length--;
+	memcpy(bytes + length, mark, sizeof(mark));
+	return length + strlen(mark);
+}
+
 static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
 {
 	const uint8_t *bytes;
 	uint32_t length;
 	struct text *text;
+	bool is_cut;
+	char *copy;
 
 	if (mp_bytes(mp, &bytes, &length))
 		return -EINVAL;
+	is_cut = length > TRACE_STRING_BYTES_MAX;
+	if (is_cut)
+		length = TRACE_STRING_BYTES_MAX;
 	if (texts->arena.bytes + length + texts->count * sizeof(*text) > texts->bytes_max)
 		return -EINVAL;
-	text = &texts->items[texts->count];
-	text->id = id;
-	text->string.length = length;
-	text->string.bytes = arena_text(&texts->arena, bytes, length);
-	if (!text->string.bytes)
+	copy = arena_text(&texts->arena, bytes, length);
+	if (!copy)
 		return -ENOMEM;
-	texts->count++;
+	text = &texts->items[texts->count++];
+	text->id = id;
+	text->string.bytes = copy;
+	text->string.length = is_cut ? cut_text(copy) : length;
+	texts->cut_count += is_cut;
 	return 0;
 }
 

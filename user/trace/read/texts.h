@@ -19,6 +19,7 @@ struct texts {
 	size_t count, capacity;
 	struct arena arena;
 	size_t bytes_max; /* -EINVAL if they would take more memory */
+	size_t cut_count; /* strings that were longer than TRACE_STRING_BYTES_MAX */
 };
 
 /* Makes room for `more` strings, within reason. Returns 0 or -ENOMEM. */

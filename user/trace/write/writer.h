@@ -20,9 +20,6 @@
 struct trace_block_info;
 struct trace_writer;
 
-/* Longer strings are truncated. */
-#define TRACE_STRING_BYTES_MAX (1u << 20)
-
 struct trace_writer_options {
 	int level;	    /* zstd level; 0 for the default */
 	unsigned int lanes; /* CPU buffers, whose rows are kept apart so that times in a block stay
