@@ -233,12 +233,17 @@ TEST(test_long_strings)
 		{ most + 1, "\xe2\x82\xac", most - 4 }, /* the cut would be in the euro sign */
 	};
 	const size_t count = sizeof(texts) / sizeof(texts[0]);
+	struct trace_header header = sample_header;
 	struct pack pack = { 0 };
 	struct forgery file = { 0 };
 	struct trace_reader *reader;
 	char *text = malloc(1 << 20);
 
-	add_header(&file, &pack);
+	memset(text, 'x', 1 << 20);
+	text[(1 << 20) - 1] = 0;
+	header.host = text;
+	header_pack(&pack, &header);
+	add_frame(&file, &pack);
 	pack_start(&pack, 2, FORMAT_STRING, count);
 	pack_numbers(&pack, "id", count, 1, 2, 3, 4);
 	pack_cstring(&pack, "text");
@@ -260,6 +265,7 @@ TEST(test_long_strings)
 		assert_memory_equal(string.bytes, text, texts[i].kept);
 		assert_string_equal(string.bytes + texts[i].kept, mark);
 	}
+	assert_int_equal(strlen(trace_reader_header(reader)->host), most);
 	assert_string_equal(trace_reader_damage(reader),
 			    "the trace has 3 names longer than 8192 bytes, which are cut");
 	free(text);

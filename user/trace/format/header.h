@@ -13,7 +13,7 @@
 #include "trace/format/schema.h"
 
 /* Longest string. Writers truncate longer ones; readers cut those of forged traces, which many rows
- * may share, and say so. The longest that are recorded are paths of 4.5 KiB. */
+ * may share. The longest that are recorded are paths of 4.5 KiB. */
 #define TRACE_STRING_BYTES_MAX (8u << 10)
 
 /* What an operation does, so that a reader needs no list of system calls. */

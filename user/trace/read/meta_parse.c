@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "trace/read/error.h"
+#include "trace/read/texts.h"
 #include "trace/format/format.h"
 
 /* Far above what any trace has, and low enough that lists of empty items cost little. */
@@ -41,7 +42,7 @@ static int parse_text(struct mp *mp, struct arena *arena, const char **text)
 	*text = NULL;
 	if (err || value.type == MP_NIL)
 		return err;
-	*text = arena_text(arena, value.bytes, value.length);
+	*text = texts_copy(arena, value.bytes, value.length).bytes;
 	return *text ? 0 : -ENOMEM;
 }
 
@@ -244,7 +245,7 @@ static int parse_operations(struct trace_header *header, struct mp object, struc
 		if (!err && (raw.layer.type == MP_NIL || !raw.name || raw.family.type == MP_NIL))
 			return -EINVAL;
 		if (!err && (!layer || !mp_is(&raw.layer, layer))) {
-			layer = arena_text(arena, raw.layer.bytes, raw.layer.length);
+			layer = texts_copy(arena, raw.layer.bytes, raw.layer.length).bytes;
 			err = layer ? 0 : -ENOMEM;
 		}
 		if (err)

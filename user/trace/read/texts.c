@@ -14,16 +14,22 @@
 #include "base/compare.h"
 #include "base/grow.h"
 
-/* Marks a text as cut, at the end of a character. */
-static size_t cut_text(char *bytes)
+struct trace_string texts_copy(struct arena *arena, const void *bytes, size_t length)
 {
 	static const char mark[] = "\u2026";
-	size_t length = TRACE_STRING_BYTES_MAX - strlen(mark);
+	char *copy;
 
-	for (int i = 0; i < 3 && ((unsigned char)bytes[length] & 0xc0) == 0x80; i++)
+	if (length <= TRACE_STRING_BYTES_MAX)
+		return (struct trace_string) { arena_text(arena, bytes, length), length };
+	copy = arena_text(arena, bytes, TRACE_STRING_BYTES_MAX);
+	length = TRACE_STRING_BYTES_MAX - strlen(mark);
+	if (!copy)
+		return (struct trace_string) { NULL, 0 };
+	/* Not inside a character. */
+	for (int i = 0; i < 3 && ((unsigned char)copy[length] & 0xc0) == 0x80; i++)
 		length--;
-	memcpy(bytes + length, mark, sizeof(mark));
-	return length + strlen(mark);
+	memcpy(copy + length, mark, sizeof(mark));
+	return (struct trace_string) { copy, length + strlen(mark) };
 }
 
 static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
@@ -31,24 +37,18 @@ static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
 	const uint8_t *bytes;
 	uint32_t length;
 	struct text *text;
-	bool is_cut;
-	char *copy;
 
 	if (mp_bytes(mp, &bytes, &length))
 		return -EINVAL;
-	is_cut = length > TRACE_STRING_BYTES_MAX;
-	if (is_cut)
-		length = TRACE_STRING_BYTES_MAX;
 	if (texts->arena.bytes + length + texts->count * sizeof(*text) > texts->bytes_max)
 		return -EINVAL;
-	copy = arena_text(&texts->arena, bytes, length);
-	if (!copy)
-		return -ENOMEM;
-	text = &texts->items[texts->count++];
+	text = &texts->items[texts->count];
 	text->id = id;
-	text->string.bytes = copy;
-	text->string.length = is_cut ? cut_text(copy) : length;
-	texts->cut_count += is_cut;
+	text->string = texts_copy(&texts->arena, bytes, length);
+	if (!text->string.bytes)
+		return -ENOMEM;
+	texts->count++;
+	texts->cut_count += length > TRACE_STRING_BYTES_MAX;
 	return 0;
 }
 

@@ -22,6 +22,9 @@ struct texts {
 	size_t cut_count; /* strings that were longer than TRACE_STRING_BYTES_MAX */
 };
 
+/* Copies a text of a trace; longer ones than TRACE_STRING_BYTES_MAX are cut, and end with an
+ * ellipsis. The bytes are NULL if out of memory. */
+struct trace_string texts_copy(struct arena *arena, const void *bytes, size_t length);
 /* Makes room for `more` strings, within reason. Returns 0 or -ENOMEM. */
 int texts_reserve(struct texts *texts, uint64_t more);
 /* Adds the strings of a block. Returns 0, -EINVAL or -ENOMEM. */
