@@ -143,7 +143,10 @@ class Verdict:
     sums: str = ""  # what is wrong with the summary or mode profile
 
 
-def judge(job, findings, duration_ns, saved, crowded):
+def judge(job, findings, duration_ns, saved, crowded=False):
+    if not job.causes:
+        name = names_of(job, findings)
+        return Verdict(name, right=name == "none")
     first = first_of(job, findings)
     if not first:
         return Verdict(saved=saved, right=crowded and saved < NOTHING)
@@ -177,14 +180,13 @@ def examine(job, directory, runs, crowded):
         record(job, directory, directory / "trace.flt")
         findings, duration_ns = findings_of(directory / "trace.flt", without)
         sums = check_sums(job, directory, without, findings)
-        if not job.causes:
-            name = names_of(job, findings)
-            return Verdict(name, right=name == "none", sums=sums)
-        before = seconds(job, directory, False, runs)
-        if job.name == "neighbors":
-            stop(beside)
-        after = seconds(job, directory, True, runs)
-        verdict = judge(job, findings, duration_ns, 1 - after / before, crowded)
+        saved = None
+        if job.causes:
+            before = seconds(job, directory, False, runs)
+            if job.name == "neighbors":
+                stop(beside)
+            saved = 1 - seconds(job, directory, True, runs) / before
+        verdict = judge(job, findings, duration_ns, saved, crowded)
         verdict.sums = sums
         return verdict
     finally:

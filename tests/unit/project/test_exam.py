@@ -21,8 +21,8 @@ def finding(name, severity="high", cost_ns=SECOND, **more):
 class Exam(unittest.TestCase):
     job = exam.Job("a", ("small-reads-cached",), "data.bin")
 
-    def verdict(self, *findings, saved=0.5, job=None):
-        return exam.judge(job or self.job, list(findings), 2 * SECOND, saved)
+    def verdict(self, *findings, saved=0.5, job=None, crowded=False):
+        return exam.judge(job or self.job, list(findings), 2 * SECOND, saved, crowded)
 
     def test_promise(self):
         right = self.verdict(finding("small-reads-cached"))
@@ -31,6 +31,16 @@ class Exam(unittest.TestCase):
         for saved in (0.33, 0.76, 0, -1):
             self.assertFalse(self.verdict(finding("small-reads-cached"), saved=saved).right)
         self.assertFalse(self.verdict(finding("small-reads-cached", cost_ns=None)).right)
+
+    def test_crowded(self):
+        """Beside busy loops, what saves nothing need not be promised."""
+        little = finding("small-reads-cached", cost_ns=SECOND // 10)
+        self.assertTrue(self.verdict(little, saved=0, crowded=True).right)
+        self.assertTrue(self.verdict(saved=0, crowded=True).right)
+        self.assertFalse(self.verdict(little, saved=0).right)
+        self.assertFalse(self.verdict(little, crowded=True).right)
+        self.assertFalse(self.verdict(crowded=True).right)
+        self.assertFalse(self.verdict(finding("small-reads-cached"), saved=0, crowded=True).right)
 
     def test_cause(self):
         self.assertFalse(self.verdict().right)
@@ -57,7 +67,7 @@ class Exam(unittest.TestCase):
                                 check=True, stdout=subprocess.PIPE, text=True).stdout
         known = {line.split()[0] for line in listed.splitlines() if line.strip()}
         for job in exam.JOBS:
-            self.assertLessEqual(set(job.causes), known, job.name)
+            self.assertLessEqual({*job.causes, *(job.sums or ())} - {"none"}, known, job.name)
 
 
 if __name__ == "__main__":
