@@ -36,7 +36,7 @@ static void waits(struct made_trace *made, uint64_t tid, uint64_t start_ns, uint
 		  uint64_t waker)
 {
 	WAIT(made, .time = start_ns, .dur = end_ns - start_ns, .pid = 10, .tid = tid,
-	     .state = "lock", .call = "futex", .waker_pid = 10, .waker_tid = waker);
+	     .state = "lock", .call = "futex", .waker_pid = waker ? 10 : 0, .waker_tid = waker);
 }
 
 static void check_thread(const struct report *report, uint64_t tid, uint64_t cpu_ns, uint64_t io_ns,
@@ -99,6 +99,25 @@ TEST(test_cycle)
 	report = finish(&made);
 	check_thread(report, 10, END - 10 - 200 * MS, 0, 100 * MS);
 	check_thread(report, 11, 0, 0, 100 * MS);
+	done(&made, report);
+}
+
+/* Waits that end by a timer are pieces of one: the thread that ends the last had the lock. */
+TEST(test_pieces)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	lives(&made, 10, 10, 10);
+	lives(&made, 10, 11, 20);
+	waits(&made, 10, 100 * MS, 105 * MS, 0);
+	waits(&made, 10, 106 * MS, 111 * MS, 0);
+	waits(&made, 10, 112 * MS, 114 * MS, 11);
+	waits(&made, 10, 200 * MS, 205 * MS, 0); /* nothing tells who ends it */
+	report = finish(&made);
+	check_thread(report, 10, END - 10 - 17 * MS, 0, 5 * MS);
+	check_thread(report, 11, 12 * MS, 0, 0);
 	done(&made, report);
 }
 

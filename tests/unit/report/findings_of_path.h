@@ -83,6 +83,18 @@ FINDING_CASE("helper-bound", helper_bound)
 	add_long_wait(made, "lock", "futex", 10, sound ? 99 : 12);
 }
 
+/* Several threads do, each less than the main one. */
+FINDING_CASE("helper-bound", helpers_bound)
+{
+	add_states(made, 10, 10, THREAD_LOCK, 60, THREAD_CPU);
+	for (uint64_t i = 0; i < 3; i++) {
+		add_states(made, 10, 12 + i, THREAD_CPU, 90, THREAD_SLEEP);
+		WAIT(made, .time = (100 + i * 200) * MS, .dur = 200 * MS, .pid = 10,
+		     .state = "lock", .call = "futex", .waker_pid = 10,
+		     .waker_tid = sound ? 99 : 12 + i);
+	}
+}
+
 FINDING_CASE("cpu-starved", cpu_starved)
 {
 	add_states(made, 10, 10, sound ? THREAD_STORAGE : THREAD_RUNNABLE, 30, THREAD_CPU);

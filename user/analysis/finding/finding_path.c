@@ -67,6 +67,7 @@ static uint64_t active_ns(const struct findings *findings, uint64_t *cpu_ns)
 struct path_sum {
 	uint64_t time_ns; /* of one main thread on average */
 	uint64_t idle_ns; /* the same minus activity of other threads, which it may wait for */
+	bool is_most;	  /* other kinds have less of it */
 	struct path_evidence evidence;
 };
 
@@ -75,7 +76,9 @@ static bool sum_up(const struct findings *findings, enum path_part part, unsigne
 		   struct path_sum *sum)
 {
 	const struct job *job = findings->results->job;
-	uint64_t whole_ns, roots, part_ns = 0, path_ns = 0, most_ns = 0, cpu_ns, other_ns;
+	uint64_t whole_ns, roots, part_ns = 0, path_ns = 0, most_ns = 0, rest_ns = 0, cpu_ns,
+				  other_ns;
+	uint64_t kinds_ns[KINDS] = { 0 };
 	size_t count;
 	const struct path_share *shares =
 		critical_path_threads(findings->results, &count, &whole_ns, &roots);
@@ -83,25 +86,34 @@ static bool sum_up(const struct findings *findings, enum path_part part, unsigne
 
 	for (size_t i = 0; i < count; i++) {
 		const struct thread thread = { .process = shares[i].process, .tid = shares[i].tid };
+		const uint64_t one_ns = shares[i].parts[part];
 		const char *kind = thread_kind(job, &thread);
 
 		path_ns = clock_add(path_ns, clock_add(clock_add(shares[i].parts[PATH_CPU],
 								 shares[i].parts[PATH_RUNNABLE]),
 						       shares[i].parts[PATH_IO]));
-		for (unsigned int j = 0; j < KINDS; j++)
-			if (of_kinds & KIND(j) && !strcmp(kind, kinds[j]))
-				part_ns = clock_add(part_ns, shares[i].parts[part]);
-		if (shares[i].parts[part] > most_ns) {
-			most_ns = shares[i].parts[part];
-			worst = &shares[i];
+		for (unsigned int j = 0; j < KINDS; j++) {
+			if (strcmp(kind, kinds[j]) != 0)
+				continue;
+			kinds_ns[j] = clock_add(kinds_ns[j], one_ns);
+			if (of_kinds & KIND(j) && one_ns > most_ns) {
+				most_ns = one_ns;
+				worst = &shares[i];
+			}
 		}
 	}
+	for (unsigned int j = 0; j < KINDS; j++)
+		if (of_kinds & KIND(j))
+			part_ns = clock_add(part_ns, kinds_ns[j]);
+		else
+			rest_ns = finding_most(rest_ns, kinds_ns[j]);
 	if (!worst || !part_ns || !roots)
 		return false;
 	other_ns = clock_subtract(active_ns(findings, &cpu_ns), path_ns);
 	*sum = (struct path_sum) {
 		.time_ns = finding_least(part_ns / roots, findings->duration_ns),
 		.idle_ns = clock_subtract(part_ns, other_ns) / roots,
+		.is_most = part_ns > rest_ns,
 		.evidence = {
 			.program = trace_text(job_comm(job, worst->process)),
 			.kind = thread_kind(job, &(struct thread) { .process = worst->process,
@@ -157,8 +169,7 @@ static int add_cpu(struct findings *findings, const struct finding_rule *rule, e
 	struct level_view compute = { .time_ns = 0 };
 	struct path_sum sum;
 
-	if (!sum_up(findings, PATH_CPU, KIND(kind), &sum) ||
-	    strcmp(sum.evidence.kind, kinds[kind]) != 0)
+	if (!sum_up(findings, PATH_CPU, KIND(kind), &sum) || !sum.is_most)
 		return 0;
 	if (kind == KIND_MAIN)
 		levels_view(findings->results, ACTIVITY_COMPUTE, &compute);
@@ -198,7 +209,8 @@ static bool is_of_kind(const void *evidence, const char *kind)
 	FINDING_EVIDENCE(struct path_evidence, evidence_columns),                                  \
 	.more = "faultline report --table critical_path TRACE", .pictures = "path"
 #define CPU_SAYS                                                                                   \
-	"{time_ns} ({share} of the run) on a CPU outside I/O, in {program} thread {tid} most of "  \
+	"{time_ns} ({share} of the run) on a CPU outside I/O, in [{program} ]thread {tid} most "   \
+	"of "                                                                                      \
 	"all; the run kept {busy} of {cpus} CPUs busy"
 #define PATH_MEANING                                                                               \
 	"The critical path is what the main threads do and, while one waits for another thread "   \
@@ -235,7 +247,7 @@ const struct finding_rule finding_worker_bound = {
 	.lines_whole = "the workers' CPU time",
 	.reported_by = { "loader-preprocessing", "worker-slow", "workers-renewed" },
 	.thresholds = { &THRESHOLD_PATH_SHARE, &THRESHOLD_CPUS_BUSY },
-	.title = "Main thread waits for {program} workers, which are bound by the CPU",
+	.title = "Main thread waits for [{program} ]workers, which are bound by the CPU",
 	.says = CPU_SAYS,
 	.advice = "[Request more CPUs for more workers: {starved_cpus} are busy; or s||Add "
 		  "workers, or s]peed up the code at these lines, or prepare the data once and "
@@ -398,7 +410,8 @@ WAIT_FINDING(device, DEVICE)
 WAIT_FINDING(stopped, STOPPED)
 
 #define WAIT_RULE .thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_WAIT_IDLE }, PATH_RULE
-#define WAIT_SAYS "{time_ns} ({share} of the critical path), in {program} thread {tid} most of all"
+#define WAIT_SAYS                                                                                  \
+	"{time_ns} ({share} of the critical path), in [{program} ]thread {tid} most of all"
 #define IDLE_MEANING " While it waited, no other thread of the run did much."
 
 const struct finding_rule finding_cpu_starved = {

@@ -20,9 +20,10 @@ struct path_thread {
 	uint64_t stays, first_ns; /* how often it entered the path, and for how long first */
 	uint64_t all_waits_ns[THREAD_STATE_COUNT];	/* of its whole life */
 	uint64_t op_end_ns, wait_start_ns, wait_end_ns; /* of the latest operation and wait */
-	uint64_t counted_ns;				/* if the operation counts: since then */
-	uint64_t change_ns;				/* then it begins or ends to count ... */
-	size_t slot; /* ... in critical_path.changes; 0: not there */
+	uint64_t pieces_ns;  /* of waits for locks that ended by timers, since one that did not */
+	uint64_t counted_ns; /* if the operation counts: since then */
+	uint64_t change_ns;  /* then it begins or ends to count ... */
+	size_t slot;	     /* ... in critical_path.changes; 0: not there */
 	uint32_t waker;
 	uint32_t awaited_tid, awaited_pid; /* of a waker not seen yet; 0: none */
 	uint32_t op_file;

@@ -273,6 +273,27 @@ static void find_waker(struct critical_path *path, const struct event *event, ui
 	expect_wakers(path, number);
 }
 
+/*
+ * A thread may wait for a lock in pieces, most of which end by a timer: in Python, for the global
+ * interpreter lock, 5 ms each. The next thread that ends such a wait held it before, too. `own_ns`:
+ * the part of this piece that was the thread's own.
+ */
+static void join_pieces(struct critical_path *path, uint32_t number, uint64_t own_ns)
+{
+	struct path_thread *thread = &path->threads[number];
+
+	if (thread->wait_state != THREAD_LOCK)
+		return;
+	if (thread->waker == NO_THREAD && !thread->awaited_tid)
+		thread->pieces_ns += own_ns;
+	if (!thread->is_passed)
+		return;
+	thread->waits_ns[THREAD_LOCK] -= thread->pieces_ns;
+	thread->passed_ns += thread->pieces_ns;
+	path->threads[thread->waker].time_ns += thread->pieces_ns;
+	thread->pieces_ns = 0;
+}
+
 static void take_wait(struct critical_path *path, const struct event *event, uint32_t number,
 		      uint64_t start_ns, uint64_t end_ns)
 {
@@ -280,6 +301,7 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 	struct path_thread *thread = &path->threads[number];
 	const unsigned int state = event_state_named(
 		trace_reader_string(trace->reader, event_value(event, WAIT_STATE)));
+	uint64_t own_ns;
 
 	start_ns = most(start_ns, thread->wait_end_ns); /* waits of a thread do not overlap */
 	if (end_ns <= start_ns)
@@ -296,8 +318,10 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 		find_waker(path, event, number);
 	thread->all_waits_ns[thread->wait_state] += end_ns - start_ns;
 	critical_path_io_renew(path, number);
+	own_ns = thread->waits_ns[thread->wait_state];
 	if (is_on_path(thread, start_ns))
 		add_wait(path, number, start_ns, least(end_ns, thread->until_ns), 0);
+	join_pieces(path, number, thread->waits_ns[thread->wait_state] - own_ns);
 }
 
 /* Ranks wait for earlier work of the process that starts them. */
