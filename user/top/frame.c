@@ -25,80 +25,58 @@ struct row {
 	struct table_text waits_in, waits_for, at;
 };
 
-#define PER_SECOND(member) TABLE_UINT(struct row, member)
-
 static const struct table_column rate_columns[] = {
-	{ "busy", "in I/O", UNIT_SHARE, KIND_FACT,
-	  "share of time in an operation or a fault on a file, summed over threads: three threads "
-	  "that always wait make 300 %",
-	  TABLE_REAL(struct row, busy), 0 },
-	{ "cpu", "cpu", UNIT_SHARE, KIND_FACT,
-	  "share of time on a CPU, summed over threads; not for files", TABLE_REAL(struct row, cpu),
-	  0 },
-	{ "operations", "ops/s", UNIT_COUNT, KIND_FACT,
-	  "operations and page faults on files, per second", PER_SECOND(operations), 0 },
-	{ "read_bytes", "read/s", UNIT_BYTES, KIND_FACT,
-	  "bytes read by calls and asynchronous operations, per second", PER_SECOND(read_bytes),
-	  0 },
-	{ "written_bytes", "written/s", UNIT_BYTES, KIND_FACT,
-	  "bytes written by calls and asynchronous operations, per second",
-	  PER_SECOND(written_bytes), 0 },
-	{ "faults", "faults/s", UNIT_COUNT, KIND_FACT, "page faults on files, per second",
-	  PER_SECOND(faults), 0 },
-	{ "mmap_bytes", "mmap/s", UNIT_BYTES, KIND_FACT,
-	  "bytes brought into the page cache by page faults, per second", PER_SECOND(mmap_bytes),
-	  0 },
-	{ "fetched_bytes", "fetched/s", UNIT_BYTES, KIND_FACT,
-	  "bytes brought into the page cache by reads and faults, per second",
-	  PER_SECOND(fetched_bytes), 0 },
-	{ "fetched_by_asked", "of reads", UNIT_SHARE, KIND_FACT,
-	  "bytes brought in by reads through the page cache, as a share of the bytes they read; "
-	  "above 100 %: readahead not yet read",
-	  TABLE_REAL(struct row, fetched_by_asked), 0 },
-	{ "mean_ns", "mean", UNIT_NS, KIND_FACT, "mean duration of an operation",
-	  PER_SECOND(mean_ns), 0 },
-	{ "p99_ns", "p99", UNIT_NS, KIND_FACT,
-	  "99th percentile of operation durations, to a power of two; jobs only",
-	  PER_SECOND(p99_ns), 0 },
-	{ "major", "major/s", UNIT_COUNT, KIND_FACT,
-	  "page faults that waited for storage, per second", PER_SECOND(major), 0 },
-	{ "direct_bytes", "direct/s", UNIT_BYTES, KIND_FACT,
-	  "bytes moved by O_DIRECT calls, per second", PER_SECOND(direct_bytes), 0 },
-	{ "uring_bytes", "io_uring/s", UNIT_BYTES, KIND_FACT, "bytes moved by io_uring, per second",
-	  PER_SECOND(uring_bytes), 0 },
-	{ "libaio_bytes", "libaio/s", UNIT_BYTES, KIND_FACT, "bytes moved by libaio, per second",
-	  PER_SECOND(libaio_bytes), 0 },
-	{ "splice_bytes", "splice/s", UNIT_BYTES, KIND_FACT,
-	  "bytes moved by sendfile, splice and copy_file_range, per second",
-	  PER_SECOND(splice_bytes), 0 },
-	{ "metadata", "meta/s", UNIT_COUNT, KIND_FACT, "metadata operations, per second",
-	  PER_SECOND(metadata), 0 },
-	{ "syncs", "syncs/s", UNIT_COUNT, KIND_FACT, "syncs to storage, per second",
-	  PER_SECOND(syncs), 0 },
-	{ "errors", "failed/s", UNIT_COUNT, KIND_FACT, "failed operations, per second",
-	  PER_SECOND(errors), 0 },
+	COLUMN(row, busy, "in I/O", SHARE, FACT,
+	       "share of time in an operation or a fault on a file, summed over threads: three "
+	       "threads that always wait make 300 %"),
+	COLUMN(row, cpu, "cpu", SHARE, FACT,
+	       "share of time on a CPU, summed over threads; not for files"),
+	COLUMN(row, operations, "ops/s", COUNT, FACT,
+	       "operations and page faults on files, per second"),
+	COLUMN(row, read_bytes, "read/s", BYTES, FACT,
+	       "bytes read by calls and asynchronous operations, per second"),
+	COLUMN(row, written_bytes, "written/s", BYTES, FACT,
+	       "bytes written by calls and asynchronous operations, per second"),
+	COLUMN(row, faults, "faults/s", COUNT, FACT, "page faults on files, per second"),
+	COLUMN(row, mmap_bytes, "mmap/s", BYTES, FACT,
+	       "bytes brought into the page cache by page faults, per second"),
+	COLUMN(row, fetched_bytes, "fetched/s", BYTES, FACT,
+	       "bytes brought into the page cache by reads and faults, per second"),
+	COLUMN(row, fetched_by_asked, "of reads", SHARE, FACT,
+	       "bytes brought in by reads through the page cache, as a share of the bytes they "
+	       "read; above 100 %: readahead not yet read"),
+	COLUMN(row, mean_ns, "mean", NS, FACT, "mean duration of an operation"),
+	COLUMN(row, p99_ns, "p99", NS, FACT,
+	       "99th percentile of operation durations, to a power of two; jobs only"),
+	COLUMN(row, major, "major/s", COUNT, FACT,
+	       "page faults that waited for storage, per second"),
+	COLUMN(row, direct_bytes, "direct/s", BYTES, FACT,
+	       "bytes moved by O_DIRECT calls, per second"),
+	COLUMN(row, uring_bytes, "io_uring/s", BYTES, FACT, "bytes moved by io_uring, per second"),
+	COLUMN(row, libaio_bytes, "libaio/s", BYTES, FACT, "bytes moved by libaio, per second"),
+	COLUMN(row, splice_bytes, "splice/s", BYTES, FACT,
+	       "bytes moved by sendfile, splice and copy_file_range, per second"),
+	COLUMN(row, metadata, "meta/s", COUNT, FACT, "metadata operations, per second"),
+	COLUMN(row, syncs, "syncs/s", COUNT, FACT, "syncs to storage, per second"),
+	COLUMN(row, errors, "failed/s", COUNT, FACT, "failed operations, per second"),
 };
 #define RATE_COLUMNS (sizeof(rate_columns) / sizeof(rate_columns[0]))
 
 /* Columns for jobs and processes. */
 static const struct table_column waits_columns[] = {
-	{ "waits_ns", "waits", UNIT_NS, KIND_FACT, "age of the oldest call or page fault in flight",
-	  TABLE_UINT(struct row, waits_ns), 0 },
-	{ "waits_in", "in", UNIT_PATH, KIND_FACT, "the oldest operation in flight, and its file",
-	  TABLE_TEXT(struct row, waits_in), 0 },
+	COLUMN(row, waits_ns, "waits", NS, FACT, "age of the oldest call or page fault in flight"),
+	COLUMN(row, waits_in, "in", PATH, FACT, "the oldest operation in flight, and its file"),
 };
 #define WAITS_SHOWN_NS 1000000000ull /* columns are shown when anything has waited this long */
 
 /* The columns for processes. */
 static const struct table_column state_columns[] = {
-	{ "waits_for", "waits for", UNIT_NONE, KIND_FACT,
-	  "the state off CPU in which its threads were longest, summed over threads; cpu or "
-	  "runnable if they computed, or waited to, for at least half of the interval",
-	  TABLE_TEXT(struct row, waits_for), 0 },
-	{ "at", "at", UNIT_NONE, KIND_FACT,
-	  "the application's line of Python at which its threads were longest in that state or, "
-	  "if they have not left it, in another one",
-	  TABLE_TEXT(struct row, at), 0 },
+	COLUMN(row, waits_for, "waits for", NONE, FACT,
+	       "the state off CPU in which its threads were longest, summed over threads; cpu or "
+	       "runnable if they computed, or waited to, for at least half of the interval"),
+	COLUMN(row, at, "at", NONE, FACT,
+	       "the application's line of Python at which its threads were longest in that state "
+	       "or, if they have not left it, in another one"),
 };
 
 #define NAME_COLUMNS 4
@@ -112,17 +90,14 @@ static const struct table_column name_columns[TOP_SUBJECTS][NAME_COLUMNS] = {
 	[TOP_JOBS] = { { "job", "job", UNIT_NONE, KIND_FACT, "Slurm job, container or cgroup",
 			 TABLE_TEXT(struct row, name), 0 },
 		       USER_COLUMN },
-	[TOP_PROCESSES] = { { "pid", "pid", UNIT_NONE, KIND_FACT, "process",
-			      TABLE_UINT(struct row, pid), 0 },
+	[TOP_PROCESSES] = { COLUMN(row, pid, "pid", NONE, FACT, "process"),
 			    { "command", "command", UNIT_NONE, KIND_FACT,
 			      "beginning of its command line", TABLE_TEXT(struct row, name), 0 },
-			    { "job", "job", UNIT_NONE, KIND_FACT, "job of the process",
-			      TABLE_TEXT(struct row, job), 0 },
+			    COLUMN(row, job, "job", NONE, FACT, "job of the process"),
 			    USER_COLUMN },
 	[TOP_FILES] = { { "path", "path", UNIT_PATH, KIND_FACT, "path of the file",
 			  TABLE_TEXT(struct row, name), 0 },
-			{ "job", "job", UNIT_NONE, KIND_FACT, "job that uses the file",
-			  TABLE_TEXT(struct row, job), 0 },
+			COLUMN(row, job, "job", NONE, FACT, "job that uses the file"),
 			USER_COLUMN },
 };
 
@@ -484,8 +459,7 @@ int top_frame(struct table **table, const struct top_sample *before, const struc
 }
 
 static const struct table_column node_columns[] = {
-	{ "interval_ns", NULL, UNIT_NS, KIND_FACT, "time between the two samples",
-	  TABLE_UINT(struct row, interval_ns), 0 },
+	COLUMN(row, interval_ns, NULL, NS, FACT, "time between the two samples"),
 };
 
 int top_frame_node(struct table **table, const struct top_sample *before,

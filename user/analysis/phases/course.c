@@ -375,16 +375,13 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 #define BIN(member) TABLE_UINT(struct bin, member)
 
 static const struct table_column columns[TIMELINE_COLUMNS] = {
-	[TIMELINE_START] = { "start_ns", "start", UNIT_NS, KIND_MOMENT,
-			     "start of the interval, since the start of the run", BIN(start_ns),
-			     0 },
-	[TIMELINE_LENGTH] = { "length_ns", "length", UNIT_NS, KIND_DURATION,
-			      "length of the interval; the last one may be shorter", BIN(length_ns),
-			      0 },
-	[TIMELINE_COMPUTE] = { "compute_ns", "compute", UNIT_NS, KIND_COVERED,
-			       "time covered by compute (compute spans and GPU activity); null if "
-			       "no compute is marked",
-			       BIN(compute_ns), 0 },
+	[TIMELINE_START] = COLUMN(bin, start_ns, "start", NS, MOMENT,
+				  "start of the interval, since the start of the run"),
+	[TIMELINE_LENGTH] = COLUMN(bin, length_ns, "length", NS, DURATION,
+				   "length of the interval; the last one may be shorter"),
+	[TIMELINE_COMPUTE] = COLUMN(bin, compute_ns, "compute", NS, COVERED,
+				    "time covered by compute (compute spans and GPU activity); "
+				    "null if no compute is marked"),
 	[TIMELINE_IO] = { "io_ns", "I/O", UNIT_NS, KIND_UNION, "I/O time outside compute",
 			  BIN(alone_ns[PART_ALL]), JOB_IO },
 	[TIMELINE_READ] = { "read_ns", "read", UNIT_NS, KIND_UNION,
@@ -405,12 +402,11 @@ static const struct table_column columns[TIMELINE_COLUMNS] = {
 	[TIMELINE_SYNC] = { "sync_ns", "sync", UNIT_NS, KIND_UNION,
 			    "time in fsync and similar calls outside compute",
 			    BIN(alone_ns[PART_SYNC]), JOB_MOVED },
-	[TIMELINE_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES, KIND_SUM,
-			       "bytes read from storage into the page cache, readahead included",
-			       BIN(fetched_bytes), JOB_PAGECACHE },
-	[TIMELINE_OPERATIONS] = { "operations", "operations", UNIT_COUNT, KIND_SUM,
-				  "operations that began in the interval", BIN(operations),
-				  JOB_IO },
+	[TIMELINE_FETCHED] = COLUMN(
+		bin, fetched_bytes, "from storage", BYTES, SUM,
+		"bytes read from storage into the page cache, readahead included", JOB_PAGECACHE),
+	[TIMELINE_OPERATIONS] = COLUMN(bin, operations, "operations", COUNT, SUM,
+				       "operations that began in the interval", JOB_IO),
 };
 
 static void fill(void *state, struct table *table)

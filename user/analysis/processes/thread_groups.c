@@ -113,35 +113,26 @@ static void add_groups(const struct results *results, struct table *table, group
 /* --- columns --- */
 
 static const struct table_column kind_columns[] = {
-	{ "comm", "program", UNIT_NONE, KIND_KEY, "name of the program",
-	  TABLE_TEXT(struct group, comm), 0 },
-	{ "kind", "kind", UNIT_NONE, KIND_KEY, THREAD_KIND_MEANING,
-	  TABLE_LITERAL(struct group, kind), 0 },
+	COLUMN(group, comm, "program", NONE, KEY, "name of the program"),
+	COLUMN(group, kind, "kind", NONE, KEY, THREAD_KIND_MEANING),
 };
 
 static const struct table_column rank_columns[] = {
-	{ "rank", "rank", UNIT_NONE, KIND_KEY, "rank of their processes in the job; null: none",
-	  TABLE_INT(struct group, rank), 0 },
-	{ "kind", "kind", UNIT_NONE, KIND_KEY, THREAD_KIND_MEANING,
-	  TABLE_LITERAL(struct group, kind), 0 },
+	COLUMN(group, rank, "rank", NONE, KEY, "rank of their processes in the job; null: none"),
+	COLUMN(group, kind, "kind", NONE, KEY, THREAD_KIND_MEANING),
 };
 
 static const struct table_column process_columns[] = {
-	{ "pid", "pid", UNIT_NONE, KIND_KEY, "process ID", TABLE_UINT(struct group, pid), 0 },
-	{ "comm", "program", UNIT_NONE, KIND_KEY, "name of the program",
-	  TABLE_TEXT(struct group, comm), 0 },
-	{ "rank", "rank", UNIT_NONE, KIND_FACT, "rank of the process in the job; null: none",
-	  TABLE_INT(struct group, rank), 0 },
-	{ "host", NULL, UNIT_NONE, KIND_FACT, "host that the process ran on",
-	  TABLE_LITERAL(struct group, host), 0 },
-	{ "start_ns", "start", UNIT_NS, KIND_MOMENT,
-	  "when its first thread began, or began to be recorded, since the start of the run",
-	  TABLE_UINT(struct group, start_ns), 0 },
+	COLUMN(group, pid, "pid", NONE, KEY, "process ID"),
+	COLUMN(group, comm, "program", NONE, KEY, "name of the program"),
+	COLUMN(group, rank, "rank", NONE, FACT, "rank of the process in the job; null: none"),
+	COLUMN(group, host, NULL, NONE, FACT, "host that the process ran on"),
+	COLUMN(group, start_ns, "start", NS, MOMENT,
+	       "when its first thread began, or began to be recorded, since the start of the run"),
 };
 
 static const struct table_column sum_columns[] = {
-	{ "threads", "threads", UNIT_COUNT, KIND_SUM, "number of these threads",
-	  TABLE_UINT(struct group, threads), 0 },
+	COLUMN(group, threads, "threads", COUNT, SUM, "number of these threads"),
 	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
 	  "recorded time of these threads, summed: the states add up to it",
 	  TABLE_UINT(struct group, times.time_ns), 0 },

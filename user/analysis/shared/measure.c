@@ -28,9 +28,9 @@ struct measure_part {
 
 #define CACHED                                                                                     \
 	{ MEASURE_FETCHED,                                                                         \
-	  { "fetched_bytes", "from storage", UNIT_BYTES, KIND_SUM,                                 \
-	    "bytes read from storage into the page cache, readahead included", SUM(fetched_bytes), \
-	    JOB_PAGECACHE, STRETCH(FETCHED) } },                                                   \
+	  COLUMN(tally, fetched_bytes, "from storage", BYTES, SUM,                                 \
+		 "bytes read from storage into the page cache, readahead included", JOB_PAGECACHE, \
+		 STRETCH(FETCHED)) },                                                              \
 	{                                                                                          \
 		MEASURE_CREATED,                                                                   \
 		{                                                                                  \
@@ -51,12 +51,11 @@ struct measure_part {
 
 #define MOVING                                                                                     \
 	{ MEASURE_COUNT,                                                                           \
-	  { "count", "count", UNIT_COUNT, KIND_SUM, "number of operations", SUM(count), 0,         \
-	    STRETCH(COUNT) } },                                                                    \
+	  COLUMN(tally, count, "count", COUNT, SUM, "number of operations", 0, STRETCH(COUNT)) },  \
 		ERRORS,                                                                            \
 		{ MEASURE_BYTES,                                                                   \
-		  { "bytes", "bytes", UNIT_BYTES, KIND_SUM,                                        \
-		    "bytes moved between files and the program", SUM(bytes), 0, STRETCH_MOVED } }, \
+		  COLUMN(tally, bytes, "bytes", BYTES, SUM,                                        \
+			 "bytes moved between files and the program", 0, STRETCH_MOVED) },         \
 		TIMES, CACHED
 
 /* Calls that move bytes. */
@@ -64,22 +63,20 @@ static const struct measure_part moving[] = { MOVING };
 
 static const struct measure_part writing[] = {
 	MOVING,
-	{ MEASURE_READ_FOR_WRITE,
-	  { "read_for_write_bytes", "read for write", UNIT_BYTES, KIND_SUM,
-	    "bytes read from storage to complete partially written pages, not included in "
-	    "created_bytes",
-	    SUM(read_for_write_bytes), JOB_READ_FOR_WRITE } },
+	{ MEASURE_READ_FOR_WRITE, COLUMN(tally, read_for_write_bytes, "read for write", BYTES, SUM,
+					 "bytes read from storage to complete partially written "
+					 "pages, not included in created_bytes",
+					 JOB_READ_FOR_WRITE) },
 };
 
 /* Calls that do not. */
 static const struct measure_part still[] = {
 	{ MEASURE_COUNT,
-	  { "count", "calls", UNIT_COUNT, KIND_SUM, "number of operations", SUM(count), 0,
-	    STRETCH(COUNT) } },
+	  COLUMN(tally, count, "calls", COUNT, SUM, "number of operations", 0, STRETCH(COUNT)) },
 	ERRORS,
 	{ MEASURE_BYTES,
-	  { "bytes", NULL, UNIT_BYTES, KIND_SUM, "always null: these calls move no file data",
-	    SUM(bytes), NEVER, STRETCH_MOVED } },
+	  COLUMN(tally, bytes, NULL, BYTES, SUM, "always null: these calls move no file data",
+		 NEVER, STRETCH_MOVED) },
 	TIMES,
 	CACHED,
 };
@@ -89,9 +86,8 @@ static const struct measure_part faults[] = {
 	  { "faults", "faults", UNIT_COUNT, KIND_SUM,
 	    "page faults on mapped files, except write faults on shared mappings", SUM(count), 0,
 	    STRETCH(COUNT) } },
-	{ MEASURE_MAJOR,
-	  { "major", "major", UNIT_COUNT, KIND_SUM, "major faults, which waited for storage",
-	    SUM(major), 0, STRETCH(MAJOR) } },
+	{ MEASURE_MAJOR, COLUMN(tally, major, "major", COUNT, SUM,
+				"major faults, which waited for storage", 0, STRETCH(MAJOR)) },
 	CACHED,
 	TIMES,
 };
@@ -102,15 +98,13 @@ static const struct measure_part stores[] = {
 	  { "faults", "faults", UNIT_COUNT, KIND_SUM,
 	    "page faults on mapped files; for mmap_write only write faults on shared mappings",
 	    SUM(count), 0, STRETCH(COUNT) } },
-	{ MEASURE_MAJOR,
-	  { "major", "major", UNIT_COUNT, KIND_SUM, "major faults, which waited for storage",
-	    SUM(major), 0, STRETCH(MAJOR) } },
+	{ MEASURE_MAJOR, COLUMN(tally, major, "major", COUNT, SUM,
+				"major faults, which waited for storage", 0, STRETCH(MAJOR)) },
 	CACHED,
-	{ MEASURE_DIRTIED,
-	  { "dirtied_bytes", "dirtied", UNIT_BYTES, KIND_SUM,
-	    "bytes of whole folios dirtied by stores through mappings: upper bound of what was "
-	    "stored to",
-	    SUM(dirtied_bytes), JOB_DIRTIED, STRETCH(DIRTIED) } },
+	{ MEASURE_DIRTIED, COLUMN(tally, dirtied_bytes, "dirtied", BYTES, SUM,
+				  "bytes of whole folios dirtied by stores through mappings: upper "
+				  "bound of what was stored to",
+				  JOB_DIRTIED, STRETCH(DIRTIED)) },
 	TIMES,
 };
 

@@ -83,12 +83,11 @@ static const struct table_column page_fields[] = {
 	  "times pages of a file were added to the page cache by no operation (unattributed), or "
 	  "by an operation on another file (indirect)",
 	  SUM_OF_OPERATION(count), 0, STRETCH(MARKED) },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, KIND_SUM,
-	  "bytes read from storage into the page cache, readahead included",
-	  SUM_OF_OPERATION(fetched_bytes), 0, STRETCH(FETCHED) },
-	{ "created_bytes", "newly cached", UNIT_BYTES, KIND_SUM,
-	  "bytes of new page-cache pages filled by writes", SUM_OF_OPERATION(created_bytes), 0,
-	  STRETCH(CREATED) },
+	COLUMN(trace_operation_total, fetched_bytes, "from storage", BYTES, SUM,
+	       "bytes read from storage into the page cache, readahead included", 0,
+	       STRETCH(FETCHED)),
+	COLUMN(trace_operation_total, created_bytes, "newly cached", BYTES, SUM,
+	       "bytes of new page-cache pages filled by writes", 0, STRETCH(CREATED)),
 };
 
 static const struct {
@@ -135,8 +134,8 @@ static const struct table_column storage_fields[] = {
 	{ "requests", "requests", UNIT_COUNT, KIND_SUM,
 	  "completed requests that contain bytes of the run", SUM_OF_OPERATION(count), 0,
 	  STRETCH(MARKED) },
-	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes of the run in completed requests",
-	  SUM_OF_OPERATION(bytes), 0, STRETCH_MOVED },
+	COLUMN(trace_operation_total, bytes, "bytes", BYTES, SUM,
+	       "bytes of the run in completed requests", 0, STRETCH_MOVED),
 };
 
 static const struct {
