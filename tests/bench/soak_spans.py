@@ -43,11 +43,8 @@ def outcome(path):
     """The number of the sixty in a trace: begun, unfinished, lost."""
     report = harness.report_of(path)
     rows = report["spans"] or []
-    return (
-        sum(row["count"] for row in rows),
-        sum(row["unfinished"] for row in rows),
-        report["trace"]["lost"]["total"],
-    )
+    return (sum(row["count"] for row in rows), sum(row["unfinished"] for row in rows),
+            report["trace"]["lost"]["total"])
 
 
 def play(number, tracers):

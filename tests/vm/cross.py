@@ -44,12 +44,8 @@ def build(packages, top, where, programs):
         raise kernels.Unavailable(f"{compiler} is missing: scripts/setup.sh vm-arm64 installs it")
     root = sysroot(packages)
     command = ["make", "-C", top, f"BUILD={where}", f"SYSROOT={root}", f"CC={compiler}"]
-    done = subprocess.run(
-        [*command, *(os.path.join(where, name) for name in programs)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    done = subprocess.run([*command, *(os.path.join(where, name) for name in programs)],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         raise RuntimeError(f"the build for {packages.architecture} failed:\n{done.stdout[-3000:]}")
     return root

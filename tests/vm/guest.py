@@ -118,13 +118,8 @@ class Root:
             ["find", ".", "-print0"], cwd=self.top, stdout=subprocess.PIPE, check=True
         ).stdout
         with open(target, "wb") as file:
-            subprocess.run(
-                ["cpio", "-0", "-o", "-H", "newc", "--quiet"],
-                cwd=self.top,
-                input=files,
-                stdout=file,
-                check=True,
-            )
+            subprocess.run(["cpio", "-0", "-o", "-H", "newc", "--quiet"], cwd=self.top, input=files,
+                           stdout=file, check=True)
 
 
 def module_needs(path):

@@ -105,12 +105,8 @@ class Results:
     def call(self, *arguments, trace="trace.flt"):
         path = self.outcome.path(self.job, trace)
         check(os.path.exists(path), f"no trace: {self.said()}")
-        done = subprocess.run(
-            [self.faultline, *arguments, path],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        done = subprocess.run([self.faultline, *arguments, path], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
         check(done.returncode == 0, f"{arguments[0]}: {done.stderr.strip()}")
         return done.stdout
 

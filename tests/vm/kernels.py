@@ -74,15 +74,9 @@ class Packages:
             command += ["-o", f"{name}={value}"]
         for directory in (f"{lists}/partial", f"{cache}/archives/partial"):
             os.makedirs(directory, exist_ok=True)
-        return subprocess.run(
-            [*command, *arguments],
-            cwd=self.top,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=self.seconds_left(),
-        )
+        return subprocess.run([*command, *arguments], cwd=self.top, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=self.seconds_left())
 
     def all_names(self):
         """Names of all packages; suites missing on the mirror are left out."""

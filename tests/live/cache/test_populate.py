@@ -74,9 +74,7 @@ done(libc.syscall(436, two[1], two[1], 0))
 
     def test_each(self):
         path = harness.random_file(f"{machine().new_dir()}/data", 5000)
-        recording = Recording(
-            [harness.PYTHON, "-S", "-c", self.JOB, path], "--file-types", "all"
-        )
+        recording = Recording([harness.PYTHON, "-S", "-c", self.JOB, path], "--file-types", "all")
         counts = recording.operations()
         for op, count in (("name_to_handle_at", 1), ("open_by_handle_at", 3), ("vmsplice", 1),
                           ("tee", 1), ("close_range", 1)):

@@ -31,11 +31,8 @@ class Bytes(unittest.TestCase):
             ("splice", "write", "transfer"),
         ):
             with self.subTest(method=method, op=op):
-                self.assertEqual(
-                    methods.get((method, op)),
-                    (sums[key]["bytes"], sums[key]["count"]),
-                    "(bytes, count)",
-                )
+                self.assertEqual(methods.get((method, op)),
+                                 (sums[key]["bytes"], sums[key]["count"]), "(bytes, count)")
         with self.subTest("/proc/self/io"):
             self.assertEqual(report["totals"]["read"]["bytes"], sums["rchar"] + sums["proc_bytes"])
             self.assertEqual(

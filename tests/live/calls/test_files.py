@@ -146,11 +146,8 @@ if waits:
     def test_of_files_that_stay_open(self):
         """The recording ends, the job continues."""
         directory = machine().new_dir()
-        job = machine().start(
-            [harness.PYTHON, "-S", "-c", self.JOB, directory, "waits"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        job = machine().start([harness.PYTHON, "-S", "-c", self.JOB, directory, "waits"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         attached = harness.Attached("-p", str(job.pid))
         job.stdin.write(b"go\n")
         job.stdin.flush()
@@ -407,13 +404,9 @@ class Names(unittest.TestCase):
         for name in ("read", "mapped"):
             harness.random_file(f"{layers['lower']}/{name}", 3 << 20)
             harness.cool(f"{layers['lower']}/{name}")
-        merged = machine().mount(
-            "-t",
-            "overlay",
-            "-o",
-            ",".join(f"{key}dir={path}" for key, path in layers.items()),
-            "overlay",
-        )
+        merged = machine().mount("-t", "overlay", "-o",
+                                 ",".join(f"{key}dir={path}" for key, path in layers.items()),
+                                 "overlay")
         script = (
             "import mmap, os, sys\n"
             "while os.read(3, 1 << 16): pass\n"

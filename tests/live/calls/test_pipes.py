@@ -28,13 +28,9 @@ class Pipes(unittest.TestCase):
             tracer = machine().start(
                 self.run_it, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr
             )
-            report = subprocess.run(
-                [machine().faultline, "report", "--format", "json", "-"],
-                stdin=tracer.stdout,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                timeout=harness.LIMIT,
-            )
+            report = subprocess.run([machine().faultline, "report", "--format", "json", "-"],
+                                    stdin=tracer.stdout, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, timeout=harness.LIMIT)
             tracer.stdout.close()
             self.assertEqual(tracer.wait(harness.LIMIT), 0)
         self.assertEqual(report.returncode, 0, report.stderr)
@@ -53,13 +49,9 @@ class Pipes(unittest.TestCase):
             with self.subTest(output):
                 if os.path.exists(path):
                     os.unlink(path)
-                subprocess.run(
-                    ["sh", "-c", output, "sh", *self.run_it],
-                    env={**os.environ, "OUT": path},
-                    stdin=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    check=True,
-                )
+                subprocess.run(["sh", "-c", output, "sh", *self.run_it],
+                               env={**os.environ, "OUT": path}, stdin=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, check=True)
                 self.check(harness.report_of(path))
                 with open(path, "rb") as file:
                     printed = harness.faultline("print", "-", stdin=file)

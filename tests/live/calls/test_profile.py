@@ -82,11 +82,8 @@ class Profile(unittest.TestCase):
             for part in ("count", "errors", "bytes", "thread_time_ns", "fetched_bytes"):
                 if report["totals"][name].get(part) is None or part not in processes[0][name]:
                     continue
-                self.assertEqual(
-                    sum(row[name][part] for row in processes),
-                    report["totals"][name][part],
-                    (name, part),
-                )
+                self.assertEqual(sum(row[name][part] for row in processes),
+                                 report["totals"][name][part], (name, part))
         self.assertEqual(
             sum(row["mmap_read"]["faults"] + row["mmap_write"]["faults"] for row in processes),
             sum(row["count"] for row in report["operations"] if row["op"] == "fault"),
@@ -120,10 +117,8 @@ class Profile(unittest.TestCase):
             direct = truth[f"direct_{op}"]
             self.assertEqual(methods["direct", op], (direct["count"], direct["bytes"]))
             self.assertEqual(methods["splice", op][1], truth["transfer"]["bytes"])
-            self.assertEqual(
-                sum(row[f"{op}.bytes"] for row in files.values()),
-                truth[op]["bytes"] + direct["bytes"] + truth["transfer"]["bytes"],
-            )
+            self.assertEqual(sum(row[f"{op}.bytes"] for row in files.values()),
+                             truth[op]["bytes"] + direct["bytes"] + truth["transfer"]["bytes"])
 
     def test_faults(self):
         """Major faults match getrusage, and the bytes that all faults fetched match mincore."""

@@ -98,14 +98,10 @@ class Report(unittest.TestCase):
     def test_files_add_up(self):
         """The files' bytes add up to the totals: none counts twice, none is missing."""
         for op in ("read", "write"):
-            self.assertEqual(
-                sum(row[op]["bytes"] for row in self.report["files"]),
-                self.report["totals"][op]["bytes"],
-            )
-        self.assertEqual(
-            sum(row["mmap"]["faults"] for row in self.report["files"]),
-            self.recording.trace.row_count("fault"),
-        )
+            self.assertEqual(sum(row[op]["bytes"] for row in self.report["files"]),
+                             self.report["totals"][op]["bytes"])
+        self.assertEqual(sum(row["mmap"]["faults"] for row in self.report["files"]),
+                         self.recording.trace.row_count("fault"))
 
     def test_pattern(self):
         """In Darshan's words: at or past the end of the previous one, exactly there, or before

@@ -158,11 +158,8 @@ class Ending(unittest.TestCase):
         return [
             program
             for program in programs
-            if subprocess.run(
-                [tool, "prog", "show", "id", str(program)],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            ).returncode
+            if subprocess.run([tool, "prog", "show", "id", str(program)], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL).returncode
             == 0
         ]
 

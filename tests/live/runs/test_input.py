@@ -240,11 +240,8 @@ class Input(unittest.TestCase):
         path = f"{directory}/trace.flt"
         environment = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY),
                        "SUDO_USER": "nobody"}
-        recording = Recording(
-            ["sh", "-c", "id -u; id -g; id -G; grep CapEff /proc/self/status"],
-            trace=path,
-            env=environment,
-        )
+        recording = Recording(["sh", "-c", "id -u; id -g; id -G; grep CapEff /proc/self/status"],
+                              trace=path, env=environment)
         said = recording.done.stdout.decode().split()
         self.assertEqual(said[:3], [str(NOBODY)] * 3)
         self.assertEqual(int(said[-1], 16), 0, "capabilities are left to the command")

@@ -213,11 +213,8 @@ class Processes(unittest.TestCase):
 
     def test_long_command_line(self):
         """Longer than the limit: cut, not lost; the environment behind it is still read."""
-        environment = {
-            **{k: v for k, v in os.environ.items() if "RANK" not in k},
-            **{f"FILLER_{i}": "x" * 1000 for i in range(80)},
-            "RANK": "6",
-        }
+        environment = {**{k: v for k, v in os.environ.items() if "RANK" not in k},
+                       **{f"FILLER_{i}": "x" * 1000 for i in range(80)}, "RANK": "6"}
         recording = Recording(["true", *["y" * 1000] * 60], env=environment)
         (row,) = harness.followed(recording.report)
         self.assertEqual((row["comm"], row["rank"]), ("true", 6))

@@ -368,10 +368,8 @@ class Streams(unittest.TestCase):
     def test_closed_output(self):
         """Output that cannot be printed is reflected in the exit status."""
         trace = Recording(["true"]).path
-        done = subprocess.run(
-            ["sh", "-c", '"$@" >&-', "sh", machine().faultline, "report", trace],
-            stderr=subprocess.DEVNULL,
-        )
+        done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", machine().faultline, "report", trace],
+                              stderr=subprocess.DEVNULL)
         self.assertNotEqual(done.returncode, 0)
 
 

@@ -51,12 +51,8 @@ class Numbers(unittest.TestCase):
 
         def record():
             harness.cool(data)
-            return Recording(
-                [machine().program("span_work"), directory, out],
-                "--force",
-                trace=f"{directory}/trace.flt",
-                env={**os.environ, "RANK": "5"},
-            )
+            return Recording([machine().program("span_work"), directory, out], "--force",
+                             trace=f"{directory}/trace.flt", env={**os.environ, "RANK": "5"})
 
         cls.recording = harness.undisturbed(record, lambda recording: True)
         cls.report = cls.recording.report
@@ -253,9 +249,7 @@ class NoCompute(unittest.TestCase):
     def test_overlap_is_unknown(self):
         """Unknown without compute spans; a job without spans has none."""
         directory = machine().new_dir()
-        recording = Recording(
-            [machine().program("span_marks"), f"{directory}/calls", "nested"],
-        )
+        recording = Recording([machine().program("span_marks"), f"{directory}/calls", "nested"])
         overlap = recording.report["overlap"]
         if overlap is not None:
             for name in ("compute_ns", "unoverlapped_io_ns", "unoverlapped_compute_ns"):

@@ -32,10 +32,8 @@ class Tracers(unittest.TestCase):
         """Each call that the program made is in the trace, and the trace reports no loss."""
         report = harness.report_of(path)
         self.assertEqual(report["trace"]["lost"]["total"], 0)
-        self.assertEqual(
-            sorted((row["what"], row["id"]) for row in marks(harness.Trace(path))),
-            sorted((call["what"], call["id"]) for call in calls),
-        )
+        self.assertEqual(sorted((row["what"], row["id"]) for row in marks(harness.Trace(path))),
+                         sorted((call["what"], call["id"]) for call in calls))
         self.assertEqual({row["unfinished"] for row in report["spans"] if row["count"]}, {0})
 
     def start(self, directory, number, command, way):
@@ -57,9 +55,7 @@ class Tracers(unittest.TestCase):
         for way, before in (("built in", []), ("built in", shell), ("opened", [])):
             directory = machine().new_dir()
             with self.subTest(f"{way} {before}"):
-                jobs = [
-                    self.start(directory, i, (before, "threads"), way) for i in range(TRACERS)
-                ]
+                jobs = [self.start(directory, i, (before, "threads"), way) for i in range(TRACERS)]
                 for job, path, out in jobs:
                     said = job.communicate(timeout=harness.LIMIT)[1]
                     self.assertEqual(job.returncode, 0, said)
@@ -111,10 +107,8 @@ import os
 os.closerange(3, 1000)
 import faultline
 print(os.listdir("/proc/self/fd"), faultline.enabled())"""
-        recording = Recording(
-            ["sh", "-c", '"$@"; exit $?', "sh", PYTHON, "-c", script],
-            env=harness.python_path(),
-        )
+        recording = Recording(["sh", "-c", '"$@"; exit $?', "sh", PYTHON, "-c", script],
+                              env=harness.python_path())
         self.assertEqual(recording.done.stdout, b"['0', '1', '2', '3'] True\n")
 
     def test_tracer_dies(self):
@@ -294,10 +288,8 @@ os.execv(sys.argv[1], [sys.argv[1], sys.argv[3] + ".calls", "threads"])"""
         path = f"{directory}/huge.so"
         recording = Recording([PYTHON, "-c", script, program("built in"), "/bin/true", path])
         calls = lines(path + ".calls")
-        self.assertEqual(
-            sorted((row["what"], row["id"]) for row in marks(recording.trace)),
-            sorted((call["what"], call["id"]) for call in calls),
-        )
+        self.assertEqual(sorted((row["what"], row["id"]) for row in marks(recording.trace)),
+                         sorted((call["what"], call["id"]) for call in calls))
 
 
 if __name__ == "__main__":

@@ -42,13 +42,9 @@ class Tracer:
 
 
 def start(value, code="import faultline", before=()):
-    return subprocess.Popen(
-        [*before, sys.executable, "-c", code],
-        env=environment(FAULTLINE_RUN=value),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return subprocess.Popen([*before, sys.executable, "-c", code],
+                            env=environment(FAULTLINE_RUN=value), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
 
 
 AS_ANOTHER = "import os; os.setuid(4321); import faultline"
