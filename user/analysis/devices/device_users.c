@@ -195,11 +195,9 @@ static void fill(void *state, struct table *table)
 {
 	struct device_users *users = state;
 
-	if (device_list_lacks(&users->list)) {
-		table->absent = true;
-		table_set_note(table, device_list_lacks(&users->list));
+	if (table_absent_if(table, device_list_lacks(&users->list),
+			    device_list_lacks(&users->list)))
 		return;
-	}
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	size_class_add_columns(table, "requests in this size class",
 			       offsetof(struct device_users_row, sizes));

@@ -257,11 +257,9 @@ void devices_fill(void *state, struct table *table)
 	struct devices *devices = state;
 	struct strbuf unseen = { .used = 0 };
 
-	if (device_list_lacks(&devices->list)) {
-		table->absent = true;
-		table_set_note(table, device_list_lacks(&devices->list));
+	if (table_absent_if(table, device_list_lacks(&devices->list),
+			    device_list_lacks(&devices->list)))
 		return;
-	}
 	/* Only mode profile leaves requests out; with sums of some processes they are still
 	 * recorded. */
 	table->recorded = devices->job->layers | (devices->job->all_aggregated ? 0 : JOB_EVENTS);

@@ -199,11 +199,8 @@ static void fill(void *state, struct table *table)
 {
 	struct heat *heat = state;
 
-	if (device_list_lacks(&heat->list)) {
-		table->absent = true;
-		table_set_note(table, device_list_lacks(&heat->list));
+	if (table_absent_if(table, device_list_lacks(&heat->list), device_list_lacks(&heat->list)))
 		return;
-	}
 	table_add_columns(table, columns, HEAT_COLUMNS);
 	for (size_t i = 0; i < heat->list.count; i++) {
 		const struct listed_device *device = &heat->list.devices[i];

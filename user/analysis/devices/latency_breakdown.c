@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/units.h"
+#include "base/compare.h"
 
 /* Where the time was spent. */
 static const struct table_column where[] = {
@@ -98,9 +99,7 @@ static int compare_slowness(const void *left, const void *right)
 {
 	const struct chain_operation *a = left, *b = right;
 
-	if (a->time.time_ns != b->time.time_ns)
-		return a->time.time_ns > b->time.time_ns ? -1 : 1;
-	return a->start > b->start ? 1 : a->start < b->start ? -1 : 0;
+	return COMPARE(b->time.time_ns, a->time.time_ns) ?: COMPARE(a->start, b->start);
 }
 
 static void fill(void *state, struct table *table)
@@ -108,11 +107,9 @@ static void fill(void *state, struct table *table)
 	struct chain *chain = state;
 	size_t most;
 
-	if (!(chain->job->layers & JOB_PARTS)) {
-		table->absent = true;
-		table_set_note(table, "requests to block devices were not recorded");
+	if (table_absent_if(table, !(chain->job->layers & JOB_PARTS),
+			    "requests to block devices were not recorded"))
 		return;
-	}
 	chain_settle_until(chain, UINT64_MAX);
 	qsort(chain->slowest, chain->slowest_count, sizeof(*chain->slowest), compare_slowness);
 	table_add_columns(table, TABLE_COLUMNS(first_columns));

@@ -117,11 +117,8 @@ static void conclude(const struct results *results, struct table *table)
 	size_t most = job->slowest ? job->slowest : SLOWEST;
 	char joined[PATH_JOIN_BYTES];
 
-	if (!slowest) {
-		table->absent = true;
-		table_set_note(table, "requests to block devices were not recorded");
+	if (table_absent_if(table, !slowest, "requests to block devices were not recorded"))
 		return;
-	}
 	table_add_columns(table, TABLE_COLUMNS(first_columns));
 	chain_add_columns(table);
 	table_add_columns(table, TABLE_COLUMNS(last_columns));
@@ -188,11 +185,9 @@ static void conclude_spans(const struct results *results, struct table *table)
 	size_t count;
 	const struct chain_time *labels = chain_of_labels(results, &count);
 
-	if ((job->layers & (JOB_PARTS | JOB_SPAN)) != (JOB_PARTS | JOB_SPAN)) {
-		table->absent = true;
-		table_set_note(table, "requires the layers block and span");
+	if (table_absent_if(table, (job->layers & (JOB_PARTS | JOB_SPAN)) != (JOB_PARTS | JOB_SPAN),
+			    "requires the layers block and span"))
 		return;
-	}
 	table_add_columns(table, TABLE_COLUMNS(first_span_columns));
 	chain_add_columns(table);
 	table_add_columns(table, TABLE_COLUMNS(last_span_columns));

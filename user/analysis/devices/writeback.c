@@ -400,11 +400,9 @@ static void fill(void *state, struct table *table)
 
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = writeback->layers;
-	if (!(table->recorded & (JOB_SYSCALL | JOB_FAULT | JOB_BLOCK))) {
-		table->absent = true;
-		table_set_note(table, "no layer that records writes was on");
+	if (table_absent_if(table, !(table->recorded & (JOB_SYSCALL | JOB_FAULT | JOB_BLOCK)),
+			    "no layer that records writes was on"))
 		return;
-	}
 	if (writeback->job->lost)
 		table_set_note(table, "excludes lost events");
 	for (int by = 0; by < WRITERS_KEYS; by++)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/shared/trace_text.h"
+#include "base/compare.h"
 
 #define MADVISE "madvise"
 #define ADVICE_MAX 65536 /* files with advice, for each advice; more are left out */
@@ -200,15 +201,11 @@ static const struct table_column columns[] = {
 static int compare_lines(const void *left, const void *right)
 {
 	const struct advice_row *a = left, *b = right;
-	int order;
+	int order = COMPARE(b->count, a->count) ?:
+		    COMPARE(a->file, b->file) ?: strcmp(a->call, b->call);
 
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	order = strcmp(a->call, b->call);
 	if (order || !a->advice || !b->advice)
-		return order ? order : !a->advice - !b->advice;
+		return order ?: !a->advice - !b->advice;
 	return strcmp(a->advice, b->advice);
 }
 
@@ -260,11 +257,9 @@ static void fill(void *state, struct table *table)
 
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = advice->job->layers;
-	if (!(advice->job->layers & JOB_SYSCALL)) {
-		table->absent = true;
-		table_set_note(table, "system calls were not recorded");
+	if (table_absent_if(table, !(advice->job->layers & JOB_SYSCALL),
+			    "system calls were not recorded"))
 		return;
-	}
 	if (advice->cut)
 		table_set_note(table, "further files are omitted");
 	else if (advice->job->lost)

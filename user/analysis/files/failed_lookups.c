@@ -13,6 +13,7 @@
 #include "analysis/shared/results.h"
 #include "base/arena.h"
 #include "analysis/events/path.h"
+#include "base/compare.h"
 
 /* A hostile trace could name a directory in each row; directories beyond this share a row. */
 #define DIRECTORIES_MAX 65536
@@ -194,12 +195,9 @@ static int compare_directories(const void *left, const void *right)
 {
 	const struct directory *a = left, *b = right;
 	size_t least = a->length < b->length ? a->length : b->length;
-	int order;
 
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	order = least ? memcmp(a->path, b->path, least) : 0;
-	return order ? order : a->length < b->length ? -1 : a->length > b->length;
+	return COMPARE(b->count, a->count) ?:
+	       (least ? memcmp(a->path, b->path, least) : 0) ?: COMPARE(a->length, b->length);
 }
 
 /* A relative path whose directory is unknown has no directory. */
@@ -237,11 +235,9 @@ static void fill(void *state, struct table *table)
 		table_set_note(table, "excludes lost events");
 	if (lookups->directories[0].count)
 		set_note(table, lookups);
-	if (!(lookups->job->layers & JOB_SYSCALL)) {
-		table->absent = true;
-		table_set_note(table, "system calls were not recorded");
+	if (table_absent_if(table, !(lookups->job->layers & JOB_SYSCALL),
+			    "system calls were not recorded"))
 		return;
-	}
 	lookups->rows = arena_alloc(lookups->arena, lookups->count * sizeof(*lookups->rows));
 	if (!lookups->rows)
 		return;

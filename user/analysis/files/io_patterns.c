@@ -463,11 +463,9 @@ static void fill(void *state, struct table *table)
 	int status = 0;
 
 	table_add_columns(table, TABLE_COLUMNS(columns));
-	if (!(io_patterns->job->layers & JOB_SYSCALL)) {
-		table->absent = true;
-		table_set_note(table, "system calls were not recorded");
+	if (table_absent_if(table, !(io_patterns->job->layers & JOB_SYSCALL),
+			    "system calls were not recorded"))
 		return;
-	}
 	if (!status && io_patterns->job->aggregated)
 		table_set_note(table, "aggregated operations cover only fsync, module (where "
 				      "files are known), partial_write, and, judged by averages, "

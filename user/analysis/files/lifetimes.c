@@ -279,17 +279,13 @@ static void conclude(const struct results *results, struct table *table)
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	if (results->job->lost)
 		table_set_note(table, "excludes lost events");
-	if (!(results->job->layers & JOB_SYSCALL)) {
-		table->absent = true;
-		table_set_note(table, "system calls were not recorded");
+	if (table_absent_if(table, !(results->job->layers & JOB_SYSCALL),
+			    "system calls were not recorded"))
 		return;
-	}
 	/* A removal names only a path, so a filter may have dropped it. */
-	if (results->job->chosen) {
-		table->absent = true;
-		table_set_note(table, "requires all events: the filter may exclude removals");
+	if (table_absent_if(table, results->job->chosen,
+			    "requires all events: the filter may exclude removals"))
 		return;
-	}
 	if (lifetimes->count)
 		qsort(lifetimes->files, lifetimes->count, sizeof(*lifetimes->files), compare_lives);
 	for (size_t i = 0; i < lifetimes->count; i++)

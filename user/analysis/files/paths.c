@@ -16,6 +16,7 @@
 #include "analysis/shared/loaded.h"
 #include "analysis/files/paths_state.h"
 #include "analysis/order/walk.h"
+#include "base/compare.h"
 
 /* --- paths --- */
 
@@ -233,11 +234,9 @@ static int compare_paths(const void *left, const void *right)
 	const struct path_row *a = left, *b = right;
 	size_t least = a->path.length < b->path.length ? a->path.length : b->path.length;
 
-	if (a->sums.time_ns != b->sums.time_ns)
-		return a->sums.time_ns > b->sums.time_ns ? -1 : 1;
-	if (a->sums.fetched_bytes != b->sums.fetched_bytes)
-		return a->sums.fetched_bytes > b->sums.fetched_bytes ? -1 : 1;
-	return memcmp(a->path.bytes, b->path.bytes, least);
+	return COMPARE(b->sums.time_ns, a->sums.time_ns) ?:
+	       COMPARE(b->sums.fetched_bytes, a->sums.fetched_bytes) ?:
+	       memcmp(a->path.bytes, b->path.bytes, least);
 }
 
 /* Replaces each target by its row in the table plus 1; 0: none. `rows` maps unsorted path numbers

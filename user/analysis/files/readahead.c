@@ -487,11 +487,8 @@ static void fill(void *state, struct table *table)
 	const char *reason = missing(job);
 	size_t most;
 
-	if (reason) {
-		table->absent = true;
-		table_set_note(table, reason);
+	if (table_absent_if(table, reason, reason))
 		return;
-	}
 	count_rest(readahead);
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	set_note(readahead, table);

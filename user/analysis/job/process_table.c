@@ -288,9 +288,8 @@ static int compare_lives(const void *left, const void *right)
 {
 	const struct life *a = left, *b = right;
 
-	if (a->present != b->present)
-		return a->present ? -1 : 1;
-	return COMPARE(a->time_ns, b->time_ns) ?:
+	return COMPARE(b->present, a->present) ?:
+	       COMPARE(a->time_ns, b->time_ns) ?:
 	       COMPARE(a->kind, b->kind) ?:
 	       COMPARE(a->sequence, b->sequence);
 }

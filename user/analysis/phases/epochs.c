@@ -18,6 +18,7 @@
 #include "analysis/shared/results.h"
 #include "analysis/events/span_args.h"
 #include "analysis/phases/pace.h"
+#include "base/compare.h"
 
 #define EPOCHS_MAX 4096 /* rows per claim; further ones are only counted */
 #define LOOKS_MAX 8	/* after this many spans without the argument a label is skipped */
@@ -304,18 +305,14 @@ static int compare_by_rank(const void *left, const void *right)
 {
 	const struct epoch *a = left, *b = right;
 
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+	return COMPARE(a->group, b->group) ?: COMPARE(a->begin_ns, b->begin_ns);
 }
 
 static int compare_by_time(const void *left, const void *right)
 {
 	const struct epoch *a = left, *b = right;
 
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return a->group < b->group ? -1 : a->group > b->group;
+	return COMPARE(a->begin_ns, b->begin_ns) ?: COMPARE(a->group, b->group);
 }
 
 /* Epochs without a number are counted, per rank. */
@@ -385,15 +382,11 @@ static void fill(void *state, struct table *table)
 
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = job->layers;
-	if (!all->count[claim]) {
-		table->absent = true;
-		table_set_note(
-			table,
-			!(job->layers & JOB_SPAN) && !job->activities->wanted
-				? "application spans were not recorded"
-				: "no span represents an epoch, by name, category or argument");
+	if (table_absent_if(table, !all->count[claim],
+			    !(job->layers & JOB_SPAN) && !job->activities->wanted
+				    ? "application spans were not recorded"
+				    : "no span represents an epoch, by name, category or argument"))
 		return;
-	}
 	count_epochs(all->of[claim], all->count[claim]);
 	for (size_t i = 0; i < all->count[claim]; i++)
 		add_row(table, job, &all->of[claim][i]);

@@ -135,11 +135,8 @@ static void fill(void *state, struct table *table)
 
 	table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 	table->recorded = job->layers;
-	if (!job->activities->wanted) {
-		table->absent = true;
-		table_set_note(table, why_none(job));
+	if (table_absent_if(table, !job->activities->wanted, why_none(job)))
 		return;
-	}
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
 		add_row(table, job, i);
 	if (job->lost)

@@ -290,14 +290,11 @@ static void fill(void *state, struct table *table)
 	const struct job *job = *(const struct job **)state;
 	const struct activities *all = job->activities;
 
-	if (!all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count) {
-		table->absent = true;
-		table_set_note(table, all->wanted || job->layers & JOB_SPAN
-					      ? "no span of category compute: overlap is "
-						"unknown"
-					      : "application spans were not recorded");
+	if (table_absent_if(table, !all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count,
+			    all->wanted || job->layers & JOB_SPAN
+				    ? "no span of category compute: overlap is unknown"
+				    : "application spans were not recorded"))
 		return;
-	}
 	table->recorded = job->layers;
 	add_columns(table);
 	if (job->lost)
@@ -313,11 +310,9 @@ static void fill_ranks(void *state, struct table *table)
 	const struct activities *all = job->activities;
 	bool computes = all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count;
 
-	if (job->aggregated && all->group_count <= 1) {
-		table->absent = true;
-		table_set_note(table, "operations were aggregated, and no rank marked spans");
+	if (table_absent_if(table, job->aggregated && all->group_count <= 1,
+			    "operations were aggregated, and no rank marked spans"))
 		return;
-	}
 	table->recorded = job->layers;
 	table_add_column(table, &rank_column);
 	table_add_columns(table, TABLE_COLUMNS(measures));

@@ -396,11 +396,9 @@ static void conclude(const struct results *results, struct table *table)
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = spans->job->layers;
 	chain_add_group(table, offsetof(struct span_row, waiting));
-	if (!count && !(spans->job->layers & JOB_SPAN)) {
-		table->absent = true;
-		table_set_note(table, "application spans were not recorded");
+	if (table_absent_if(table, !count && !(spans->job->layers & JOB_SPAN),
+			    "application spans were not recorded"))
 		return;
-	}
 	if (!count)
 		return;
 	lines = arena_alloc(spans->arena, count * sizeof(*lines));

@@ -412,14 +412,12 @@ static void fill(void *state, struct table *table)
 
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	table->recorded = job->layers;
-	if (!series) {
-		table->absent = true;
-		table_set_note(table, !(job->layers & JOB_SPAN) && !job->activities->wanted
-					      ? "application spans were not recorded"
-					      : "no span represents a step: none is named "
-						"so, and none contains compute");
+	if (table_absent_if(table, !series,
+			    !(job->layers & JOB_SPAN) && !job->activities->wanted
+				    ? "application spans were not recorded"
+				    : "no span represents a step: none is named so, and none "
+				      "contains compute"))
 		return;
-	}
 	label = &job->labels.labels[series->label];
 	limit = outlier_limit(series);
 	qsort(series->steps, series->count, sizeof(*series->steps), compare_steps);

@@ -10,6 +10,7 @@
 #include "analysis/events/device_list.h"
 #include "analysis/picture/picture_keys.h"
 #include "base/grow.h"
+#include "base/compare.h"
 
 /* Of other tables. */
 #define ROWS_MAX 32
@@ -36,9 +37,7 @@ static int compare_candidates(const void *left, const void *right)
 {
 	const struct candidate *a = left, *b = right;
 
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return a->number < b->number ? -1 : a->number > b->number;
+	return COMPARE(b->weight, a->weight) ?: COMPARE(a->number, b->number);
 }
 
 static int add_series(struct picture_set *set, uint64_t number)

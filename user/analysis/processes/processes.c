@@ -17,6 +17,7 @@
 #include "analysis/shared/sites.h"
 #include "base/units.h"
 #include "base/strbuf.h"
+#include "base/compare.h"
 
 #define FAILED_FAULT (EVENT_FAULT | EVENT_FAILED)
 
@@ -365,18 +366,14 @@ static int compare_times(const void *left, const void *right)
 {
 	const struct processes_row *a = left, *b = right;
 
-	if (a->time_ns != b->time_ns)
-		return a->time_ns > b->time_ns ? -1 : 1;
-	return a->process < b->process ? -1 : 1;
+	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->process, b->process);
 }
 
 static int compare_lines(const void *left, const void *right)
 {
 	const struct processes_row *a = left, *b = right;
 
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return a->process < b->process ? -1 : 1;
+	return COMPARE(a->start_ns, b->start_ns) ?: COMPARE(a->process, b->process);
 }
 
 /* Events with impossible pids, if any, get a row without a pid. */

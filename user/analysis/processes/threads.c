@@ -279,11 +279,7 @@ bool threads_absent(struct table *table, const struct job *job)
 	if (!why && job->cut)
 		table_set_note(table, "at the ends of the range, times other than waits of ≥ 1 ms "
 				      "are estimated: sums over up to 1 s, spread evenly");
-	if (!why)
-		return false;
-	table->absent = true;
-	table_set_note(table, why);
-	return true;
+	return table_absent_if(table, why, why);
 }
 
 static void add_thread(struct table *table, const struct job *job, const struct thread *thread)

@@ -319,15 +319,13 @@ bool lines_absent(struct table *table, const struct job *job)
 {
 	const char *why = why_absent(job);
 
-	table->absent = why;
-	if (why)
-		table_set_note(table, why);
-	else
-		table->recorded = job->layers;
-	if (!why && job->stacks.beyond)
+	if (table_absent_if(table, why, why))
+		return true;
+	table->recorded = job->layers;
+	if (job->stacks.beyond)
 		table_set_note(table,
 			       "some stacks exceed the memory limit: their lines are unknown");
-	return why;
+	return false;
 }
 
 static struct lines_row row_of(const struct lines *lines, const struct line *line)

@@ -443,6 +443,14 @@ void table_set_note(struct table *table, const char *note)
 		table->note = copy_text(table, note);
 }
 
+bool table_absent_if(struct table *table, bool is_absent, const char *why)
+{
+	table->absent = is_absent;
+	if (is_absent)
+		table_set_note(table, why);
+	return is_absent;
+}
+
 void table_set_title(struct table *table, size_t column, const char *title)
 {
 	table->columns[column].title = copy_text(table, title);

@@ -192,9 +192,7 @@ static int compare_ordered(const void *left, const void *right)
 {
 	const struct ordered *a = left, *b = right;
 
-	if (a->rest != b->rest)
-		return a->rest ? 1 : -1;
-	return COMPARE(b->key, a->key) ?: COMPARE(a->row, b->row);
+	return COMPARE(a->rest, b->rest) ?: COMPARE(b->key, a->key) ?: COMPARE(a->row, b->row);
 }
 
 size_t *table_order(const struct table *table)

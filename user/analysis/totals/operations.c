@@ -12,6 +12,7 @@
 #include "analysis/shared/size_class.h"
 #include "base/units.h"
 #include "base/strbuf.h"
+#include "base/compare.h"
 
 #define SIZES SIZE_CLASSES
 
@@ -169,12 +170,10 @@ static const struct table_column columns[] = {
 static int compare_lines(const void *left, const void *right)
 {
 	const struct operations_row *a = left, *b = right;
-	int order;
 
-	if (a->total.thread_time_ns != b->total.thread_time_ns)
-		return a->total.thread_time_ns > b->total.thread_time_ns ? -1 : 1;
-	order = strcmp(a->operation->name, b->operation->name);
-	return order ? order : strcmp(a->operation->layer, b->operation->layer);
+	return COMPARE(b->total.thread_time_ns, a->total.thread_time_ns) ?:
+	       strcmp(a->operation->name, b->operation->name) ?:
+	       strcmp(a->operation->layer, b->operation->layer);
 }
 
 static size_t make_lines(const struct job *job, struct operations_row *lines)

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "trace/read/reader.h"
 #include "base/units.h"
+#include "base/compare.h"
 
 #define ENDING ".flt"
 #define TRIES 10000 /* names already in use */
@@ -198,9 +199,7 @@ static int compare_age(const void *left, const void *right)
 {
 	const struct flight_file *a = left, *b = right;
 
-	if (a->changed_ns != b->changed_ns)
-		return a->changed_ns < b->changed_ns ? -1 : 1;
-	return strcmp(a->path, b->path);
+	return COMPARE(a->changed_ns, b->changed_ns) ?: strcmp(a->path, b->path);
 }
 
 static void look_at(struct flight_files *files, const char *directory, const char *name,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A table of records by file id, each with its last use. */
 #include "capture/flight/flight_names.h"
+#include "base/compare.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -138,9 +139,7 @@ static int by_use_and_age(const void *left, const void *right)
 {
 	const struct candidate *a = left, *b = right;
 
-	if (a->use != b->use)
-		return a->use < b->use ? -1 : 1;
-	return a->arrival < b->arrival ? -1 : a->arrival > b->arrival;
+	return COMPARE(a->use, b->use) ?: COMPARE(a->arrival, b->arrival);
 }
 
 static void drop(struct flight_names *names, const struct candidate *candidate)
