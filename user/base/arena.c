@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Allocates memory that is freed all at once.
- */
+/* Allocates memory that is freed all at once. */
 #include "base/arena.h"
 
 #include <stddef.h>

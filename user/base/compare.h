@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Comparisons for qsort() and bsearch().
- */
+/* Comparisons for qsort() and bsearch(). */
 #ifndef FAULTLINE_BASE_COMPARE_H
 #define FAULTLINE_BASE_COMPARE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Arrays that grow.
- */
+/* Arrays that grow. */
 #ifndef FAULTLINE_GROW_H
 #define FAULTLINE_GROW_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A thread that helps with a piece of work on request.
- */
+/* A thread that helps with a piece of work on request. */
 #include "base/helper_thread.h"
 
 #include <errno.h>

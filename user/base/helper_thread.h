@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A second thread that helps with work, one piece at a time.
- */
+/* A second thread that helps with work, one piece at a time. */
 #ifndef FAULTLINE_HELPER_THREAD_H
 #define FAULTLINE_HELPER_THREAD_H
 

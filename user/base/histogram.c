@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Percentiles of histograms, and sparse histograms.
- */
+/* Percentiles of histograms, and sparse histograms. */
 #include "base/histogram.h"
 
 #include <errno.h>

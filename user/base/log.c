@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Writes lines to stderr, which may be a terminal: names in them are hostile.
- */
+/* Writes lines to stderr, which may be a terminal: names in them are hostile. */
 #include "base/log.h"
 
 #include <stdarg.h>

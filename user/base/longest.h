@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Keeps the longest items of a stream, in a heap.
- */
+/* Keeps the longest items of a stream, in a heap. */
 #ifndef FAULTLINE_LONGEST_H
 #define FAULTLINE_LONGEST_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The hash map. Linear probing over one-byte tags, so that a search reads few cache lines.
- */
+/* The hash map. Linear probing over one-byte tags, so that a search reads few cache lines. */
 #include "base/map.h"
 
 #include <stdlib.h>

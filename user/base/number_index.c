@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The index. Linear probing over numbers; callers compare the items themselves.
- */
+/* The index. Linear probing over numbers; callers compare the items themselves. */
 #include "base/number_index.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Builds sentences in bounded memory.
- */
+/* Builds sentences in bounded memory. */
 #include "base/strbuf.h"
 
 #include <stdarg.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A sentence or a list built piece by piece, in bounded memory; sinks hold text of any length.
- */
+/* A sentence or a list built piece by piece, in bounded memory; sinks hold text of any length. */
 #ifndef FAULTLINE_STRBUF_H
 #define FAULTLINE_STRBUF_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Formats and parses numbers for people.
- */
+/* Formats and parses numbers for people. */
 #include "base/units.h"
 
 #include <errno.h>

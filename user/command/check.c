@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * faultline check: what this kernel and these privileges allow, layer by layer.
- */
+/* faultline check: what this kernel and these privileges allow, layer by layer. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>

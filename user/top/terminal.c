@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Control sequences (ECMA-48, and xterm's second screen), raw keys and signals.
- */
+/* Control sequences (ECMA-48, and xterm's second screen), raw keys and signals. */
 #include "top/terminal.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * Times of threads by state: per thread, by kind of thread, cut by a filter, and absent.
- */
+/* Times of threads by state: per thread, by kind of thread, cut by a filter, and absent. */
 #include "unit_test.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * Records left out by --include and --exclude: by file, by path, and samples of such operations.
- */
+/* Records left out by --include and --exclude: by file, by path, and samples of such operations. */
 #include "unit_test.h"
 
 #include <stdlib.h>

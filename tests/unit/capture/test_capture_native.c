@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * The parts that do not need libdw: frames of Python inside native ones, and perf maps.
- */
+/* The parts that do not need libdw: frames of Python inside native ones, and perf maps. */
 #include "unit_test.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Links operations to the block requests they waited for, as the basis of several tables.
- */
+/* Links operations to the block requests they waited for, as the basis of several tables. */
 #ifndef FAULTLINE_CHAIN_H
 #define FAULTLINE_CHAIN_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * State of a chain, shared only by chain*.c.
- */
+/* State of a chain, shared only by chain*.c. */
 #ifndef FAULTLINE_CHAIN_STATE_H
 #define FAULTLINE_CHAIN_STATE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Columns that the table "devices" needs for findings on merged reports, and reading them back.
- */
+/* Columns that the table "devices" needs for findings on merged reports, and reading them back. */
 #include <stdio.h>
 #include <string.h>
 

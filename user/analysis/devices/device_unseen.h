@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Requests that the kernel counted in /proc/diskstats but whose completion events are missing.
- */
+/* Requests that the kernel counted in /proc/diskstats but whose completion events are missing. */
 #ifndef FAULTLINE_DEVICE_UNSEEN_H
 #define FAULTLINE_DEVICE_UNSEEN_H
 

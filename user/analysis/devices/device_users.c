@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "device_users": a device's requests by the programs of the run that issued them.
- */
+/* Table "device_users": a device's requests by the programs of the run that issued them. */
 #include "analysis/devices/device_users.h"
 
 #include <string.h>

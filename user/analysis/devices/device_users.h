@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Which programs' requests a device served, for the table "device_users" and for findings.
- */
+/* Which programs' requests a device served, for the table "device_users" and for findings. */
 #ifndef FAULTLINE_DEVICE_USERS_H
 #define FAULTLINE_DEVICE_USERS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Activity of block devices, for the table "devices" and for findings.
- */
+/* Activity of block devices, for the table "devices" and for findings. */
 #ifndef FAULTLINE_DEVICES_H
 #define FAULTLINE_DEVICES_H
 

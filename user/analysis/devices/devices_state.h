@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Sums by device, which devices.c collects and devices_table.c turns into the table "devices".
- */
+/* Sums by device, which devices.c collects and devices_table.c turns into the table "devices". */
 #ifndef FAULTLINE_DEVICES_STATE_H
 #define FAULTLINE_DEVICES_STATE_H
 

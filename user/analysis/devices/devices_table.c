@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The table "devices".
- */
+/* The table "devices". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tracks the regions of a file that wait for writeback.
- */
+/* Tracks the regions of a file that wait for writeback. */
 #include "analysis/devices/dirty_map.h"
 
 #include <errno.h>

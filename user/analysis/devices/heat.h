@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "device_heat": latencies and sizes of requests over the run, for heat maps.
- */
+/* Table "device_heat": latencies and sizes of requests over the run, for heat maps. */
 #ifndef FAULTLINE_HEAT_H
 #define FAULTLINE_HEAT_H
 

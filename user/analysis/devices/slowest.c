@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables "slowest" and "span_latency": the results of chain.c by operation and by span.
- */
+/* Tables "slowest" and "span_latency": the results of chain.c by operation and by span. */
 
 #include "analysis/devices/chain_state.h"
 #include "base/units.h"

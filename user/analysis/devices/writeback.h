@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Dirtied and written-back data by file, for the table "writeback" and for findings.
- */
+/* Dirtied and written-back data by file, for the table "writeback" and for findings. */
 #ifndef FAULTLINE_WRITEBACK_H
 #define FAULTLINE_WRITEBACK_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Sums by file and writer, and the nested tables that list a file's writers.
- */
+/* Sums by file and writer, and the nested tables that list a file's writers. */
 #include "analysis/devices/writers.h"
 
 #include <errno.h>

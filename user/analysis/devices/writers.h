@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Dirtied bytes by file and process, and by file and span.
- */
+/* Dirtied bytes by file and process, and by file and span. */
 #ifndef FAULTLINE_WRITERS_H
 #define FAULTLINE_WRITERS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A plain list of devices: there are few.
- */
+/* A plain list of devices: there are few. */
 #include "analysis/events/device_list.h"
 
 static uint32_t host_of(const struct device_list *list, const struct event *event)

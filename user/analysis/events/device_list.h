@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The devices that events refer to, each once, in order of first appearance.
- */
+/* The devices that events refer to, each once, in order of first appearance. */
 #ifndef FAULTLINE_DEVICE_LIST_H
 #define FAULTLINE_DEVICE_LIST_H
 

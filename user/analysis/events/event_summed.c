@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Decodes rows that stand for many operations, as aggregated by profile mode.
- */
+/* Decodes rows that stand for many operations, as aggregated by profile mode. */
 #include "analysis/events/event_decode.h"
 
 #include <string.h>

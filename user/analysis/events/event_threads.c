@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Decodes rows about the times, waits and samples of threads, which are not operations.
- */
+/* Decodes rows about the times, waits and samples of threads, which are not operations. */
 #include <string.h>
 
 #include "analysis/events/event_decode.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Classes of time and bytes, and access methods.
- */
+/* Classes of time and bytes, and access methods. */
 #ifndef FAULTLINE_IO_CLASS_H
 #define FAULTLINE_IO_CLASS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Makes the paths given to calls absolute.
- */
+/* Makes the paths given to calls absolute. */
 #include "analysis/events/path.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Resolves the numbers in rows to names.
- */
+/* Resolves the numbers in rows to names. */
 #include "analysis/events/resolve.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A row of a trace with its numbers resolved: the operation's name and its paths.
- */
+/* A row of a trace with its numbers resolved: the operation's name and its paths. */
 #ifndef FAULTLINE_RESOLVE_H
 #define FAULTLINE_RESOLVE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Finds and sums consecutive operations that are alike.
- */
+/* Finds and sums consecutive operations that are alike. */
 #include "analysis/events/series.h"
 
 #include <stddef.h>

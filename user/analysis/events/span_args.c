@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads arguments of spans from their strings in the trace.
- */
+/* Reads arguments of spans from their strings in the trace. */
 #include "analysis/events/span_args.h"
 
 #include "trace/format/mp.h"

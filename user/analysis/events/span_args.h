@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Single arguments of spans, as packed by the program: hostile.
- */
+/* Single arguments of spans, as packed by the program: hostile. */
 #ifndef FAULTLINE_SPAN_ARGS_H
 #define FAULTLINE_SPAN_ARGS_H
 

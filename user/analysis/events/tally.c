@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Adds up tallies, and operations without rows.
- */
+/* Adds up tallies, and operations without rows. */
 #include "analysis/events/tally.h"
 
 void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,

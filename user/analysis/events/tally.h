@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Sums over events.
- */
+/* Sums over events. */
 #ifndef FAULTLINE_TALLY_H
 #define FAULTLINE_TALLY_H
 

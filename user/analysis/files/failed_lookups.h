@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Calls with a path that failed, for findings on the table "failed_lookups".
- */
+/* Calls with a path that failed, for findings on the table "failed_lookups". */
 #ifndef FAULTLINE_FAILED_LOOKUPS_H
 #define FAULTLINE_FAILED_LOOKUPS_H
 

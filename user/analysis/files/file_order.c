@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The order in which a file was accessed, by process and by thread.
- */
+/* The order in which a file was accessed, by process and by thread. */
 #include "analysis/files/file_order.h"
 
 #include <string.h>

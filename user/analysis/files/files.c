@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "files": activity by file, and access patterns. Excludes lost events.
- */
+/* Table "files": activity by file, and access patterns. Excludes lost events. */
 #include <stdio.h>
 #include <stdlib.h>
 

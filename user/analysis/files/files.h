@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Activity by file, for the table "files" and for findings.
- */
+/* Activity by file, for the table "files" and for findings. */
 #ifndef FAULTLINE_FILES_H
 #define FAULTLINE_FILES_H
 

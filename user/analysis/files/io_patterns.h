@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Costly I/O patterns seen in calls, for the table "io_patterns" and for findings.
- */
+/* Costly I/O patterns seen in calls, for the table "io_patterns" and for findings. */
 #ifndef FAULTLINE_IO_PATTERNS_H
 #define FAULTLINE_IO_PATTERNS_H
 

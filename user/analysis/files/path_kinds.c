@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Classifies files by path.
- */
+/* Classifies files by path. */
 #include "analysis/files/path_kinds.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "paths": its columns, for comparing runs.
- */
+/* Table "paths": its columns, for comparing runs. */
 #ifndef FAULTLINE_PATHS_H
 #define FAULTLINE_PATHS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * State of the table "paths", shared only by paths.c and path_groups.c.
- */
+/* State of the table "paths", shared only by paths.c and path_groups.c. */
 #ifndef FAULTLINE_PATHS_STATE_H
 #define FAULTLINE_PATHS_STATE_H
 

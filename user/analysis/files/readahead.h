@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Readahead by file, for the table "readahead" and for findings.
- */
+/* Readahead by file, for the table "readahead" and for findings. */
 #ifndef FAULTLINE_READAHEAD_H
 #define FAULTLINE_READAHEAD_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Properties of file system types, by name.
- */
+/* Properties of file system types, by name. */
 #ifndef FAULTLINE_FILE_SYSTEM_H
 #define FAULTLINE_FILE_SYSTEM_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Loads the files that traces name, and finds them by id or identity.
- */
+/* Loads the files that traces name, and finds them by id or identity. */
 #include "analysis/job/file_table.h"
 #include "base/compare.h"
 #include "base/grow.h"

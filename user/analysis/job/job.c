@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Loads traces as one job.
- */
+/* Loads traces as one job. */
 #include "analysis/job/job.h"
 
 #include <errno.h>

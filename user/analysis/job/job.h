@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A job: one or more traces combined on one clock, with their operations, files and processes.
- */
+/* A job: one or more traces combined on one clock, with their operations, files and processes. */
 #ifndef FAULTLINE_JOB_H
 #define FAULTLINE_JOB_H
 

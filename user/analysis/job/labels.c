@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Names of spans and what they mean.
- */
+/* Names of spans and what they mean. */
 #include "analysis/job/labels.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Open spans, in three hash tables whose buckets have the newest first.
- */
+/* Open spans, in three hash tables whose buckets have the newest first. */
 #include "analysis/job/open_spans.h"
 #include "base/compare.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Loads frames and stacks, and walks stacks.
- */
+/* Loads frames and stacks, and walks stacks. */
 #include "analysis/job/stack_table.h"
 
 #include <errno.h>

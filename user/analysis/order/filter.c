@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Decides which events pass a filter.
- */
+/* Decides which events pass a filter. */
 #include "analysis/order/filter.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Selects events of a job. Spans are never filtered out, only what happened in them.
- */
+/* Selects events of a job. Spans are never filtered out, only what happened in them. */
 #ifndef FAULTLINE_FILTER_H
 #define FAULTLINE_FILTER_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Merges events in the order of their starts: blocks are sorted, and a heap merges them.
- */
+/* Merges events in the order of their starts: blocks are sorted, and a heap merges them. */
 #include "analysis/order/merge_state.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The open blocks of a merge. Private to merge.c and merge_limit.c.
- */
+/* The open blocks of a merge. Private to merge.c and merge_limit.c. */
 #ifndef FAULTLINE_MERGE_STATE_H
 #define FAULTLINE_MERGE_STATE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Puts blocks in the order in which they are opened.
- */
+/* Puts blocks in the order in which they are opened. */
 #include "analysis/order/plan.h"
 
 #include <errno.h>

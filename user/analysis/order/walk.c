@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Passes events, and begins and ends of spans, to consumers.
- */
+/* Passes events, and begins and ends of spans, to consumers. */
 #include "analysis/order/walk.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Measures activity time and its overlap with compute.
- */
+/* Measures activity time and its overlap with compute. */
 #include "analysis/phases/activity.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "timeline": the run in intervals of equal length, for bars and sparklines.
- */
+/* Table "timeline": the run in intervals of equal length, for bars and sparklines. */
 #ifndef FAULTLINE_COURSE_H
 #define FAULTLINE_COURSE_H
 

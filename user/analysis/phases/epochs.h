@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The first and the last epoch of a run, over all ranks, for findings on the table "epochs".
- */
+/* The first and the last epoch of a run, over all ranks, for findings on the table "epochs". */
 #ifndef FAULTLINE_EPOCHS_H
 #define FAULTLINE_EPOCHS_H
 

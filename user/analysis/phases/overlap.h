@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The job's I/O outside compute, for findings on the table "overlap".
- */
+/* The job's I/O outside compute, for findings on the table "overlap". */
 #ifndef FAULTLINE_OVERLAP_H
 #define FAULTLINE_OVERLAP_H
 

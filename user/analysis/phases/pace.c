@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Sums time and compute from step to step.
- */
+/* Sums time and compute from step to step. */
 #include <errno.h>
 
 #include "analysis/phases/pace.h"

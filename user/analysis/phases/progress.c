@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads the sums of activities at a moment.
- */
+/* Reads the sums of activities at a moment. */
 #include "analysis/phases/progress.h"
 
 struct progress progress_of(struct activities *activities, uint32_t group, uint64_t time_ns)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Progress of a rank (or the job) up to a moment, and between two moments, for epochs and steps.
- */
+/* Progress of a rank (or the job) up to a moment, and between two moments, for epochs and steps. */
 #ifndef FAULTLINE_PROGRESS_H
 #define FAULTLINE_PROGRESS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Time in the application's spans, for the table "spans" and for findings.
- */
+/* Time in the application's spans, for the table "spans" and for findings. */
 #ifndef FAULTLINE_SPANS_H
 #define FAULTLINE_SPANS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Sums of block I/O by process.
- */
+/* Sums of block I/O by process. */
 #include "analysis/processes/process_storage.h"
 
 #include "analysis/events/device_list.h"

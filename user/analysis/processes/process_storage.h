@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Block I/O by the process that queued it, and by kernel threads.
- */
+/* Block I/O by the process that queued it, and by kernel threads. */
 #ifndef FAULTLINE_PROCESS_STORAGE_H
 #define FAULTLINE_PROCESS_STORAGE_H
 

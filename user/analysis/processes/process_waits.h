@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Saves and loads by process: storage I/O of a program's first thread, which blocks the program.
- */
+/* Saves and loads by process: storage I/O of a program's first thread, which blocks the program. */
 #ifndef FAULTLINE_PROCESS_WAITS_H
 #define FAULTLINE_PROCESS_WAITS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Activity by process, for the table "processes" and for findings.
- */
+/* Activity by process, for the table "processes" and for findings. */
 #ifndef FAULTLINE_PROCESSES_H
 #define FAULTLINE_PROCESSES_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Intervals of threads that an end of the chosen range cuts: what of their times is inside.
- */
+/* Intervals of threads that an end of the chosen range cuts: what of their times is inside. */
 #ifndef FAULTLINE_THREAD_CUTS_H
 #define FAULTLINE_THREAD_CUTS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "threads": where every second of every thread went.
- */
+/* Table "threads": where every second of every thread went. */
 #include "analysis/processes/threads.h"
 
 #include <errno.h>

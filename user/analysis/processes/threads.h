@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The time of threads in each state, from rows of the layer thread.
- */
+/* The time of threads in each state, from rows of the layer thread. */
 #ifndef FAULTLINE_THREADS_H
 #define FAULTLINE_THREADS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Finds the longest gap between the recordings of several hosts.
- */
+/* Finds the longest gap between the recordings of several hosts. */
 #include "analysis/run/clocks.h"
 
 #include <stdlib.h>

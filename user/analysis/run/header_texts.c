@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Collects texts from the headers of a job's traces into table cells.
- */
+/* Collects texts from the headers of a job's traces into table cells. */
 #include "analysis/run/header_texts.h"
 
 #include <errno.h>

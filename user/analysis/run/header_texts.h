@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Column getters for texts from the headers of a job's traces.
- */
+/* Column getters for texts from the headers of a job's traces. */
 #ifndef FAULTLINE_HEADER_TEXTS_H
 #define FAULTLINE_HEADER_TEXTS_H
 

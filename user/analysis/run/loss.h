@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Causes of lost events, each with a remedy, and whether all events are accounted for.
- */
+/* Causes of lost events, each with a remedy, and whether all events are accounted for. */
 #ifndef FAULTLINE_LOSS_H
 #define FAULTLINE_LOSS_H
 

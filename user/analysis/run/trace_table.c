@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "trace": what ran, where and for how long, what was recorded and what was lost.
- */
+/* Table "trace": what ran, where and for how long, what was recorded and what was lost. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "trace": its columns, for code that prints what ran; more columns follow these.
- */
+/* Table "trace": its columns, for code that prints what ran; more columns follow these. */
 #ifndef FAULTLINE_TRACE_TABLE_H
 #define FAULTLINE_TRACE_TABLE_H
 

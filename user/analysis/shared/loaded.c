@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Recognizes files that are loaded to run a program, by path.
- */
+/* Recognizes files that are loaded to run a program, by path. */
 #include "analysis/shared/loaded.h"
 #include "analysis/events/path.h"
 

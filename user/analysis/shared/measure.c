@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The measures of I/O and their columns.
- */
+/* The measures of I/O and their columns. */
 #include "analysis/shared/measure.h"
 
 #define SUM(member) TABLE_UINT(struct tally, member)

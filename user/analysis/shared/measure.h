@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Measures of I/O and their columns, each listed once. Tables select what they show.
- */
+/* Measures of I/O and their columns, each listed once. Tables select what they show. */
 #ifndef FAULTLINE_MEASURE_H
 #define FAULTLINE_MEASURE_H
 

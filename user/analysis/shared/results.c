@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Looks up results by analysis.
- */
+/* Looks up results by analysis. */
 #include "analysis/shared/results.h"
 
 #include <string.h>

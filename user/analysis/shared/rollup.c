@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The roll-up, and the keys by which events are grouped.
- */
+/* The roll-up, and the keys by which events are grouped. */
 #include "analysis/shared/rollup.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Finds the application's frame in stacks.
- */
+/* Finds the application's frame in stacks. */
 #include "analysis/shared/sites.h"
 
 #include <inttypes.h>

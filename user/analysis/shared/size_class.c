@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Columns of counts by size class.
- */
+/* Columns of counts by size class. */
 #include "analysis/shared/size_class.h"
 
 #include <string.h>

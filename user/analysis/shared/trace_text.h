@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Converts trace strings to table texts.
- */
+/* Converts trace strings to table texts. */
 #ifndef FAULTLINE_TRACE_TEXT_H
 #define FAULTLINE_TRACE_TEXT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "functions": the lines of each function, summed up.
- */
+/* Table "functions": the lines of each function, summed up. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Sums over samples of stacks: time, operations and bytes, and how uncertain they are.
- */
+/* Sums over samples of stacks: time, operations and bytes, and how uncertain they are. */
 #ifndef FAULTLINE_LINE_SUMS_H
 #define FAULTLINE_LINE_SUMS_H
 

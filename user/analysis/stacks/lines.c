@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "lines": which lines of the program took the time of its threads.
- */
+/* Table "lines": which lines of the program took the time of its threads. */
 #include "analysis/stacks/lines.h"
 
 #include <errno.h>

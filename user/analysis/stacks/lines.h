@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Where in the program threads spent their time, estimated from samples of their stacks.
- */
+/* Where in the program threads spent their time, estimated from samples of their stacks. */
 #ifndef FAULTLINE_LINES_H
 #define FAULTLINE_LINES_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Merges tables row by row, and folds rows.
- */
+/* Merges tables row by row, and folds rows. */
 #include "analysis/table/merging_cells.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Merges cells as the kinds of their columns say.
- */
+/* Merges cells as the kinds of their columns say. */
 #include "analysis/table/merging_cells.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Merges cells of several tables. Private to merging*.c.
- */
+/* Merges cells of several tables. Private to merging*.c. */
 #ifndef FAULTLINE_MERGING_CELLS_H
 #define FAULTLINE_MERGING_CELLS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Gives tables with different columns the columns of both.
- */
+/* Gives tables with different columns the columns of both. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Selects from tables, and lists the tables and columns that can be selected.
- */
+/* Selects from tables, and lists the tables and columns that can be selected. */
 #include "analysis/table/select.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Makes a table from another one by selecting columns, sorting rows and limiting their number.
- */
+/* Makes a table from another one by selecting columns, sorting rows and limiting their number. */
 #ifndef FAULTLINE_SELECT_H
 #define FAULTLINE_SELECT_H
 

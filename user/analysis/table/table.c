@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables: their memory, columns, rows and cells.
- */
+/* Tables: their memory, columns, rows and cells. */
 #include "analysis/table/table.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Getters for columns whose cells are members of the row, their inverse, and their types.
- */
+/* Getters for columns whose cells are members of the row, their inverse, and their types. */
 #include <math.h>
 
 #include "analysis/table/table.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables: the order of their rows, with the percentiles that follow them, and views.
- */
+/* Tables: the order of their rows, with the percentiles that follow them, and views. */
 #include "analysis/table/table.h"
 
 #include <errno.h>

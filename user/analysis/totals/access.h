@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "access": time and bytes by access method and I/O class.
- */
+/* Table "access": time and bytes by access method and I/O class. */
 #ifndef FAULTLINE_ACCESS_H
 #define FAULTLINE_ACCESS_H
 

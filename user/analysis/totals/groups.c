@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * I/O by a key, with a row for events that belong to no group.
- */
+/* I/O by a key, with a row for events that belong to no group. */
 #include "analysis/totals/groups.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Table "groups": I/O by a key of the user's choice, see rollup_keys.
- */
+/* Table "groups": I/O by a key of the user's choice, see rollup_keys. */
 #ifndef FAULTLINE_GROUPS_H
 #define FAULTLINE_GROUPS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * I/O by access method, for the table "methods" and for findings.
- */
+/* I/O by access method, for the table "methods" and for findings. */
 #ifndef FAULTLINE_METHODS_H
 #define FAULTLINE_METHODS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The job's I/O by class, for the table "totals" and for findings.
- */
+/* The job's I/O by class, for the table "totals" and for findings. */
 #ifndef FAULTLINE_TOTALS_H
 #define FAULTLINE_TOTALS_H
 

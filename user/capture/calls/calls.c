@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The table of system calls.
- */
+/* The table of system calls. */
 #include "capture/calls/calls.h"
 
 #include <assert.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Chooses the files to record by globs on their paths, and sums up the operations on all others.
- */
+/* Chooses the files to record by globs on their paths, and sums up the operations on all others. */
 #ifndef FAULTLINE_FILE_CHOICE_H
 #define FAULTLINE_FILE_CHOICE_H
 

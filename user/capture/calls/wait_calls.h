@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The system calls in which a thread may wait for something other than storage, as one table.
- */
+/* The system calls in which a thread may wait for something other than storage, as one table. */
 #ifndef FAULTLINE_WAIT_CALLS_H
 #define FAULTLINE_WAIT_CALLS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Opens and closes the decoder, and takes or refuses records.
- */
+/* Opens and closes the decoder, and takes or refuses records. */
 #include "capture/drain/decode.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Decodes records to rows of the trace, by a table with one row per kind of record.
- */
+/* Decodes records to rows of the trace, by a table with one row per kind of record. */
 #ifndef FAULTLINE_DECODE_H
 #define FAULTLINE_DECODE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Decodes records to rows: one function and one table row per kind of record.
- */
+/* Decodes records to rows: one function and one table row per kind of record. */
 #include "capture/drain/decode_state.h"
 #include "capture/calls/file_choice.h"
 #include "capture/calls/wait_calls.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Decodes slots of CPU buffers to rows: system calls, in runs where possible, and page faults.
- */
+/* Decodes slots of CPU buffers to rows: system calls, in runs where possible, and page faults. */
 #include "capture/drain/decode_state.h"
 #include "capture/calls/file_choice.h"
 

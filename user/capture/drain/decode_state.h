@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Internals of a decoder, shared by the decode*.c files only. Users include decode.h.
- */
+/* Internals of a decoder, shared by the decode*.c files only. Users include decode.h. */
 #ifndef FAULTLINE_DECODE_STATE_H
 #define FAULTLINE_DECODE_STATE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Turns the kernel side's device maps into records.
- */
+/* Turns the kernel side's device maps into records. */
 #include "capture/drain/device_stats.h"
 
 #include <bpf/bpf.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Cumulative counters of block devices, recorded whenever they change.
- */
+/* Cumulative counters of block devices, recorded whenever they change. */
 #ifndef FAULTLINE_DEVICE_STATS_H
 #define FAULTLINE_DEVICE_STATS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Drains the slots of the CPU buffers, in runs. bpf/records/event_lane.h explains the handover.
- */
+/* Drains the slots of the CPU buffers, in runs. bpf/records/event_lane.h explains the handover. */
 #ifndef FAULTLINE_LANE_H
 #define FAULTLINE_LANE_H
 

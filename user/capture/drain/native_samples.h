@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Samples that wait for their stacks to be unwound.
- */
+/* Samples that wait for their stacks to be unwound. */
 #ifndef FAULTLINE_NATIVE_SAMPLES_H
 #define FAULTLINE_NATIVE_SAMPLES_H
 

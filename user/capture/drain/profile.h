@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads the slots of mode profile and reports what was added since the last reading.
- */
+/* Reads the slots of mode profile and reports what was added since the last reading. */
 #ifndef FAULTLINE_PROFILE_H
 #define FAULTLINE_PROFILE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Writes what was added to slots as rows of the trace.
- */
+/* Writes what was added to slots as rows of the trace. */
 #ifndef FAULTLINE_PROFILE_ROWS_H
 #define FAULTLINE_PROFILE_ROWS_H
 

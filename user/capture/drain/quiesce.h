@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Waits until detached programs no longer run.
- */
+/* Waits until detached programs no longer run. */
 #ifndef FAULTLINE_QUIESCE_H
 #define FAULTLINE_QUIESCE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * BPF ring buffers, one per CPU or per few CPUs, drained in batches.
- */
+/* BPF ring buffers, one per CPU or per few CPUs, drained in batches. */
 #ifndef FAULTLINE_RING_H
 #define FAULTLINE_RING_H
 

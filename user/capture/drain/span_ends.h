@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Counts ends of spans without a begin: the begin went to another tracer, or to none.
- */
+/* Counts ends of spans without a begin: the begin went to another tracer, or to none. */
 #ifndef FAULTLINE_SPAN_ENDS_H
 #define FAULTLINE_SPAN_ENDS_H
 

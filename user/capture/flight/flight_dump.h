@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Turns a snapshot of a flight recorder into a trace.
- */
+/* Turns a snapshot of a flight recorder into a trace. */
 #ifndef FAULTLINE_FLIGHT_DUMP_H
 #define FAULTLINE_FLIGHT_DUMP_H
 

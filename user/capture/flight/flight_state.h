@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Internals of a flight recorder, shared by the flight*.c files only. Users include flight.h.
- */
+/* Internals of a flight recorder, shared by the flight*.c files only. Users include flight.h. */
 #ifndef FAULTLINE_FLIGHT_STATE_H
 #define FAULTLINE_FLIGHT_STATE_H
 

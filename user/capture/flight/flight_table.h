@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A hash table from two numbers to values, which it owns: it frees removed and replaced values.
- */
+/* A hash table from two numbers to values, which it owns: it frees removed and replaced values. */
 #ifndef FAULTLINE_FLIGHT_TABLE_H
 #define FAULTLINE_FLIGHT_TABLE_H
 

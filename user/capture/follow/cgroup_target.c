@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Finds the hierarchies in /proc/self/mountinfo, and cgroups' directories in them.
- */
+/* Finds the hierarchies in /proc/self/mountinfo, and cgroups' directories in them. */
 #include "capture/follow/cgroup_target.h"
 
 #include <dirent.h>

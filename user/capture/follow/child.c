@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Starts the command.
- */
+/* Starts the command. */
 #include "capture/follow/child.h"
 
 #include <errno.h>

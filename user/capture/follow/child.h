@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The traced command: started, held before its exec, released.
- */
+/* The traced command: started, held before its exec, released. */
 #ifndef FAULTLINE_CHILD_H
 #define FAULTLINE_CHILD_H
 

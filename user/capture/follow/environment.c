@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Finds the user's environment and edits it for the command.
- */
+/* Finds the user's environment and edits it for the command. */
 #include "capture/follow/environment.h"
 
 #include <errno.h>

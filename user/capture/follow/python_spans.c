@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Finds the startup hook next to the program and puts it first on PYTHONPATH.
- */
+/* Finds the startup hook next to the program and puts it first on PYTHONPATH. */
 #include "capture/follow/python_spans.h"
 
 #include <errno.h>

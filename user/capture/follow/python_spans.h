@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Marks spans in unmodified Python programs with a startup hook on PYTHONPATH.
- */
+/* Marks spans in unmodified Python programs with a startup hook on PYTHONPATH. */
 #ifndef FAULTLINE_PYTHON_SPANS_H
 #define FAULTLINE_PYTHON_SPANS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Waits for the command and forwards signals.
- */
+/* Waits for the command and forwards signals. */
 #include "capture/follow/supervise.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Waits for the command and forwards the signals meant for it.
- */
+/* Waits for the command and forwards the signals meant for it. */
 #ifndef FAULTLINE_SUPERVISE_H
 #define FAULTLINE_SUPERVISE_H
 

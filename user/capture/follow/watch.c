@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Waits on process descriptors, which become readable when a process ends, and polls the cgroup.
- */
+/* Waits on process descriptors, which become readable when a process ends, and polls the cgroup. */
 #include "capture/follow/watch.h"
 
 #include <errno.h>

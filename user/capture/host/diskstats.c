@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads /proc/diskstats (Documentation/admin-guide/iostats.rst). Its sectors are 512 bytes.
- */
+/* Reads /proc/diskstats (Documentation/admin-guide/iostats.rst). Its sectors are 512 bytes. */
 #include "capture/host/diskstats.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The kernel's own counters of block devices.
- */
+/* The kernel's own counters of block devices. */
 #ifndef FAULTLINE_DISKSTATS_H
 #define FAULTLINE_DISKSTATS_H
 

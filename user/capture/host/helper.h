@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Helper processes: children of ours that do not execute a program.
- */
+/* Helper processes: children of ours that do not execute a program. */
 #ifndef FAULTLINE_HELPER_H
 #define FAULTLINE_HELPER_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads host facts and clocks.
- */
+/* Reads host facts and clocks. */
 #include "capture/host/host.h"
 
 #include <pthread.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Describes the host and the time for a trace's header.
- */
+/* Describes the host and the time for a trace's header. */
 #ifndef FAULTLINE_HOST_H
 #define FAULTLINE_HOST_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads limits and mounts from /proc and the cgroup file systems.
- */
+/* Reads limits and mounts from /proc and the cgroup file systems. */
 #include "capture/host/limits.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reports CPUs that came online since the last check.
- */
+/* Reports CPUs that came online since the last check. */
 #ifndef FAULTLINE_ONLINE_H
 #define FAULTLINE_ONLINE_H
 

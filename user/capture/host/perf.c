@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Opens perf events, including classic tracepoints and kprobes.
- */
+/* Opens perf events, including classic tracepoints and kprobes. */
 #include "capture/host/perf.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Gives up capabilities, and finds out whether they are the caller's own.
- */
+/* Gives up capabilities, and finds out whether they are the caller's own. */
 #include "capture/host/privileges.h"
 
 #include <errno.h>

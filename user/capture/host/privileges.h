@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Gives up privileges that are no longer needed.
- */
+/* Gives up privileges that are no longer needed. */
 #ifndef FAULTLINE_PRIVILEGES_H
 #define FAULTLINE_PRIVILEGES_H
 

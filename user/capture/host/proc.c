@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads files in /proc/PID.
- */
+/* Reads files in /proc/PID. */
 #include "capture/host/proc.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Information on processes from /proc.
- */
+/* Information on processes from /proc. */
 #ifndef FAULTLINE_PROC_H
 #define FAULTLINE_PROC_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Maps memory of the kernel side.
- */
+/* Maps memory of the kernel side. */
 #include "capture/host/shared.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Memory shared with the kernel side.
- */
+/* Memory shared with the kernel side. */
 #ifndef FAULTLINE_SHARED_H
 #define FAULTLINE_SHARED_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Creates and removes the trace file.
- */
+/* Creates and removes the trace file. */
 #include "capture/host/tracefile.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Creates the file for a trace.
- */
+/* Creates the file for a trace. */
 #ifndef FAULTLINE_TRACEFILE_H
 #define FAULTLINE_TRACEFILE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A list of clients in order of arrival.
- */
+/* A list of clients in order of arrival. */
 #include "capture/markers/clients.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Gives the kernel side the layout of each Python interpreter.
- */
+/* Gives the kernel side the layout of each Python interpreter. */
 #ifndef FAULTLINE_INTERPRETERS_H
 #define FAULTLINE_INTERPRETERS_H
 

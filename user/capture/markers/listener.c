@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Answers waiting programs first, then inspects what the kernel side has reported.
- */
+/* Answers waiting programs first, then inspects what the kernel side has reported. */
 #include "capture/markers/listener.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Each file is read once, and identified by device, inode and change time.
- */
+/* Each file is read once, and identified by device, inode and change time. */
 #include "capture/markers/marker_files.h"
 
 #include <errno.h>

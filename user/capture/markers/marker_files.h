@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Finds files with markers, attaches to them, and remembers them.
- */
+/* Finds files with markers, attaches to them, and remembers them. */
 #ifndef FAULTLINE_MARKER_FILES_H
 #define FAULTLINE_MARKER_FILES_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A hash table of program-file pairs.
- */
+/* A hash table of program-file pairs. */
 #include "capture/markers/marker_programs.h"
 
 #include <stddef.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The tracer's side of the process that listens to markers.
- */
+/* The tracer's side of the process that listens to markers. */
 #include "capture/markers/markers.h"
 
 #include <errno.h>

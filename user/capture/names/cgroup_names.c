@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Matches cgroup paths against patterns.
- */
+/* Matches cgroup paths against patterns. */
 #include "capture/names/cgroup_names.h"
 
 #include <limits.h>

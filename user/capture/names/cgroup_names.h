@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * How container engines and batch systems name cgroups. Works on paths only.
- */
+/* How container engines and batch systems name cgroups. Works on paths only. */
 #ifndef FAULTLINE_CGROUP_NAMES_H
 #define FAULTLINE_CGROUP_NAMES_H
 

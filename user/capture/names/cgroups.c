@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Finds paths of cgroups by id, and the id of a process's cgroup.
- */
+/* Finds paths of cgroups by id, and the id of a process's cgroup. */
 #include "capture/names/cgroups.h"
 
 #include <dirent.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Builds paths and ranks from what the kernel side read.
- */
+/* Builds paths and ranks from what the kernel side read. */
 #ifndef FAULTLINE_NAMES_H
 #define FAULTLINE_NAMES_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The files whose code processes have mapped, each open once.
- */
+/* The files whose code processes have mapped, each open once. */
 #ifndef FAULTLINE_MAPPED_FILES_H
 #define FAULTLINE_MAPPED_FILES_H
 

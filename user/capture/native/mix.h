@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Puts the frames of Python into a native stack, where the interpreter's own frames are.
- */
+/* Puts the frames of Python into a native stack, where the interpreter's own frames are. */
 #ifndef FAULTLINE_NATIVE_MIX_H
 #define FAULTLINE_NATIVE_MIX_H
 

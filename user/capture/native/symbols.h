@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Functions of a file, by address.
- */
+/* Functions of a file, by address. */
 #ifndef FAULTLINE_SYMBOLS_H
 #define FAULTLINE_SYMBOLS_H
 

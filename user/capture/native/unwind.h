@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Unwinds stacks and names their frames, with libdw. To be used in a process of its own.
- */
+/* Unwinds stacks and names their frames, with libdw. To be used in a process of its own. */
 #ifndef FAULTLINE_UNWIND_H
 #define FAULTLINE_UNWIND_H
 

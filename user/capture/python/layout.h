@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Finds out where CPython keeps the frames of its threads, from the file of the interpreter.
- */
+/* Finds out where CPython keeps the frames of its threads, from the file of the interpreter. */
 #ifndef FAULTLINE_PYTHON_LAYOUT_H
 #define FAULTLINE_PYTHON_LAYOUT_H
 

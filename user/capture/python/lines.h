@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Converts an instruction of a code object to a line.
- */
+/* Converts an instruction of a code object to a line. */
 #ifndef FAULTLINE_PYTHON_LINES_H
 #define FAULTLINE_PYTHON_LINES_H
 

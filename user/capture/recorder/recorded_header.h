@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Builds the header of a recording's trace.
- */
+/* Builds the header of a recording's trace. */
 #ifndef FAULTLINE_RECORDED_HEADER_H
 #define FAULTLINE_RECORDED_HEADER_H
 

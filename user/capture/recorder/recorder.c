@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The thread that moves records from the CPU buffers to the trace.
- */
+/* The thread that moves records from the CPU buffers to the trace. */
 #include "capture/recorder/recorder.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Looks up every process of the machine in the kernel side's map of tasks.
- */
+/* Looks up every process of the machine in the kernel side's map of tasks. */
 #include "capture/recorder/survivors.h"
 
 #include <dirent.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Followed processes that are still alive.
- */
+/* Followed processes that are still alive. */
 #ifndef FAULTLINE_SURVIVORS_H
 #define FAULTLINE_SURVIVORS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Sizes of the buffers between the kernel side and the user side.
- */
+/* Sizes of the buffers between the kernel side and the user side. */
 #ifndef FAULTLINE_BUFFER_SIZES_H
 #define FAULTLINE_BUFFER_SIZES_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A capture session: the programs chosen, loaded and attached, the CPU buffers and the totals.
- */
+/* A capture session: the programs chosen, loaded and attached, the CPU buffers and the totals. */
 #ifndef FAULTLINE_SESSION_H
 #define FAULTLINE_SESSION_H
 

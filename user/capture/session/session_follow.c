@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Follows a command from its exec on, or processes that already run.
- */
+/* Follows a command from its exec on, or processes that already run. */
 #include "capture/session/session_state.h"
 
 #include <bpf/bpf.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Loads and attaches the best variants that the kernel accepts, and detaches them.
- */
+/* Loads and attaches the best variants that the kernel accepts, and detaches them. */
 #include "capture/session/session_state.h"
 
 #include <bpf/libbpf.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads a session: its choices, the records that have arrived, the kernel side's counters.
- */
+/* Reads a session: its choices, the records that have arrived, the kernel side's counters. */
 #include "capture/session/session_state.h"
 
 #include <bpf/bpf.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Opens the BPF object and sets its constants and map sizes for a session.
- */
+/* Opens the BPF object and sets its constants and map sizes for a session. */
 #include "capture/session/session_state.h"
 
 #include <bpf/libbpf.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The state of a session. Only the files session*.c use it; others use session.h.
- */
+/* The state of a session. Only the files session*.c use it; others use session.h. */
 #ifndef FAULTLINE_SESSION_STATE_H
 #define FAULTLINE_SESSION_STATE_H
 

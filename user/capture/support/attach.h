@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Attaches loaded programs to the targets of their probes.
- */
+/* Attaches loaded programs to the targets of their probes. */
 #ifndef FAULTLINE_ATTACH_H
 #define FAULTLINE_ATTACH_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The table of features. Those that a whole layer needs are in the probe table.
- */
+/* The table of features. Those that a whole layer needs are in the probe table. */
 #include "capture/support/features.h"
 
 enum question { HOOK, KFUNC, MEMBER, NOT_PREEMPTED };

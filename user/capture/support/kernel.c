@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Probes the kernel.
- */
+/* Probes the kernel. */
 #include "capture/support/kernel.h"
 
 #include <bpf/bpf.h>

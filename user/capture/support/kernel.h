@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * What this kernel and these privileges allow; tries where there is no other way to know.
- */
+/* What this kernel and these privileges allow; tries where there is no other way to know. */
 #ifndef FAULTLINE_KERNEL_H
 #define FAULTLINE_KERNEL_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * How often the kernel skipped programs, by its own count.
- */
+/* How often the kernel skipped programs, by its own count. */
 #ifndef FAULTLINE_MISSED_H
 #define FAULTLINE_MISSED_H
 

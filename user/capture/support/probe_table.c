@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The probe table: one row per program, grouped by layer, part and variant.
- */
+/* The probe table: one row per program, grouped by layer, part and variant. */
 #include "capture/support/probes.h"
 
 #include <assert.h>

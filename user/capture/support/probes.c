@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Chooses variants from the probe table that this kernel supports.
- */
+/* Chooses variants from the probe table that this kernel supports. */
 #include "capture/support/probes.h"
 
 #include <errno.h>

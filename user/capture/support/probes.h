@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The probe table: which programs make up a layer, in which variants, best first.
- */
+/* The probe table: which programs make up a layer, in which variants, best first. */
 #ifndef FAULTLINE_PROBES_H
 #define FAULTLINE_PROBES_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The list of refused programs, with reasons taken from the verifier's logs.
- */
+/* The list of refused programs, with reasons taken from the verifier's logs. */
 #include "capture/support/refusal.h"
 
 #include <errno.h>

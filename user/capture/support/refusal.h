@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Programs that the kernel refused although it supports their targets, and its reasons.
- */
+/* Programs that the kernel refused although it supports their targets, and its reasons. */
 #ifndef FAULTLINE_REFUSAL_H
 #define FAULTLINE_REFUSAL_H
 

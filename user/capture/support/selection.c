@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Converts lists of words to masks.
- */
+/* Converts lists of words to masks. */
 #include "capture/support/selection.h"
 
 #include <errno.h>

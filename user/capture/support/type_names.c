@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A hash table of types by name.
- */
+/* A hash table of types by name. */
 #include "capture/support/type_names.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Chooses the types that an object needs, and writes them.
- */
+/* Chooses the types that an object needs, and writes them. */
 #include "capture/support/types.h"
 
 #include <errno.h>

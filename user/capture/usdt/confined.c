@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Runs a child that has given up every right to do harm.
- */
+/* Runs a child that has given up every right to do harm. */
 #include "capture/usdt/confined.h"
 
 #include <errno.h>

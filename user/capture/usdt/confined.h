@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Runs code that reads hostile input in a separate process, which can do nothing else.
- */
+/* Runs code that reads hostile input in a separate process, which can do nothing else. */
 #ifndef FAULTLINE_CONFINED_H
 #define FAULTLINE_CONFINED_H
 

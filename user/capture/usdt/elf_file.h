@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads ELF files that may be hostile. To be used in a confined process only (confined.h).
- */
+/* Reads ELF files that may be hostile. To be used in a confined process only (confined.h). */
 #ifndef FAULTLINE_ELF_FILE_H
 #define FAULTLINE_ELF_FILE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Finds the markers of a program or library in the notes of its file.
- */
+/* Finds the markers of a program or library in the notes of its file. */
 #ifndef FAULTLINE_NOTES_H
 #define FAULTLINE_NOTES_H
 

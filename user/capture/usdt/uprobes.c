@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Attaches uprobes by file and offset.
- */
+/* Attaches uprobes by file and offset. */
 #include "capture/usdt/uprobes.h"
 
 #include <bpf/bpf.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The subcommands. Each takes its own argv (argv[0] is its name) and returns the exit status.
- */
+/* The subcommands. Each takes its own argv (argv[0] is its name) and returns the exit status. */
 #ifndef FAULTLINE_COMMAND_H
 #define FAULTLINE_COMMAND_H
 

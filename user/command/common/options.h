@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Options as tables: parsing, --help, -q and -v from one description.
- */
+/* Options as tables: parsing, --help, -q and -v from one description. */
 #ifndef FAULTLINE_OPTIONS_H
 #define FAULTLINE_OPTIONS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Writes files under temporary names and renames them when they are complete.
- */
+/* Writes files under temporary names and renames them when they are complete. */
 #include "command/common/output_file.h"
 
 #include <errno.h>

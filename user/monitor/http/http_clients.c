@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Keeps the list of clients. Refuses those over the limit, and disconnects slow ones.
- */
+/* Keeps the list of clients. Refuses those over the limit, and disconnects slow ones. */
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Parses blocks.
- */
+/* Parses blocks. */
 #include "trace/format/block.h"
 
 #include <errno.h>

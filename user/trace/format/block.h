@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Parses the blocks of a trace. Private to user/trace.
- */
+/* Parses the blocks of a trace. Private to user/trace. */
 #ifndef FAULTLINE_TRACE_BLOCK_H
 #define FAULTLINE_TRACE_BLOCK_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Columns of integers, narrow in a file and wide in memory.
- */
+/* Columns of integers, narrow in a file and wide in memory. */
 #include "trace/format/column.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Packs msgpack into a growing buffer.
- */
+/* Packs msgpack into a growing buffer. */
 #include "trace/format/pack.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Lists the blocks of a file and loads its strings, using the index.
- */
+/* Lists the blocks of a file and loads its strings, using the index. */
 #include "trace/read/catalog.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Fills a struct trace_error.
- */
+/* Fills a struct trace_error. */
 #include "trace/read/error.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Fills a struct trace_error. Private to user/trace.
- */
+/* Fills a struct trace_error. Private to user/trace. */
 #ifndef FAULTLINE_TRACE_ERROR_H
 #define FAULTLINE_TRACE_ERROR_H
 

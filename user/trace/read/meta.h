@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Packs and parses the header and the totals as msgpack. Private to user/trace.
- */
+/* Packs and parses the header and the totals as msgpack. Private to user/trace. */
 #ifndef FAULTLINE_TRACE_META_H
 #define FAULTLINE_TRACE_META_H
 

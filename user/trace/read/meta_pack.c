@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Packs the header and the totals of a trace.
- */
+/* Packs the header and the totals of a trace. */
 #include "trace/read/meta.h"
 
 #include "trace/format/format.h"

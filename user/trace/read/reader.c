@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Opens a trace and gives access to its contents.
- */
+/* Opens a trace and gives access to its contents. */
 #include "trace/read/reader_state.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads the columns of a block.
- */
+/* Reads the columns of a block. */
 #include "trace/read/reader_state.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * State of a trace reader. Private to reader*.c.
- */
+/* State of a trace reader. Private to reader*.c. */
 #ifndef FAULTLINE_READER_STATE_H
 #define FAULTLINE_READER_STATE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The strings of a trace by id. Private to user/trace.
- */
+/* The strings of a trace by id. Private to user/trace. */
 #ifndef FAULTLINE_TRACE_TEXTS_H
 #define FAULTLINE_TRACE_TEXTS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Writes frames, index and tail of a trace file.
- */
+/* Writes frames, index and tail of a trace file. */
 #include "trace/write/output.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads values from records.
- */
+/* Reads values from records. */
 #include "trace/write/records.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads values from adjacent records of the same layout.
- */
+/* Reads values from adjacent records of the same layout. */
 #ifndef FAULTLINE_RECORDS_H
 #define FAULTLINE_RECORDS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Packs blocks of strings.
- */
+/* Packs blocks of strings. */
 #include "trace/write/string_block.h"
 
 #include <errno.h>

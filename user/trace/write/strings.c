@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A hash table with open addressing over one arena.
- */
+/* A hash table with open addressing over one arena. */
 #include "trace/write/strings.h"
 
 #include <errno.h>

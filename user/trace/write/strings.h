@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Remembers in bounded memory which strings a writer has written, and under which ids.
- */
+/* Remembers in bounded memory which strings a writer has written, and under which ids. */
 #ifndef FAULTLINE_TRACE_STRINGS_H
 #define FAULTLINE_TRACE_STRINGS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * A queue of jobs and the thread that processes them.
- */
+/* A queue of jobs and the thread that processes them. */
 #include "trace/write/worker.h"
 
 #include <errno.h>
