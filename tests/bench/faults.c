@@ -8,7 +8,6 @@
  *   major   cold, one touch per 256 KiB in random order, with the kernel's default readahead
  *   random  cold, every page in random order under MADV_RANDOM: one small read per fault
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
  *
  * usage: spans pairs|floor SECONDS
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <linux/bpf.h>

@@ -5,7 +5,6 @@
  *
  * usage: http_pages LISTEN [--callers N] [--ms N] [--bytes N] [--token-file FILE]
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
  * usage: jobs_served LISTEN [--interval MS] [--token-file FILE] [--flight STATUS]
  *        [--lines on]
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

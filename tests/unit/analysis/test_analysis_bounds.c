@@ -6,7 +6,6 @@
 #include "unit_test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -5,9 +5,6 @@
  */
 #include "unit_test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "ask_report.h"
 
 #define EPOCH(digit)                                                                               \

@@ -5,8 +5,6 @@
  */
 #include "unit_test.h"
 
-#include <stdio.h>
-
 #include "analysis/order/cursor.h"
 #include "ask_report.h"
 #include "tests/random.h"

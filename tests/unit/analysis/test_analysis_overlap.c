@@ -6,7 +6,6 @@
 #include "unit_test.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "ask_report.h"

@@ -6,7 +6,6 @@
  */
 #include "unit_test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/events/series.h"

@@ -3,7 +3,6 @@
 #include "unit_test.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "ask_report.h"
 

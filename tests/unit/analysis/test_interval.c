@@ -2,7 +2,6 @@
 /* The measure of a union of intervals, checked by filling squares one by one. */
 #include "unit_test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/interval.h"

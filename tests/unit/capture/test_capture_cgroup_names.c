@@ -2,7 +2,6 @@
 /* Containers and jobs from cgroup paths: those that engines create, and lookalikes. */
 #include "unit_test.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "capture/names/cgroup_names.h"

@@ -2,7 +2,6 @@
 /* The parts that do not need libdw: frames of Python inside native ones, and perf maps. */
 #include "unit_test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/native/mix.h"

@@ -2,7 +2,6 @@
 /* Data waiting for writeback, checked against a model that tracks every page. */
 #include "unit_test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/devices/dirty_map.h"

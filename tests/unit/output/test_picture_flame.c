@@ -5,9 +5,6 @@
  */
 #include "unit_test.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "analysis/picture/pictures.h"
 #include "ask_report.h"
 #include "output/page/html.h"

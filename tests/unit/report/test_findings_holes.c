@@ -5,9 +5,6 @@
  */
 #include "unit_test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "findings_made.h"
 #include "trace/format/flags.h"
 

@@ -5,8 +5,6 @@
  */
 #include "unit_test.h"
 
-#include <stdio.h>
-
 #include <zstd.h>
 
 #include "forged_trace.h"

@@ -6,7 +6,6 @@
 
 #include "analysis/events/device_list.h"
 #include "analysis/shared/trace_text.h"
-#include "base/units.h"
 
 #define USERS_MAX 64 /* per device; further users count as the last one */
 #define GENERATIONS_MAX 4096

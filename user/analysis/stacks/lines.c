@@ -3,7 +3,6 @@
 #include "analysis/stacks/lines.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

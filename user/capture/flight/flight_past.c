@@ -2,9 +2,7 @@
 /* Applies records in order: a fork adds a process, an exec sets what it runs. */
 #include "capture/flight/flight_past.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

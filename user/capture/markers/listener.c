@@ -19,7 +19,6 @@
 
 #include "capture/markers/clients.h"
 #include "capture/host/helper.h"
-#include "capture/host/host.h"
 #include "capture/markers/interpreters.h"
 #include "capture/markers/marker_files.h"
 #include "capture/markers/marker_programs.h"

@@ -6,7 +6,6 @@
 #include "capture/names/job_names.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
 #include <limits.h>

@@ -5,7 +5,6 @@
  */
 #include "capture/native/mapped_files.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 #include "capture/session/buffer_sizes.h"
 
-#include <errno.h>
-
 #include "bpf/records/event.h"
 
 #define BUFFER_BYTES_MAX (8u << 20)	  /* per CPU buffer, by default */

@@ -3,7 +3,6 @@
  * Writes stacks in the folded format of flamegraph.pl, one line each: frames separated by
  * semicolons, the outermost first, then a space and a number.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

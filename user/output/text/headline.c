@@ -3,7 +3,6 @@
 #include "output/text/headline.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -14,7 +14,6 @@
  * Times are in us, to the ns, since the start of the earliest trace; "otherData" has the wall-clock
  * time of that start.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
