@@ -359,12 +359,16 @@ double threads_cpu_of_io(const struct results *results)
 double threads_busy_of_io(const struct results *results)
 {
 	const struct thread_times all = times_of_all(results);
-	const uint64_t cpu_ns = all.states[THREAD_CPU];
+	const double cpu_ns = thread_times_io_cpu(&all);
+	const double runnable_ns =
+		all.states[THREAD_CPU]
+			? all.states[THREAD_RUNNABLE] * (cpu_ns / all.states[THREAD_CPU])
+			: 0;
 
-	return cpu_ns ? fmin(threads_cpu_of_io(results) *
-				     (1 + (double)all.states[THREAD_RUNNABLE] / cpu_ns),
-			     1)
-		      : 0;
+	if (!all.io_ns || cpu_ns >= all.io_ns)
+		return 0;
+	return fmin(cpu_ns + runnable_ns, clock_subtract(all.io_ns, all.states[THREAD_STORAGE])) /
+	       all.io_ns;
 }
 
 uint64_t threads_computing_ns(const struct results *results)

@@ -45,7 +45,7 @@ uint64_t thread_times_io_cpu(const struct thread_times *times);
 /* Returns the part of the time of all threads' operations that was on a CPU; 0 if unknown. */
 double threads_cpu_of_io(const struct results *results);
 /* The same with the time waiting for a CPU, of which operations have the same part as of the time
- * on it. */
+ * on it; without the time blocked for storage. */
 double threads_busy_of_io(const struct results *results);
 void thread_times_add(struct thread_times *sum, const struct thread_times *times);
 /* Returns the time that all threads were on a CPU or waited for one, in ns; 0 if unknown. */
