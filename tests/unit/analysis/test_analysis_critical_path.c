@@ -114,7 +114,7 @@ TEST(test_pieces)
 	waits(&made, 10, 100 * MS, 105 * MS, 0);
 	waits(&made, 10, 106 * MS, 111 * MS, 0);
 	waits(&made, 10, 112 * MS, 114 * MS, 11);
-	waits(&made, 10, 200 * MS, 205 * MS, 0); /* nothing tells who ends it */
+	waits(&made, 10, 200 * MS, 205 * MS, 0); /* its waker is unknown */
 	report = finish(&made);
 	check_thread(report, 10, END - 10 - 17 * MS, 0, 5 * MS);
 	check_thread(report, 11, 12 * MS, 0, 0);
