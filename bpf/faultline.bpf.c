@@ -5,6 +5,7 @@
  * kernel functions.
  */
 #include "core/state.bpf.c"
+#include "core/loop_check.bpf.c"
 #include "task/task.bpf.c"
 #include "task/attach.bpf.c"
 #include "thread/thread.bpf.c"

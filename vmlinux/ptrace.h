@@ -4,6 +4,8 @@
  *
  * At the exit the arguments are still in their registers, except for arm64's first, which the
  * result overwrites and the kernel saves in orig_x0.
+ *
+ * These macros read a register by REG, as in bpf/core/kernel.h.
  */
 #ifndef VMLINUX_PTRACE_H
 #define VMLINUX_PTRACE_H
@@ -18,15 +20,15 @@ struct pt_regs {
 	unsigned long ip, sp;
 } CORE_STRUCT;
 
-#define SYSCALL_NUMBER(regs) ((regs)->orig_ax)
-#define REGS_IP(regs) ((regs)->ip)
-#define REGS_SP(regs) ((regs)->sp)
-#define SYSCALL_ARG0(regs) ((regs)->di)
-#define SYSCALL_ARG1(regs) ((regs)->si)
-#define SYSCALL_ARG2(regs) ((regs)->dx)
-#define SYSCALL_ARG3(regs) ((regs)->r10)
-#define SYSCALL_ARG4(regs) ((regs)->r8)
-#define SYSCALL_ARG5(regs) ((regs)->r9)
+#define SYSCALL_NUMBER(regs) REG(regs, orig_ax)
+#define REGS_IP(regs) REG(regs, ip)
+#define REGS_SP(regs) REG(regs, sp)
+#define SYSCALL_ARG0(regs) REG(regs, di)
+#define SYSCALL_ARG1(regs) REG(regs, si)
+#define SYSCALL_ARG2(regs) REG(regs, dx)
+#define SYSCALL_ARG3(regs) REG(regs, r10)
+#define SYSCALL_ARG4(regs) REG(regs, r8)
+#define SYSCALL_ARG5(regs) REG(regs, r9)
 
 #elif defined(__TARGET_ARCH_arm64)
 
@@ -45,15 +47,15 @@ struct pt_regs {
 	int syscallno;
 } CORE_STRUCT;
 
-#define SYSCALL_NUMBER(regs) ((__u32)(regs)->syscallno)
-#define REGS_IP(regs) ((regs)->pc)
-#define REGS_SP(regs) ((regs)->sp)
-#define SYSCALL_ARG0(regs) ((regs)->orig_x0)
-#define SYSCALL_ARG1(regs) ((regs)->regs[1])
-#define SYSCALL_ARG2(regs) ((regs)->regs[2])
-#define SYSCALL_ARG3(regs) ((regs)->regs[3])
-#define SYSCALL_ARG4(regs) ((regs)->regs[4])
-#define SYSCALL_ARG5(regs) ((regs)->regs[5])
+#define SYSCALL_NUMBER(regs) ((__u32)REG(regs, syscallno))
+#define REGS_IP(regs) REG(regs, pc)
+#define REGS_SP(regs) REG(regs, sp)
+#define SYSCALL_ARG0(regs) REG(regs, orig_x0)
+#define SYSCALL_ARG1(regs) REG(regs, regs[1])
+#define SYSCALL_ARG2(regs) REG(regs, regs[2])
+#define SYSCALL_ARG3(regs) REG(regs, regs[3])
+#define SYSCALL_ARG4(regs) REG(regs, regs[4])
+#define SYSCALL_ARG5(regs) REG(regs, regs[5])
 
 #else
 #error "x86 and arm64 are supported"

@@ -181,7 +181,7 @@ static long aio_reap_step(__u32 i, struct aio_walk *walk)
 }
 LOOP_STEP(aio_reap_step)
 
-static __noinline int aio_reap(struct call_args *args, __s64 result)
+static __always_inline int aio_reap(struct call_args *args, __s64 result)
 {
 	struct aio_walk walk = {
 		.mm = (__u64)TASK_POINTER(bpf_get_current_task_btf(), mm),

@@ -83,7 +83,7 @@ __noinline int async_send_names(struct async_operation *done, struct async_names
 	BARRIER_VAR(bytes);
 	if (bytes > sizeof(names->text))
 		bytes = sizeof(names->text);
-	bpf_probe_read_kernel(event->text, bytes, names->text);
+	read_kernel(event->text, bytes, names->text);
 	ring_output(&event->call.header, RECORD_ASYNC, done->account.start_ns,
 		    sizeof(*event) + bytes, done->owner);
 	scratch_put(event);

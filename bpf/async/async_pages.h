@@ -11,9 +11,13 @@
 /* The request that an io worker is processing; 0: none. */
 static __always_inline __u64 async_worker_request(struct task_struct *task)
 {
-	void *worker = TASK_POINTER(task, worker_private);
-	struct io_wq_work *work = worker ? KREAD(io_worker, worker, cur_work) : NULL;
+	struct io_wq_work *work;
+	void *worker;
 
+	if (!bpf_core_field_exists(task->worker_private))
+		return 0; /* before 5.17, where the layer is off */
+	worker = TASK_POINTER(task, worker_private);
+	work = worker ? KREAD(io_worker, worker, cur_work) : NULL;
 	return work ? (__u64)work - bpf_core_field_offset(struct io_kiocb, work) : 0;
 }
 

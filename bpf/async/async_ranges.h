@@ -112,7 +112,7 @@ static long range_step(__u32 i, struct range_search *search)
 	if (!operation || operation->account.mapping != add->mapping ||
 	    operation->owner.pid != search->pid)
 		return 0;
-	if (!(operation->row.traits & ASYNC_WRITES) == add->locked)
+	if (!(operation->row.traits & ASYNC_WRITES) == !!add->locked)
 		distance |= RANGE_UNLIKELY;
 	if (distance >= search->distance)
 		return 0;

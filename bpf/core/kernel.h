@@ -52,6 +52,24 @@ static void *(*const rdonly_cast)(const void *obj, __u32 btf_id) = (void *)RDONL
 		__task->f;                                                                         \
 	})
 
+/* A register of a task, whose address is a plain number before 5.15: see task_regs. */
+#ifdef FAULTLINE_PROBE_READ
+static __noinline __u64 register_at(const void *at)
+{
+	__u64 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), at);
+	return value;
+}
+
+#define REG(regs, name)                                                                            \
+	(bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)                       \
+		 ? (regs)->name                                                                    \
+		 : register_at(KFIELD(pt_regs, regs, name)))
+#else
+#define REG(regs, name) ((regs)->name)
+#endif
+
 /* A task, given only its address. */
 #define KTASK(address)                                                                             \
 	((struct task_struct *)rdonly_cast((const void *)(address),                                \
@@ -94,6 +112,11 @@ static __always_inline __u32 lower_half(__u64 pointer)
 /* Field `f`, by KREAD or KNUMBER, of what the page cache holds: a folio, or a page before 5.16. */
 #define KFOLIO(READ, p, f)                                                                         \
 	(bpf_core_type_exists(struct folio) ? READ(folio, p, f) : READ(page___cache, p, f))
+
+/* These helpers with a size of 64 bits, for one that is not constant: in a move of 32 bits, 5.14
+ * loses its bounds. */
+static long (*const read_user)(void *to, __u64 bytes, const void *from) = (void *)112;
+static long (*const read_kernel)(void *to, __u64 bytes, const void *from) = (void *)113;
 
 /* Keeps the compiler from moving arithmetic on a checked value ahead of its check. */
 #define BARRIER_VAR(v) asm volatile("" : "+r"(v))

@@ -12,13 +12,15 @@
  * none. */
 static __always_inline __u32 pid_at_level(__u64 numbers, __u32 level)
 {
+	struct address pid = { numbers };
 	__u32 number = 0;
 
 	if (!numbers || level > KREAD(pid, numbers, level))
 		return 0;
-	numbers += bpf_core_field_offset(struct pid, numbers) +
-		   (__u64)level * bpf_core_type_size(struct upid) +
-		   bpf_core_field_offset(struct upid, nr);
+	/* As a number: before 5.15, pointers allow no arithmetic with what is not constant. */
+	numbers = address_number(&pid) + bpf_core_field_offset(struct pid, numbers) +
+		  (__u64)level * bpf_core_type_size(struct upid) +
+		  bpf_core_field_offset(struct upid, nr);
 	bpf_probe_read_kernel(&number, sizeof(number), (void *)numbers);
 	return number;
 }

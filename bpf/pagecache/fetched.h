@@ -15,7 +15,7 @@ struct page_add {
 	struct inode *host;
 	__u64 index;
 	__u32 pages;
-	bool locked; /* inode locked by the task: file systems lock it to write, never to read */
+	__u32 locked; /* inode locked by the task: file systems lock it to write, never to read */
 };
 
 /* These functions are global, because they are needed once per file (bpf/core/file.h). Adds the

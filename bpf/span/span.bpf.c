@@ -55,8 +55,8 @@ static __always_inline __u32 span_args(struct event_span *event, __u32 at, __u64
 	BARRIER_VAR(bytes);
 	if (bytes > EVENT_SPAN_ARGS_BYTES)
 		return 0;
-	if (bpf_probe_read_user(event->text + (at & (EVENT_SPAN_TEXT_BYTES - 1)), bytes,
-				(const void *)from)) {
+	if (read_user(event->text + (at & (EVENT_SPAN_TEXT_BYTES - 1)), bytes,
+		      (const void *)from)) {
 		event->flags |= TRACE_SPAN_UNREAD;
 		return 0;
 	}

@@ -131,7 +131,7 @@ static __always_inline __s32 text_copy(const struct python_layout *layout, void 
 	if (bytes > bytes_max)
 		return -1;
 	string += *width ? layout->text_other : layout->text_ascii;
-	return bpf_probe_read_user(to, bytes, (void *)string) ? -1 : (__s32)bytes;
+	return read_user(to, bytes, (void *)string) ? -1 : (__s32)bytes;
 }
 
 /* --- identity of code objects --- */
@@ -207,8 +207,7 @@ static __noinline bool hash_table(struct hash_walk *walk, __u64 table)
 	table += BYTES_CONTENT;
 	bytes = length > 2 * HASH_END_BYTES ? HASH_END_BYTES : length;
 	BARRIER_VAR(bytes);
-	if (bytes > 2 * HASH_END_BYTES ||
-	    bpf_probe_read_user(walk->draft->text, bytes, (void *)table))
+	if (bytes > 2 * HASH_END_BYTES || read_user(walk->draft->text, bytes, (void *)table))
 		return false;
 	hash_text(walk, bytes);
 	if (length <= 2 * HASH_END_BYTES)

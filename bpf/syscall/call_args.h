@@ -44,11 +44,19 @@ struct call_args {
 	__u64 at[8];
 };
 
-static __always_inline void call_args_read(struct call_args *args, struct pt_regs *regs)
+/* In a frame of its own if reads are calls. */
+#ifdef FAULTLINE_PROBE_READ
+static __noinline
+#else
+static __always_inline
+#endif
+	int
+	call_args_read(struct call_args *args, struct pt_regs *regs)
 {
 	*args = (struct call_args) { { 0, SYSCALL_ARG0(regs), SYSCALL_ARG1(regs),
 				       SYSCALL_ARG2(regs), SYSCALL_ARG3(regs), SYSCALL_ARG4(regs),
 				       SYSCALL_ARG5(regs) } };
+	return 0;
 }
 
 static __always_inline __u64 call_arg(const struct call_args *args, __u32 number)

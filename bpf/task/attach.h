@@ -178,8 +178,7 @@ static __always_inline __u32 attach_command(struct event_exec *record)
 	if (bytes > EVENT_COMMAND_BYTES)
 		bytes = EVENT_COMMAND_BYTES;
 	BARRIER_VAR(bytes);
-	if (bytes > EVENT_COMMAND_BYTES ||
-	    bpf_probe_read_user(record->command, bytes, (void *)mm->arg_start))
+	if (bytes > EVENT_COMMAND_BYTES || read_user(record->command, bytes, (void *)mm->arg_start))
 		return 0;
 	return bytes;
 }

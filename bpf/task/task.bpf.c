@@ -167,7 +167,7 @@ static __always_inline void task_send_exec(struct task_struct *task, struct mm_s
 	BARRIER_VAR(bytes);
 	if (bytes > EVENT_COMMAND_BYTES)
 		goto out;
-	if (bpf_probe_read_user(record->command, bytes, (void *)mm->arg_start))
+	if (read_user(record->command, bytes, (void *)mm->arg_start))
 		bytes = 0;
 	record->command_bytes = bytes;
 	ring_output(&record->header, RECORD_EXEC, now_ns, sizeof(*record) + bytes, owner_of(task));

@@ -35,8 +35,15 @@
 	FUNCTION(vwritev, vfs_writev, WRITEV, VECTOR)
 /* for other parts of the kernel */
 #define VFS_KERNEL(FUNCTION)                                                                       \
-	FUNCTION(kread, __kernel_read, KERNEL_READ, KERNEL_BUFFER)                                 \
 	FUNCTION(kwrite, __kernel_write_iter, KERNEL_WRITE, KERNEL_ITER)                           \
+	VFS_KERNEL_OTHER(FUNCTION)
+#define VFS_KERNEL_OLD(FUNCTION)                                                                   \
+	VFS_KERNEL_WRITE_OLD(FUNCTION)                                                             \
+	VFS_KERNEL_OTHER(FUNCTION)
+#define VFS_KERNEL_WRITE_OLD(FUNCTION)                                                             \
+	FUNCTION(okwrite, __kernel_write, KERNEL_WRITE, KERNEL_BUFFER)
+#define VFS_KERNEL_OTHER(FUNCTION)                                                                 \
+	FUNCTION(kread, __kernel_read, KERNEL_READ, KERNEL_BUFFER)                                 \
 	FUNCTION(iread, vfs_iter_read, ITER_READ, ITER)                                            \
 	FUNCTION(iwrite, vfs_iter_write, ITER_WRITE, ITER)
 #define VFS_IOCBS(FUNCTION)                                                                        \

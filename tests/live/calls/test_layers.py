@@ -420,6 +420,19 @@ class NoLoop(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
+    def test_unsafe_loops(self):
+        """Some such kernels take the wrong functions for a loop, and are not used."""
+        done = subprocess.run(
+            [machine().program("oldkernel"), "-f", self.HELPER, "-p", "fl_loop_check",
+             machine().faultline, "run", "--", "true"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn("cannot loop in BPF programs safely", done.stderr)
+
     def test_same_layers(self):
         plain = faultline("check", "--format", "json").stdout
         hidden = self.hiding("check", "--format", "json")

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Runs a command on a kernel that appears to lack some helpers: programs that call them are
- * rejected with such a kernel's verifier message. Without -f, those that loop, as before 5.13. With
- * program names, rejects those instead. Everything else reaches the real kernel.
+ * rejected with such a kernel's verifier message, and so are programs by name. By default, the
+ * helpers that loop are missing, as before 5.13. Everything else reaches the real kernel.
  *
- *   oldkernel [-f HELPER,HELPER... | -p PROGRAM,PROGRAM...] COMMAND [ARG...]
+ *   oldkernel [-f HELPER,HELPER...] [-p PROGRAM,PROGRAM...] COMMAND [ARG...]
  *
  * Helpers are given by their numbers.
  */
@@ -24,9 +24,9 @@
 #include <unistd.h>
 
 #define INSNS_MAX 65536
+#define LOOPS "164,181" /* bpf_for_each_map_elem, bpf_loop */
 
-static const char *helpers = "164,181"; /* bpf_for_each_map_elem, bpf_loop */
-static const char *programs;		/* NULL: programs that call the helpers */
+static const char *helpers = "", *programs = "";
 
 static void die(const char *what)
 {
@@ -94,7 +94,7 @@ static int is_refused(const struct seccomp_notif *call)
 	if (memory < 0)
 		die(path);
 	if (pread(memory, &attr, offsetof(union bpf_attr, prog_ifindex), call->data.args[1]) > 0)
-		refused = programs ? is_in(programs, attr.prog_name) : helper_called(memory, &attr);
+		refused = is_in(programs, attr.prog_name) ? 1 : helper_called(memory, &attr);
 	size = snprintf(said, sizeof(said),
 			"0: (95) exit\ninvalid func unknown#%d\nprocessed 1 insns\n", refused);
 	if (refused && attr.log_buf && attr.log_size > (__u32)size &&
@@ -124,11 +124,13 @@ int main(int argc, char **argv)
 	pid_t helper, self = getpid();
 	int listener;
 
-	if (argc > 2 && (!strcmp(argv[1], "-f") || !strcmp(argv[1], "-p"))) {
+	while (argc > 2 && (!strcmp(argv[1], "-f") || !strcmp(argv[1], "-p"))) {
 		*(argv[1][1] == 'f' ? &helpers : &programs) = argv[2];
 		argv += 2;
 		argc -= 2;
 	}
+	if (!helpers[0] && !programs[0])
+		helpers = LOOPS;
 	if (argc < 2)
 		return 2;
 	/* The command keeps our PID and the supervisor is a child, so that our parent waits for the

@@ -123,11 +123,35 @@ void session_say_no_buffers(const struct session *session, int err)
 		  strerror(-err));
 }
 
+/* Kernels without bpf_loop may be unsafe to use: see bpf/core/loop_check.bpf.c. */
+static int check_loops(struct session *session)
+{
+	size_t refused = session->refused.count;
+	char *verifier_log;
+	int err;
+
+	if (kernel_has_loop(session->kernel))
+		return 0;
+	verifier_log = malloc(VERIFIER_LOG_BYTES);
+	err = verifier_log ? try_alone(session, "fl_loop_check", verifier_log) : -ENOMEM;
+	free(verifier_log);
+	if (err || session->refused.count == refused)
+		return err;
+	log_error("this kernel cannot loop in BPF programs safely (%s): it needs commit "
+		  "3990ed4c4266, part of Linux 5.16 and of later 5.15 releases",
+		  session->refused.rows[refused].why);
+	return -ENOTSUP;
+}
+
 int session_load(struct session *session)
 {
+	int err = check_loops(session);
+
+	if (err)
+		return err;
 	for (;;) {
 		size_t refused = session->refused.count;
-		int err, status;
+		int status;
 
 		probes_choose(session->kernel, session->options.layers, uses_of(&session->options),
 			      &session->options.forced, &session->refused, &session->choice);

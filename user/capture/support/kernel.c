@@ -443,6 +443,11 @@ bool kernel_has_kfunc(struct kernel *kernel, const char *name)
 	return kernel_function_id(kernel, name) > 0;
 }
 
+bool kernel_has_loop(const struct kernel *kernel)
+{
+	return kernel->has_loop;
+}
+
 bool kernel_reads_plainly(struct kernel *kernel)
 {
 	return kernel->has_loop && kernel_has_kfunc(kernel, "bpf_rdonly_cast");

@@ -75,6 +75,9 @@ int kernel_enum_value(struct kernel *kernel, const char *name);
 int kernel_function_id(const struct kernel *kernel, const char *name);
 bool kernel_has_kfunc(struct kernel *kernel, const char *name);
 
+/* Whether the kernel has the helper bpf_loop. */
+bool kernel_has_loop(const struct kernel *kernel);
+
 /* Whether the kernel has what the faster build of the BPF programs needs: see bpf/core/kernel.h. */
 bool kernel_reads_plainly(struct kernel *kernel);
 

@@ -290,7 +290,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_VFS,
 		.required = true,
-		.variants = { VFS_LADDER(VFS_KERNEL) },
+		.variants = { VFS_LADDER_OR(VFS_KERNEL, VFS_KERNEL_OLD) },
 	},
 	{
 		.layer = LAYER_VFS,
