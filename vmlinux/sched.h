@@ -128,6 +128,11 @@ struct rt_mutex_base {
 	struct task_struct *owner; /* and flags in the lowest bits */
 } CORE_STRUCT;
 
+/* Before. */
+struct rt_mutex___owner {
+	struct task_struct *owner;
+} CORE_STRUCT;
+
 struct rt_mutex_waiter {
 	struct rt_mutex_base *lock;
 } CORE_STRUCT;

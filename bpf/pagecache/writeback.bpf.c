@@ -26,7 +26,7 @@ static __always_inline __u32 throttle_op(struct task_state *state, __u32 *file)
 /* Adds a pause to its profile slot instead of recording it. */
 __noinline int profile_pause(struct op_account *pause, __u64 pause_ns)
 {
-	struct profile_done done;
+	struct profile_done done = {};
 
 	if (!pause)
 		return 0;
@@ -44,7 +44,7 @@ static __always_inline int throttle_send(__s64 pauses, __u64 unit_ns)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 	struct event_throttle *event;
-	struct op_account pause;
+	struct op_account pause = {};
 	__u64 pause_ns;
 	__u32 during;
 

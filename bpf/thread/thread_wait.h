@@ -111,13 +111,15 @@ static __always_inline void wait_note_owner(struct thread_account *thread, struc
 
 	thread->owner_pid = thread->owner_tid = 0;
 	if (call->on != WAIT_ON_FUTEX || (op != FUTEX_LOCK_PI && op != FUTEX_LOCK_PI2) ||
-	    !bpf_core_type_exists(struct rt_mutex_base) ||
 	    !bpf_core_field_exists(task->pi_blocked_on))
 		return;
 	waiter = TASK_POINTER(task, pi_blocked_on);
 	lock = waiter ? KREAD(rt_mutex_waiter, waiter, lock) : NULL;
 	if (lock) /* as a number: the verifier allows no bit operations on pointers */
-		bpf_probe_read_kernel(&owner, sizeof(owner), KFIELD(rt_mutex_base, lock, owner));
+		bpf_probe_read_kernel(&owner, sizeof(owner),
+				      bpf_core_type_exists(struct rt_mutex_base)
+					      ? KFIELD(rt_mutex_base, lock, owner)
+					      : KFIELD(rt_mutex___owner, lock, owner));
 	owner &= ~RT_MUTEX_FLAGS;
 	if (!owner)
 		return;

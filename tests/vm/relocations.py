@@ -31,7 +31,7 @@ ALTERNATIVES = [
                    "io_mkdir.filename", "io_mkdir.filename.__incomplete_filename",
                    "task_struct.worker_private", "trace_event_raw_io_uring_complete.req",
                    "trace_event_raw_io_uring_complete.res")),
-    {"rt_mutex_base.owner", "mm_struct.mm_rb.rb_node"},  # since 5.15, and checked first
+    {"rt_mutex_base.owner", "rt_mutex.owner"},  # since and before 5.15
     {"blkdev_dio.flags", "blkdev_dio.is_sync"},  # since and before 5.16
     {"request_queue.disk", "request.rq_disk"},  # since and before 5.15
     {"bio.bi_iter.bi_bvec_done", "bio.bi_iter.bi_offset"},  # before and since 7.3
