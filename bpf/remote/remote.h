@@ -24,14 +24,14 @@ struct remote_mark {
 };
 
 /* How it ended. */
-struct remote_end {
+struct remote_end { /* without padding: 5.14 passes only what is initialized */
 	__u64 now_ns;
+	__s64 rtt_ns; /* since the last transmission; -1: unknown */
 	__u32 dev;
 	__u32 bytes;
 	__u32 error; /* errno; 0: none */
 	__u32 server_pid;
 	__u32 flags;
-	__s64 rtt_ns; /* since the last transmission; -1: unknown */
 	__u32 sent_bytes, received_bytes;
 	__u32 retransmits;
 };
