@@ -129,7 +129,7 @@ static int check_helpers(struct kernel *kernel, char *reason, size_t size)
 	if (status == 0) {
 		snprintf(reason, size,
 			 "Linux %s is too old: bpf_for_each_map_elem is missing; recording "
-			 "requires Linux 5.17 or later",
+			 "requires Linux 5.14 or later",
 			 name.release);
 		return -ENOTSUP;
 	}

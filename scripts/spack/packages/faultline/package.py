@@ -4,7 +4,7 @@ from spack.package import *
 
 class Faultline(MakefilePackage):
     """I/O and page-fault profiler: what a job reads and writes, how, and why it waits. Recording needs
-    Linux 5.17 or later with BTF, and root or capabilities; reports need neither."""
+    Linux 5.14 or later with BTF, and root or capabilities; reports need neither."""
 
     homepage = "https://faultline.invalid/"
     git = "https://faultline.invalid/faultline.git"
