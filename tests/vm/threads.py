@@ -8,6 +8,9 @@ from job import check, equal
 STATES = ("cpu", "runnable", "storage", "memory", "lock", "pipe", "child", "sleep", "device",
           "stopped", "other")
 WAITS = "$RUN -- waits account"
+# Ended by packets. Instead of the sender, a thread of the kernel (ksoftirqd) processes a packet that
+# takes long, as the first one does in an emulated guest.
+BY_PACKET = ("accept", "tcp")
 MEMORY = """mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control && mkdir /sys/fs/cgroup/few || exit 77
 echo 4M >/sys/fs/cgroup/few/memory.high || exit 77
@@ -33,8 +36,9 @@ def judge_waits(results):
     (_, waits), cases = times(results), results.account()
     for case in cases:
         name, state, tid = case["name"], case["state"], case["tid"]
-        if state == "storage":
-            equal(waits[tid], [], f"waits of {name}")
+        if state == "storage":  # the thread's exit may wait for io_uring's workers
+            found = [row for row in waits[tid] if row["time_ns"] < case["after"]]
+            equal(found, [], f"waits of {name}")
             continue
         found = [row for row in waits[tid] if row["call"] in case["call"].split("|")]
         equal([row["state"] for row in found], [state], f"states of {name}")
@@ -43,7 +47,8 @@ def judge_waits(results):
         check(case["before"] <= start and case["ended"] <= end <= case["after"] and
               (start <= case["asleep"] or case["asleep"] == case["ended"]),
               f"{name}: {row} is not {case}")
-        if case["waker"][0] >= 0:
+        unknown = case["waker"][0] < 0 or (name in BY_PACKET and not row["waker_tid"])
+        if not unknown:
             equal([row["waker_pid"], row["waker_tid"]], case["waker"], f"{name}: who ended it")
         equal(row["owner_tid"] or 0, case["owner"], f"{name}: who had the lock")
     check(len(cases) > 25, f"only {len(cases)} kinds of waits")
