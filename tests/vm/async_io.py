@@ -3,7 +3,7 @@
 import collections
 import json
 
-from job import check, file_row, told_losses
+from job import Absent, check, file_row, told_losses
 
 ASYNC = """head -c 65536 /dev/urandom >/mnt/async
 $RUN -- uring /mnt/async account"""
@@ -29,6 +29,9 @@ def async_reads(results, report):
 
 def judge_async(results):
     report = results.report()
+    layer = report["trace"]["layers"]["async"]
+    if layer["state"] == "off":
+        raise Absent(layer["reason"])
     wanted, lost = async_reads(results, report)
     row = file_row(report, "/mnt/async")["read"]
     check(lost or row["count"] == sum(wanted.values()), f"{row['count']} reads of the file")
