@@ -142,8 +142,8 @@ class Profile(unittest.TestCase):
         report = recording.report
         self.assertEqual(report["trace"]["mode"], "profile")
         self.assertIsNone(report["slowest"])
-        for finding in report["findings"]:
-            self.assertIsNone(finding["cost_ns"], finding)
+        for finding in report["findings"]:  # only threads' states are exact
+            self.assertEqual(finding["cost_ns"] is None, finding["cost_is"] == "at most", finding)
         self.assertIsNone(report["totals"]["read"]["time_ns"])
         self.assertGreater(report["totals"]["read"]["thread_time_ns"], 0)
         self.assertIsNone(report["files"][0]["pattern"]["random"])

@@ -300,6 +300,9 @@ static const struct table_column memory_evidence[] = {
 THRESHOLD(FRESH_SHARE, 0.15, UNIT_SHARE, "share of the run that it takes, at least",
 	  "measured: a program that unpacks data into new buffers spends a tenth of its time so");
 
+THRESHOLD(FRESH_NS, 50000000, UNIT_NS, "time of these faults, summed over threads, at least",
+	  "measured: a Python program's start takes up to 10 ms of it");
+
 /* The critical path has as much of it as all threads' time on CPUs. */
 static int find_fresh_memory(struct findings *findings, const struct finding_rule *rule)
 {
@@ -316,7 +319,8 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 	struct path_sum cpu, runnable = { .time_ns = 0 };
 	uint64_t cost_ns;
 
-	if (!sum_up(findings, PATH_CPU, KIND(KINDS) - 1, &cpu))
+	if (fresh.time_ns < threshold(THRESHOLD_FRESH_NS) ||
+	    !sum_up(findings, PATH_CPU, KIND(KINDS) - 1, &cpu))
 		return 0;
 	sum_up(findings, PATH_RUNNABLE, KIND(KINDS) - 1, &runnable);
 	cost_ns = clock_add(cpu.time_ns, runnable.time_ns) * fresh.share;
@@ -343,7 +347,7 @@ const struct finding_rule finding_fresh_memory = {
 	.lines_whole = "the CPU time",
 	.reported_by = { "swapped" },
 	FINDING_EVIDENCE(struct fresh_memory, memory_evidence),
-	.thresholds = { &THRESHOLD_FRESH_SHARE },
+	.thresholds = { &THRESHOLD_FRESH_SHARE, &THRESHOLD_FRESH_NS },
 	.title = "Run gets fresh memory from the kernel again and again",
 	.says = "{faults} page faults on anonymous memory took {each_ns} each, {share} of the time "
 		"that threads computed",
