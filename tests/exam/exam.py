@@ -55,6 +55,7 @@ JOBS = [
     Job("lock", ("helper-bound",), "exam_job.py", sums=("cpu-bound", "none")),
     Job("fetches", ("peer-waits",), "fetches.py", beside=True),
     Job("decode", ("cpu-bound",), "decode.py"),
+    Job("fresh_buffers", ("fresh-memory",), "fresh_buffers.py"),
     Job("one_worker", ("worker-bound",), "exam_job.py", sums=("none",)),
     Job("neighbors", ("cpu-starved",), beside=True),
     Job("dropped_cache", ("fetched-again",), "shard.bin"),

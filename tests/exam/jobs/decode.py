@@ -3,19 +3,24 @@
 import zlib
 from exam_job import start, write
 
+SAMPLES = 2048
+SIZE = 1 << 14  # small enough for the C library to keep its memory
+
 
 def make(d):
-    data = bytes(i * i >> 3 & 255 for i in range(1 << 20)) * 32
-    write(d, "data.z", zlib.compress(data, 9))
-    write(d, "data.raw", data)
+    samples = [bytes((i * i + number) >> 3 & 255 for i in range(SIZE)) for number in range(16)]
+    write(d, "samples.raw", b"".join(samples))
+    packed = [zlib.compress(sample, 9) for sample in samples]
+    write(d, "samples.z", b"".join(data.ljust(SIZE) for data in packed))
 
 
 def run(d, fixed):
-    for _ in range(40):
-        with open(f"{d}/data.{'raw' if fixed else 'z'}", "rb") as file:
-            data = file.read()
-        if not fixed:
-            data = zlib.decompress(data)
+    with open(f"{d}/samples.{'raw' if fixed else 'z'}", "rb", buffering=0) as file:
+        for number in range(40 * SAMPLES):
+            file.seek(number % 16 * SIZE)
+            data = file.read(SIZE)
+            if not fixed:
+                data = zlib.decompressobj().decompress(data)
 
 
 start(make, run)
