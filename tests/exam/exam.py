@@ -20,6 +20,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -224,6 +225,7 @@ def main():
     parser.add_argument("--beside", type=int, default=0, metavar="N",
                         help="run beside that many busy loops")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the loops, too
     jobs = [job for job in JOBS if not options.only or job.name in options.only.split(",")]
     right = unlike = 0
     print(f"{'job':16} {'first finding':20} {'promised':>8} {'saved':>6}", flush=True)

@@ -414,6 +414,15 @@ static uint64_t bound_ns(const struct findings *findings, enum io_class class, u
 	return roots ? finding_least(time_ns, io_ns / roots) : 0;
 }
 
+/* Sums overlap, so they do not show how much of this a more specific finding explains. */
+static bool is_explained(const struct findings *findings, const struct finding_rule *rule)
+{
+	for (const char *const *id = rule->reported_by; findings->aggregated && *id; id++)
+		if (finding_cost_of(findings, *id))
+			return true;
+	return false;
+}
+
 /* Most of the bytes must be of known files. */
 static int find_bound(struct findings *findings, const struct finding_rule *rule)
 {
@@ -424,7 +433,8 @@ static int find_bound(struct findings *findings, const struct finding_rule *rule
 		.at_once = at_once(findings, &all),
 	};
 
-	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE))
+	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE) ||
+	    is_explained(findings, rule))
 		return 0;
 	add_files(findings, rule, &bound);
 	if (!bound.count || bound.bytes < all.bytes / 2)
@@ -440,8 +450,9 @@ static int find_mmap_bound(struct findings *findings, const struct finding_rule 
 	struct bound bound = { .at_once = at_once(findings, &all) };
 	uint64_t cost_ns;
 
-	if (!finding_is_of_run(findings, all.time.measure, THRESHOLD_BOUND_SHARE))
-		return 0; /* then no part of it is either */
+	if (!finding_is_of_run(findings, all.time.measure, THRESHOLD_BOUND_SHARE) ||
+	    is_explained(findings, rule))
+		return 0; /* if all of it is not much, no part is */
 	add_files(findings, rule, &bound);
 	bound.time_ns = finding_least(bound.data_ns, all.time.measure);
 	cost_ns = bound_ns(findings, IO_MMAP_READ, bound.time_ns);
