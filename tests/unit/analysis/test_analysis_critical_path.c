@@ -296,8 +296,7 @@ TEST(test_reused_thread_id)
 	done(&made, report);
 }
 
-/* A thread of the path waits for one that already waits, and what that one waits for has begun in
- * between. */
+/* A waiter enters the path during its wait, after the thread that it waits for has started. */
 TEST(test_waiter_enters_later)
 {
 	struct made_trace made;

@@ -507,7 +507,7 @@ static void add_writer(struct made_trace *made, uint64_t tid, uint64_t writes_ns
 	made_thread_time(made, &row);
 }
 
-/* Who waits for whom is unknown, but the main thread's own states are not. */
+/* Mode profile does not record which thread ends a wait, but it has the main thread's states. */
 TEST(test_findings_of_main_thread)
 {
 	for (unsigned int helps = 0; helps < 2; helps++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What the flight recorder keeps next to its ring, without a kernel: state evicted from the ring,
- * and names.
+ * The flight recorder's data outside its ring, without a kernel: state evicted from the ring, and
+ * names.
  */
 #include "unit_test.h"
 

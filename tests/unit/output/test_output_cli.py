@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The command line: exit statuses, one clear line for bad input, damaged traces, output that cannot
-be written, and what print prints. Needs no root."""
+be written, and the output of print. Needs no root."""
 
 import fnmatch
 import json

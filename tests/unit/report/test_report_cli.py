@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What report answers: one table, sums by key, comparisons, limits, GPU profiles. Needs no root."""
+"""The command report: one table, sums by key, comparisons, limits, GPU profiles. Needs no root."""
 
 import csv
 import gzip

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What is known of a file: from its uses, or from its row in a merged report. */
+/* The view of a file, from its uses or from its row in a merged report. */
 #include <string.h>
 
 #include "analysis/files/file_use.h"

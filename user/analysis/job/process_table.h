@@ -15,7 +15,7 @@
 #define PROCESS_UNKNOWN 0	/* stands for all pids that no kernel assigns */
 #define PROCESS_NONE UINT32_MAX /* no process */
 
-/* What a program is to the one that started it, by its command line. */
+/* The role that a process's command line gives it, such as a helper of multiprocessing. */
 enum process_role {
 	ROLE_MAIN,
 	ROLE_WORKER, /* of Python's multiprocessing ... */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the job's spans covered and for how long, for findings on the table "levels". */
+/* Times that the job's spans covered, for findings on the table "levels". */
 #ifndef FAULTLINE_LEVELS_H
 #define FAULTLINE_LEVELS_H
 

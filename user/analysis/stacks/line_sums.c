@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a sample stands for.
+ * The operations and the time that a sample represents.
  *
  * The recorder adds up the time of a thread's short operations, and takes a sample each time the
  * sum reaches a fixed weight; an operation that takes that long itself has a sample of its own,

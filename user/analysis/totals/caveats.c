@@ -233,7 +233,7 @@ static void say_undecoded(struct strbuf *text, const struct results *results)
 	}
 }
 
-/* Of completed bios. Fewer change no conclusion and are reported elsewhere. */
+/* Share of completed bios. A smaller one changes no conclusion and is reported elsewhere. */
 #define UNSEEN_SHARE 0.01
 
 static uint64_t count_bios(const struct job *job)

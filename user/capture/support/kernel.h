@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What this kernel and these privileges allow; tries where there is no other way to know. */
+/* Features that the kernel and the privileges allow, found by a trial where nothing else tells. */
 #ifndef FAULTLINE_KERNEL_H
 #define FAULTLINE_KERNEL_H
 

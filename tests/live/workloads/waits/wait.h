@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The current wait, and what its steps share. */
+/* The current wait, and the state that its steps share. */
 #ifndef FAULTLINE_TESTS_WAIT_H
 #define FAULTLINE_TESTS_WAIT_H
 
@@ -19,7 +19,7 @@ static struct wait {
 	bool begun;
 } it;
 
-/* Of descriptors, ends[0] is the waiting thread's; below 0, the kernel does not have this wait. */
+/* The waiting thread uses ends[0]. A negative descriptor: the kernel lacks this kind of wait. */
 static int ends[2], other_end, third;
 static pthread_t waiter, helper;
 static char byte;
