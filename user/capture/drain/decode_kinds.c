@@ -13,6 +13,7 @@
 #include "capture/python/frames.h"
 #include "capture/host/proc.h"
 #include "capture/drain/span_ends.h"
+#include "trace/write/redact.h"
 
 /* Copies corresponding fields from `event` to `row`, by the lists in columns.h. */
 #define COPY_HEAD(field) event->header.field
@@ -21,15 +22,17 @@
 #define COPY_RARE COPY_FIELD
 #define COPY_RARE_PAGES COPY_PAGES
 #define COPY_CALL(type, field) (event->field ? event->field + 1 : 0)
-#define COPY_TEXT(bytes, field) text_string(decoder, event->field, bytes)
+#define COPY_TEXT(bytes, field) text_name(decoder, TRACE_NAME_PROGRAM, event->field, bytes)
 #define COPY_PART(member) event->member
-#define COPY_PART_TEXT(member) text_string(decoder, event->member, sizeof(event->member))
+#define COPY_PART_TEXT(member)                                                                     \
+	text_name(decoder, TRACE_NAME_DEVICE, event->member, sizeof(event->member))
 #define COPY_BY_HAND 0
 #define COPY(id, number, name, type, unit, source, meaning) row[id] = COPY_##source;
 
-static uint64_t text_string(const struct decoder *decoder, const char *text, size_t size)
+static uint64_t text_name(const struct decoder *decoder, enum trace_name sort, const char *text,
+			  size_t size)
 {
-	return trace_writer_string(decoder->writer, text, strnlen(text, size));
+	return trace_writer_name(decoder->writer, sort, text, strnlen(text, size));
 }
 
 /* Defines how to take a record that its list describes completely. */
@@ -91,8 +94,9 @@ static void emit_code(struct decoder *decoder, const struct event_header *header
 static void fill_paths(const struct decoder *decoder, const char *text, size_t bytes, size_t bytes2,
 		       uint64_t *row)
 {
-	row[SYSCALL_PATH_PATH] = trace_writer_string(decoder->writer, text, bytes);
-	row[SYSCALL_PATH_PATH2] = trace_writer_string(decoder->writer, text + bytes, bytes2);
+	row[SYSCALL_PATH_PATH] = trace_writer_name(decoder->writer, TRACE_NAME_PATH, text, bytes);
+	row[SYSCALL_PATH_PATH2] =
+		trace_writer_name(decoder->writer, TRACE_NAME_PATH, text + bytes, bytes2);
 }
 
 static void take_syscall_path(struct decoder *decoder, unsigned int ring, const void *record)
@@ -137,7 +141,8 @@ static bool write_exec(struct decoder *decoder, struct waiting_exec *exec, bool 
 
 	if (!cgroups_path(decoder->cgroups, exec->cgroup_id, wait, cgroup))
 		return false;
-	exec->row[EXEC_CGROUP] = trace_writer_string(decoder->writer, cgroup, strlen(cgroup));
+	exec->row[EXEC_CGROUP] =
+		trace_writer_name(decoder->writer, TRACE_NAME_PATH, cgroup, strlen(cgroup));
 	trace_writer_append(decoder->writer, TRACE_EXEC, exec->ring, exec->row);
 	return true;
 }
@@ -186,7 +191,8 @@ static uint64_t ask_command(struct decoder *decoder, uint32_t pid)
 {
 	size_t bytes;
 	char *text = proc_arguments(pid, EVENT_COMMAND_BYTES, &bytes);
-	uint64_t string = trace_writer_string(decoder->writer, text ? text : "", bytes);
+	uint64_t string =
+		trace_writer_name(decoder->writer, TRACE_NAME_COMMAND, text ? text : "", bytes);
 
 	free(text);
 	return string;
@@ -203,7 +209,8 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 		bytes--;
 	TRACE_COLUMNS(EXEC, COPY)
 	row[EXEC_COMMAND] = bytes || !(event->flags & TRACE_EXEC_JOINED)
-				    ? trace_writer_string(decoder->writer, event->command, bytes)
+				    ? trace_writer_name(decoder->writer, TRACE_NAME_COMMAND,
+							event->command, bytes)
 				    : ask_command(decoder, event->header.pid);
 	row[EXEC_RANK] = names_rank(&event->ranks);
 	/* CPU buffers are drained in turn: a child's exec may come before the command's. */
@@ -228,7 +235,7 @@ static void take_file(struct decoder *decoder, unsigned int ring, const void *re
 	uint64_t row[FILE_COLUMNS];
 
 	TRACE_COLUMNS(FILE, COPY)
-	row[FILE_PATH] = trace_writer_string(decoder->writer, path, path_bytes);
+	row[FILE_PATH] = trace_writer_name(decoder->writer, TRACE_NAME_PATH, path, path_bytes);
 	trace_writer_append(decoder->writer, TRACE_FILE, ring, row);
 	path[path_bytes] = '\0';
 	if (decoder->choice)

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "capture/python/lines.h"
+#include "trace/write/redact.h"
 
 #define GENERATION_BYTES (12u << 20) /* two are kept */
 #define ENTRY_BYTES 64		     /* of a map, on average */
@@ -247,9 +248,11 @@ uint32_t python_frames_add(struct python_frames *frames, struct trace_writer *wr
 	*id = ++frames->last_frame;
 	row[FRAME_TIME] = time_ns;
 	row[FRAME_ID] = *id;
-	row[FRAME_SOURCE] = trace_writer_string(writer, line->path, line->path_bytes);
+	row[FRAME_SOURCE] =
+		trace_writer_name(writer, TRACE_NAME_PATH, line->path, line->path_bytes);
 	row[FRAME_LINE] = line->line;
-	row[FRAME_FUNCTION] = trace_writer_string(writer, line->function, line->function_bytes);
+	row[FRAME_FUNCTION] = trace_writer_function(writer, line->path, line->path_bytes,
+						    line->function, line->function_bytes);
 	trace_writer_append(writer, TRACE_FRAME, lane, row);
 	return *id;
 }

@@ -36,5 +36,6 @@ int recorded_header_open(struct recorded_header *recorded, const struct session 
 void recorded_header_close(struct recorded_header *recorded)
 {
 	limits_close(recorded->limits);
+	arena_free(&recorded->arena);
 	recorded->limits = NULL;
 }

@@ -3,13 +3,15 @@
 #ifndef FAULTLINE_RECORDED_HEADER_H
 #define FAULTLINE_RECORDED_HEADER_H
 
+#include "base/arena.h"
 #include "capture/session/session.h"
 #include "trace/format/header.h"
 
 struct limits;
 
 struct recorded_header {
-	struct trace_header header; /* points into `limits`, the session and static memory */
+	struct trace_header header; /* points into those below, the session and static memory */
+	struct arena arena;	    /* for redaction */
 	struct limits *limits;
 };
 

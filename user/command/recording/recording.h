@@ -15,13 +15,15 @@
 #include "capture/session/session.h"
 #include "command/common/options.h"
 #include "command/recording/recording_flight.h"
+#include "trace/write/redact.h"
 
 struct recording_options {
 	const char *output, *mode, *layers, *stacks, *file_types, *variants, *changed, *absent;
 	uint64_t buffer_bytes, interval_ns, profile_slots, auto_rate;
 	struct flight_given flight;
 	struct option_texts include, exclude; /* globs for paths of files */
-	bool progress, force, best_effort;
+	const char *redact_key;		      /* NULL: random */
+	bool progress, force, best_effort, redact;
 };
 
 /* A number that the user did not give: its default applies, where it is used. */
@@ -47,6 +49,7 @@ struct recording {
 	bool piped; /* the trace goes to standard output */
 	struct session *session;
 	struct recorded_header header;
+	struct redaction redaction;
 	struct trace_writer *writer;
 	struct markers *markers;   /* NULL: the span layer is off */
 	struct python_live *live;  /* NULL: the layer stack is off, or the flight recorder on */

@@ -78,6 +78,17 @@ struct trace_flight {
 	uint64_t overwritten;	   /* earlier records, which are missing */
 };
 
+/* Texts that a redaction replaces. */
+enum trace_name {
+	TRACE_NAME_PATH,    /* each component is hashed */
+	TRACE_NAME_PROGRAM, /* of a program or a thread: hashed, except Python's */
+	TRACE_NAME_DEVICE, /* hashed like a path if it is the source of a mount: "server:/export" */
+	TRACE_NAME_COMMAND, /* left out */
+	TRACE_NAME_COUNT,
+};
+
+struct redaction;
+
 struct trace_header {
 	uint32_t version; /* TRACE_VERSION */
 	const char *tool; /* version of the program that wrote it */
@@ -100,6 +111,7 @@ struct trace_header {
 	size_t layer_count;
 	const struct trace_operation *operations; /* `op` columns index this list */
 	size_t operation_count;
+	const struct redaction *redaction; /* of names that a writer is given; NULL: none */
 };
 
 /* Exact counts from the kernel: all events, written or lost. Indexed like the header's

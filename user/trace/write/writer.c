@@ -69,6 +69,7 @@ struct trace_writer {
 	struct strings strings;
 	struct string_block texts[TEXT_SORTS]; /* not yet queued */
 	struct pack header_copy;	       /* not yet queued */
+	const struct redaction *redaction;     /* NULL: none */
 };
 
 /* One block per CPU buffer, one for its longer rows, and one for the long rows of all. */
@@ -552,6 +553,11 @@ static void free_writer(struct trace_writer *writer)
 	free(writer);
 }
 
+const struct redaction *trace_writer_redaction(const struct trace_writer *writer)
+{
+	return writer->redaction;
+}
+
 int trace_writer_open(struct trace_writer **result, int fd, const struct trace_header *header,
 		      const struct trace_writer_options *options)
 {
@@ -569,6 +575,7 @@ int trace_writer_open(struct trace_writer **result, int fd, const struct trace_h
 	if (writer->lanes > LANES_MAX)
 		writer->lanes = LANES_MAX;
 	writer->operation_count = header->operation_count;
+	writer->redaction = header->redaction;
 	err = worker_start(&writer->worker, fd, &writer->options);
 	if (err) {
 		free_writer(writer);

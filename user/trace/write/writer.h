@@ -87,6 +87,9 @@ uint32_t trace_writer_string(struct trace_writer *writer, const void *bytes, siz
  */
 uint32_t trace_writer_args(struct trace_writer *writer, const void *bytes, size_t length);
 
+/* Returns the header's redaction, which the caller of trace_writer_open owns; NULL if none. */
+const struct redaction *trace_writer_redaction(const struct trace_writer *writer);
+
 /* Writes out blocks whose oldest row was appended a second or more before `now_ns` (on the rows'
  * clock), and about every second records how far the trace has come. Must be called often. */
 int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns);
