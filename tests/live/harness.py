@@ -445,6 +445,31 @@ class Recording(Traced):
         return found[0]
 
 
+class CpuQuota:
+    """A new cgroup whose quota is this many CPUs; skips the test if there can be none."""
+
+    def __init__(self, test, cpus):
+        first = os.path.isdir("/sys/fs/cgroup/cpu")
+        try:
+            self.path = new_cgroup(test, "cpu" if first else "")
+            files = {"cpu.cfs_period_us": 100000, "cpu.cfs_quota_us": int(cpus * 100000)} \
+                if first else {"cpu.max": f"{int(cpus * 100000)} 100000"}
+            for name, value in files.items():
+                with open(f"{self.path}/{name}", "w") as file:
+                    file.write(str(value))
+        except OSError as error:
+            test.skipTest(f"no cgroup with a CPU quota can be made here: {error}")
+
+    def enter(self):
+        with open(f"{self.path}/cgroup.procs", "w") as file:
+            file.write(str(os.getpid()))
+
+    def throttled_us(self):
+        with open(f"{self.path}/cpu.stat") as file:
+            words = dict(line.split() for line in file)
+        return int(words.get("throttled_usec", 0)) or int(words["throttled_time"]) // 1000
+
+
 def new_cgroup(test, hierarchy="", name=""):
     """A new cgroup in this controller's hierarchy ("" is cgroup v2), removed after the test;
     skips the test if there is no such hierarchy."""

@@ -122,7 +122,7 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 /* Options of a made trace; zeros are the defaults. */
 struct made_options {
 	const char *host, *boot_id, *kernel;
-	uint64_t monotonic_ns, realtime_ns, memory_bytes;
+	uint64_t monotonic_ns, realtime_ns, memory_bytes, cpu_milli;
 	const char *off;  /* a layer that is off */
 	const char *mode; /* NULL: "trace" */
 	bool spans;	  /* enables the span layer */
@@ -199,6 +199,7 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 		.page_bytes = 4096,
 		.cpus = 2,
 		.memory_bytes = options->memory_bytes,
+		.cpu_milli = options->cpu_milli,
 		.clock_monotonic_ns = options->monotonic_ns,
 		.clock_realtime_ns =
 			options->realtime_ns ? options->realtime_ns : options->monotonic_ns,

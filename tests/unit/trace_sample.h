@@ -52,6 +52,7 @@ static const struct trace_header sample_header = {
 	.cpus = 2,
 	.memory_bytes = 1ull << 40,
 	.cgroup_memory_bytes = 1 << 30,
+	.cpu_milli = 1500,
 	.dirty_bytes = 12345678901ull,
 	.dirty_background_bytes = 1234567890,
 	.mounts = sample_mounts,

@@ -73,6 +73,19 @@ class PathFindings(unittest.TestCase):
                                     lambda rows: "cpu-starved" in rows)
         self.assertIn("cpu-starved", found)
 
+    def test_cpu_quota(self):
+        """The kernel's own count says that the quota held the job back."""
+        quota = harness.CpuQuota(self, 0.5)
+        recording = Recording([harness.PYTHON, JOB, "computes"], env=python_path(),
+                              preexec_fn=quota.enter)
+        trace = recording.report["trace"]
+        self.assertEqual(trace["cpu_limit"], 0.5)
+        self.assertLessEqual(trace["notes"]["cpu_throttled_us"], quota.throttled_us())
+        self.assertGreater(trace["notes"]["cpu_throttled_us"], 0.7 * quota.throttled_us())
+        found, = (row for row in recording.report["findings"] if row["id"] == "cpu-starved")
+        self.assertEqual(found["evidence"]["limited_cpus"], 0.5)
+        self.assertTrue(found["advice"].startswith("Raise its limit of 0.5 CPUs"), found["advice"])
+
     def test_sleeps(self):
         self.check("sleeps", ["sleeps"], ["polls"], "in sleeps")
 

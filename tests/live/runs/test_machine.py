@@ -107,6 +107,14 @@ class Machine(unittest.TestCase):
         about = harness.report_of(path)["trace"]
         self.assertEqual(about["cgroup_memory_bytes"], 3 << 30)
 
+    def test_affinity(self):
+        """Fewer CPUs than the machine has are a limit."""
+        one = min(os.sched_getaffinity(0))
+        if os.sysconf("SC_NPROCESSORS_ONLN") == 1:
+            self.skipTest("the machine has one CPU")
+        limited = Recording(["true"], preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+        self.assertEqual(limited.report["trace"]["cpu_limit"], 1)
+
     def test_mounts(self):
         directory = machine().new_dir("ext4")
         mounts = Recording(["true"]).trace.header["mounts"]

@@ -70,6 +70,48 @@ TEST(test_killed)
 	made_close(&made);
 }
 
+/* Who keeps the CPUs busy: the run itself, up to its limit or on all of them, or others. */
+TEST(test_starved_of)
+{
+	static const struct {
+		uint64_t cpu_milli, throttled_us, cpu_share, others;
+		const char *advice;
+	} starved[] = {
+		{ 0, 0, 40, 0, "Find what else runs on the 2 CPUs, or request CPUs of its own" },
+		{ 0, 0, 60, 1,
+		  "Use fewer threads (OMP_NUM_THREADS, torch.set_num_threads) or workers, or "
+		  "request more than 2 CPUs" },
+		{ 500, 0, 40, 0, "Raise its limit of 0.5 CPUs" },
+		{ 1000, 0, 60, 1, "Raise its limit of 1 CPU (" },
+		{ 1500, 0, 40, 0, "Find what else" }, /* it is far from its limit, */
+		{ 1500, 400000, 40, 0, "Raise its limit of 1.5 CPUs" }, /* except now and then */
+	};
+
+	for (size_t i = 0; i < sizeof(starved) / sizeof(starved[0]); i++) {
+		const struct trace_note note = { TRACE_NOTE_CPU_THROTTLED,
+						 starved[i].throttled_us };
+		struct made_trace made;
+		struct report *report;
+		const struct cell *advice;
+
+		BEGIN(&made, .threads = true, .cpu_milli = starved[i].cpu_milli);
+		EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+		add_states(&made, 10, 10, THREAD_CPU, starved[i].cpu_share, THREAD_RUNNABLE);
+		if (starved[i].others)
+			add_states(&made, 10, 12, THREAD_CPU, 95, THREAD_RUNNABLE);
+		made.totals.notes = &note;
+		made.totals.note_count = 1;
+		made_finish(&made, 10, END);
+		report = made_report(&made.reader, 1);
+		advice = ask(report, "findings", find_row(report, "findings", "id", "cpu-starved"),
+			     "advice");
+		if (strncmp(advice->text, starved[i].advice, strlen(starved[i].advice)) != 0)
+			fail_msg("case %zu: %s", i, advice->text);
+		report_free(report);
+		made_close(&made);
+	}
+}
+
 /* The line may be of any thread; the processes without one are not named first. */
 TEST(test_killed_at_line)
 {

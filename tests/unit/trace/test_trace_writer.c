@@ -465,6 +465,7 @@ TEST(test_header_and_totals)
 	assert_true(header->clock_realtime_ns == sample_header.clock_realtime_ns);
 	assert_true(header->memory_bytes == sample_header.memory_bytes);
 	assert_true(header->cgroup_memory_bytes == sample_header.cgroup_memory_bytes);
+	assert_int_equal(header->cpu_milli, sample_header.cpu_milli);
 	assert_true(header->dirty_bytes == sample_header.dirty_bytes);
 	assert_true(header->dirty_background_bytes == sample_header.dirty_background_bytes);
 	assert_int_equal(header->mount_count, sample_header.mount_count);

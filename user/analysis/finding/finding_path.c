@@ -16,8 +16,8 @@
 struct path_evidence {
 	struct table_text program;
 	const char *kind, *state; /* of struct lines_row */
-	uint64_t pid, tid, time_ns, cpus, starved_cpus;
-	double share, busy;
+	uint64_t pid, tid, time_ns, cpus, starved_cpus, shared_cpus;
+	double share, busy, limit, limited_cpus, full_cpus;
 };
 
 #define KIND(kind) (1u << (kind))
@@ -35,12 +35,22 @@ static const struct table_column evidence_columns[] = {
 	FACT(path_evidence, share, "share", SHARE, "its share of the critical path"),
 	FACT(path_evidence, busy, "busy", NONE, "CPUs that the run kept busy on average"),
 	FACT(path_evidence, cpus, "cpus", COUNT, "CPUs of the host"),
+	FACT(path_evidence, limit, "limit", NONE,
+	     "CPUs that the run can use at once, as in table trace; null: all"),
+	FACT(path_evidence, limited_cpus, "limited", NONE,
+	     "the same, if the run uses them up; null: it does not, or has no limit"),
 	FACT(path_evidence, starved_cpus, "starved", COUNT,
-	     "the same, if the run itself keeps most of them busy; null: it does not"),
+	     "CPUs of the host, if the run itself keeps most of them busy; null: it does not, or "
+	     "reached its limit first"),
+	FACT(path_evidence, shared_cpus, "shared", COUNT,
+	     "CPUs of the host, if neither is so: others keep them busy; otherwise null"),
+	FACT(path_evidence, full_cpus, "full", NONE,
+	     "CPUs that the run can use, if most of them are busy; otherwise null"),
 };
 
 THRESHOLD(CPUS_BUSY, 0.75, UNIT_SHARE,
-	  "share of the host's CPUs that the run keeps busy to compete with itself, at least",
+	  "share of the CPUs that it can use that the run keeps busy to compete with itself, at "
+	  "least",
 	  "a choice: with less, others must have them");
 
 /* Returns the time that all threads, on the path or not, spent on CPUs, waiting for them, and in
@@ -70,6 +80,34 @@ struct path_sum {
 	bool is_most;	  /* other kinds have less of it */
 	struct path_evidence evidence;
 };
+
+static double usable_cpus(const struct path_evidence *evidence)
+{
+	return fmin(evidence->limit, evidence->cpus);
+}
+
+/* Decides who keeps the CPUs busy: the run, up to its limit or on all of them, or others. */
+static void judge_cpus(const struct findings *findings, uint64_t part_ns,
+		       struct path_evidence *evidence)
+{
+	const struct job *job = findings->results->job;
+	const double throttled_ns = 1e3 * job_count_notes(job, TRACE_NOTE_CPU_THROTTLED);
+	const double busy_ones = evidence->busy / threshold(THRESHOLD_CPUS_BUSY);
+
+	evidence->cpus = finding_trace_number(findings, "cpus");
+	evidence->limit = job_cpu_limit(job);
+	evidence->limited_cpus = evidence->full_cpus = NAN;
+	evidence->starved_cpus = evidence->shared_cpus = TABLE_NO_UINT;
+	if (isfinite(evidence->limit) &&
+	    (busy_ones >= evidence->limit || 2 * throttled_ns >= part_ns))
+		evidence->limited_cpus = evidence->limit;
+	else if (busy_ones >= evidence->cpus)
+		evidence->starved_cpus = evidence->cpus;
+	else
+		evidence->shared_cpus = evidence->cpus;
+	if (busy_ones >= usable_cpus(evidence) || threads_free_cpus(findings->results) < 0.5)
+		evidence->full_cpus = usable_cpus(evidence);
+}
 
 /* Returns false if it is unknown or nothing. */
 static bool sum_up(const struct findings *findings, enum path_part part, unsigned int of_kinds,
@@ -120,14 +158,11 @@ static bool sum_up(const struct findings *findings, enum path_part part, unsigne
 								    .tid = worst->tid }),
 			.pid = job->processes.processes[worst->process].pid,
 			.tid = worst->tid,
-			.cpus = finding_trace_number(findings, "cpus"),
-			.starved_cpus = TABLE_NO_UINT,
 			.share = finding_share(part_ns, whole_ns),
 			.busy = finding_share(cpu_ns, findings->duration_ns),
 		},
 	};
-	if (sum->evidence.busy >= threshold(THRESHOLD_CPUS_BUSY) * sum->evidence.cpus)
-		sum->evidence.starved_cpus = sum->evidence.cpus;
+	judge_cpus(findings, sum->time_ns, &sum->evidence);
 	return true;
 }
 
@@ -156,7 +191,7 @@ static uint64_t cpu_cost_ns(const struct findings *findings, enum path_kind kind
 	struct path_sum runnable;
 
 	if (kind == KIND_WORKER && evidence->cpus)
-		return evidence->time_ns * (1 - fmin(evidence->busy / evidence->cpus, 1)) *
+		return evidence->time_ns * (1 - fmin(evidence->busy / usable_cpus(evidence), 1)) *
 		       threads_free_cpus(findings->results);
 	if (kind == KIND_HELPER && sum_up(findings, PATH_RUNNABLE, KIND(KIND_HELPER), &runnable))
 		return finding_least(clock_add(evidence->time_ns, runnable.time_ns),
@@ -211,7 +246,7 @@ static bool is_of_kind(const void *evidence, const char *kind)
 #define CPU_SAYS                                                                                   \
 	"{time_ns} ({share} of the run) on a CPU outside I/O, in [{program} ]thread {tid} most "   \
 	"of "                                                                                      \
-	"all; the run kept {busy} of {cpus} CPUs busy"
+	"all; the run kept {busy} of [the {limit:CPU|CPUs} that it may use||{cpus} CPUs] busy"
 #define PATH_MEANING                                                                               \
 	"The critical path is what the main threads do and, while one waits for another thread "   \
 	"of "                                                                                      \
@@ -249,7 +284,8 @@ const struct finding_rule finding_worker_bound = {
 	.thresholds = { &THRESHOLD_PATH_SHARE, &THRESHOLD_CPUS_BUSY },
 	.title = "Main thread waits for [{program} ]workers, which are bound by the CPU",
 	.says = CPU_SAYS,
-	.advice = "[Request more CPUs for more workers: {starved_cpus} are busy; or s||Add "
+	.advice = "[Request more CPUs for more workers: all {full_cpus:CPU is|CPUs are} busy; or "
+		  "s||Add "
 		  "workers, or s]peed up the code at these lines, or prepare the data once and "
 		  "store the result",
 	PATH_RULE,
@@ -424,14 +460,21 @@ const struct finding_rule finding_cpu_starved = {
 	.breadth = FINDING_PATTERN,
 	.find = find_starved,
 	.title = "Run waits for CPUs",
-	.says = WAIT_SAYS "; the run kept {busy} of {cpus} CPUs busy",
-	.advice = "[Use fewer threads (OMP_NUM_THREADS, torch.set_num_threads) or workers, or "
-		  "request more than {starved_cpus} CPUs||Request more CPUs, raise the limit of "
-		  "its cgroup (cpu.max), or find what else runs on them]",
+	.says = WAIT_SAYS "; the run kept {busy} of [the {limit:CPU|CPUs} that it may use||{cpus} "
+			  "CPUs] busy",
+	.advice =
+		"[Raise its limit of {limited_cpus:CPU|CPUs} (cpu.max of its cgroup, CPU affinity, "
+		"--cpus-per-task), or use fewer threads (OMP_NUM_THREADS, torch.set_num_threads) "
+		"or workers][Use fewer threads (OMP_NUM_THREADS, torch.set_num_threads) or "
+		"workers, or request more than {starved_cpus} CPUs][Find what else runs on the "
+		"{shared_cpus} CPUs, or request CPUs of its own]",
 	.thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_CPUS_BUSY },
 	PATH_RULE,
-	.rule = PATH_MEANING "Part of that is time in which a thread could run, but no CPU was "
-			     "free, or its cgroup's limit was used up.",
+	.rule = PATH_MEANING
+	"Part of that is time in which a thread could run, but no CPU was "
+	"free, or its cgroup's limit was used up: it was if the run "
+	"kept most of the CPUs in this limit busy, or the kernel counted half of "
+	"the time as throttled.",
 };
 
 const struct finding_rule finding_sleeps = {

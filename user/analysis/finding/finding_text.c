@@ -87,6 +87,12 @@ static struct name name_at(const char *at, const struct filling *filling)
 	return name;
 }
 
+static bool is_one(const struct cell *cell)
+{
+	return cell->type == CELL_REAL ? cell->real == 1
+				       : cell->type == CELL_UINT && cell->uint == 1;
+}
+
 /* Writes the word after a number. */
 static void write_word(FILE *out, const struct name *name, bool one)
 {
@@ -127,8 +133,7 @@ static size_t write_name(FILE *out, const char *at, const struct filling *fillin
 	else
 		write_placeholder(out, at, &name);
 	if (name.words_length)
-		write_word(out, &name,
-			   name.cell && name.cell->type == CELL_UINT && name.cell->uint == 1);
+		write_word(out, &name, name.cell && is_one(name.cell));
 	return name.length;
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/job/job.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -431,6 +432,16 @@ void job_count_unseen(struct job *job)
 			add_total(&operation->unseen, &unseen);
 		}
 	}
+}
+
+double job_cpu_limit(const struct job *job)
+{
+	double cpus = INFINITY;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		if (job->traces[i].header->cpu_milli)
+			cpus = fmin(cpus, job->traces[i].header->cpu_milli / 1e3);
+	return cpus;
 }
 
 uint64_t job_count_notes(const struct job *job, const char *name)

@@ -149,6 +149,9 @@ void job_count_unseen(struct job *job);
 
 /* Sums a note (header.h) over all traces; traces without an end have none. */
 uint64_t job_count_notes(const struct job *job, const char *name);
+/* Returns how many CPUs the commands could use at once, by quotas and affinity; of several traces,
+ * the fewest; infinity: all, or unknown. */
+double job_cpu_limit(const struct job *job);
 
 /* Name of a process after its last exec; empty if unknown. */
 struct trace_string job_comm(const struct job *job, uint32_t process);

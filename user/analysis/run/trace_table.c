@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Table "trace": what ran, where and for how long, what was recorded and what was lost. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ struct about {
 	int64_t exit_code;
 	uint64_t start_ns, duration_ns, events, survivors, lost, unaccounted, processes, ranks;
 	uint64_t overwritten; /* by flight recorders */
+	double cpu_limit;
 	uint64_t cpus, memory_bytes, cgroup_memory_bytes, dirty_bytes;
 	bool complete, lower_bounds;
 	const char *cause; /* main cause of loss */
@@ -122,6 +124,10 @@ static const struct {
 	  "samples whose native stack could not be unwound to its outermost frame", false },
 	{ TRACE_NOTE_NATIVE_DROPPED,
 	  "samples without native frames because they came faster than they were unwound", false },
+	{ TRACE_NOTE_CPU_THROTTLED,
+	  "time for which the CPU quota of the command's cgroup held back its threads, in us, "
+	  "summed over CPUs",
+	  false },
 	{ TRACE_NOTE_LEFT_OUT, "operations on files excluded from the recording", false },
 	{ TRACE_NOTE_LOST_FULL, "events lost because CPU buffers were full", false },
 	{ TRACE_NOTE_LOST_STOPPED, "events lost while Faultline did not run", false },
@@ -336,6 +342,10 @@ static const struct table_column columns[] = {
 	  "earlier records that a flight recorder overwrote; null for other traces",
 	  TABLE_UINT(struct about, overwritten), 0 },
 	COLUMN(about, cpus, NULL, COUNT, MIN, "CPUs of the host; of several hosts, the fewest"),
+	COLUMN(about, cpu_limit, NULL, NONE, MIN,
+	       "CPUs that the command could use at once, by the quota of its cgroups (cpu.max) or "
+	       "its "
+	       "CPU affinity; null: all, or unknown; of several traces, the fewest"),
 	COLUMN(about, memory_bytes, NULL, BYTES, MIN,
 	       "memory of the host; of several hosts, the least"),
 	COLUMN(about, cgroup_memory_bytes, NULL, BYTES, MIN,
@@ -423,6 +433,7 @@ static void emit_limits(struct about *about)
 {
 	about->cpus = about->memory_bytes = TABLE_NO_UINT;
 	about->cgroup_memory_bytes = about->dirty_bytes = TABLE_NO_UINT;
+	about->cpu_limit = job_cpu_limit(about->texts.job);
 	for (size_t i = 0; i < about->texts.job->trace_count; i++) {
 		const struct trace_header *header = about->texts.job->traces[i].header;
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,9 @@
 
 struct limits {
 	uint64_t memory_bytes, cgroup_memory_bytes;
+	uint64_t cpu_milli;	      /* 0: no fewer than the machine has */
+	uint64_t throttled_us;	      /* at the start */
+	char cpu_directory[PATH_MAX]; /* of the cgroup with the lowest quota; "": none */
 	uint64_t dirty_bytes, dirty_background_bytes;
 	struct trace_mount *mounts;
 	size_t count;
@@ -123,8 +127,9 @@ static uint64_t vmstat_bytes(const char *name)
 
 /* --- the cgroup --- */
 
-/* Where the hierarchy that limits memory is mounted, and which directory of it. */
+/* Where the hierarchy of a controller is mounted, and which directory of it. */
 struct limit_hierarchy {
+	const char *controller;
 	char mount[PATH_MAX], root[PATH_MAX];
 	bool is_first_version;
 };
@@ -141,11 +146,12 @@ static bool has_option(const char *options, const char *option)
 	return false;
 }
 
-/* If both versions are mounted, version 1 limits memory if it has that controller. */
+/* If both versions are mounted, version 1 limits what it has a controller for. */
 static int take_hierarchy(void *context, struct limits_line *line)
 {
 	struct limit_hierarchy *hierarchy = context;
-	bool is_first = !strcmp(line->type, "cgroup") && has_option(line->super_options, "memory");
+	bool is_first = !strcmp(line->type, "cgroup") &&
+			has_option(line->super_options, hierarchy->controller);
 
 	if (!is_first && strcmp(line->type, "cgroup2"))
 		return 0;
@@ -170,7 +176,7 @@ static bool find_cgroup(const struct limit_hierarchy *hierarchy, char cgroup[PAT
 		path = strsep(&rest, "\n");
 		if (!path)
 			continue;
-		found = hierarchy->is_first_version ? has_option(controllers, "memory")
+		found = hierarchy->is_first_version ? has_option(controllers, hierarchy->controller)
 						    : !*controllers;
 		snprintf(cgroup, PATH_MAX, "%s", path);
 	}
@@ -179,33 +185,122 @@ static bool find_cgroup(const struct limit_hierarchy *hierarchy, char cgroup[PAT
 	return found;
 }
 
-/* Returns the lowest limit of the cgroup and its ancestors; 0: none. */
-static uint64_t cgroup_memory(void)
+/* A limit of a cgroup; UINT64_MAX: none. */
+typedef uint64_t limit_fn(const char *directory, bool is_first_version);
+
+/* Returns the lowest limit of the cgroup and its ancestors, or UINT64_MAX, and in which directory
+ * it is. */
+static uint64_t lowest_limit(const char *controller, limit_fn *limit_of, char found[PATH_MAX])
 {
-	struct limit_hierarchy hierarchy = { 0 };
+	struct limit_hierarchy hierarchy = { .controller = controller };
 	char cgroup[PATH_MAX], *below = cgroup;
-	uint64_t least = UINT64_MAX;
+	uint64_t lowest = UINT64_MAX;
 
 	each_mount(take_hierarchy, &hierarchy);
 	if (!hierarchy.mount[0] || !find_cgroup(&hierarchy, cgroup))
-		return 0;
+		return UINT64_MAX;
 	if (strcmp(hierarchy.root, "/") && !strncmp(cgroup, hierarchy.root, strlen(hierarchy.root)))
 		below += strlen(hierarchy.root);
 	for (;;) {
-		char path[2 * PATH_MAX + 64], *last;
+		char path[2 * PATH_MAX], *last;
 		uint64_t limit;
 
-		snprintf(path, sizeof(path), "%s%s/%s", hierarchy.mount, below,
-			 hierarchy.is_first_version ? "memory.limit_in_bytes" : "memory.max");
-		if (read_number(path, &limit) && limit < least)
-			least = limit;
+		snprintf(path, sizeof(path), "%s%s", hierarchy.mount, below);
+		limit = limit_of(path, hierarchy.is_first_version);
+		if (limit < lowest) {
+			lowest = limit;
+			snprintf(found, PATH_MAX, "%.*s", PATH_MAX - 1, path);
+		}
 		last = strrchr(below, '/');
 		if (!last)
 			break;
 		*last = 0;
 	}
+	return lowest;
+}
+
+static bool read_limit(const char *directory, const char *name, uint64_t *number)
+{
+	char path[2 * PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return read_number(path, number);
+}
+
+static uint64_t memory_limit(const char *directory, bool is_first_version)
+{
+	const char *name = is_first_version ? "memory.limit_in_bytes" : "memory.max";
+	uint64_t bytes;
+
 	/* Version 1 uses a number near 2^63 for "no limit". */
-	return least < INT64_MAX - (1 << 20) ? least : 0;
+	if (!read_limit(directory, name, &bytes) || bytes >= INT64_MAX - (1 << 20))
+		return UINT64_MAX;
+	return bytes;
+}
+
+/* In thousandths of a CPU. */
+static uint64_t cpu_limit(const char *directory, bool is_first_version)
+{
+	char path[2 * PATH_MAX + 64];
+	uint64_t quota_us = 0, period_us = 0;
+	FILE *file;
+
+	if (is_first_version) {
+		/* -1: no limit */
+		if (!read_limit(directory, "cpu.cfs_quota_us", &quota_us) || quota_us > INT64_MAX ||
+		    !read_limit(directory, "cpu.cfs_period_us", &period_us) || !period_us)
+			return UINT64_MAX;
+		return quota_us * 1000 / period_us;
+	}
+	snprintf(path, sizeof(path), "%s/cpu.max", directory);
+	file = fopen(path, "re");
+	/* "max PERIOD": no limit */
+	if (!file || fscanf(file, "%" SCNu64 " %" SCNu64, &quota_us, &period_us) != 2)
+		period_us = 0;
+	if (file)
+		fclose(file);
+	return period_us ? quota_us * 1000 / period_us : UINT64_MAX;
+}
+
+/* Returns how long the cgroup's CPUs were throttled so far, summed over CPUs; 0 if unknown. */
+static uint64_t throttled_us(const char *directory)
+{
+	char path[PATH_MAX + 64], key[64];
+	uint64_t value, found_us = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/cpu.stat", directory);
+	file = fopen(path, "re");
+	while (file && fscanf(file, "%63s %" SCNu64, key, &value) == 2)
+		if (!strcmp(key, "throttled_usec"))
+			found_us = value;
+		else if (!strcmp(key, "throttled_time")) /* version 1, in ns */
+			found_us = value / 1000;
+	if (file)
+		fclose(file);
+	return found_us;
+}
+
+static void find_cpus(struct limits *limits)
+{
+	const uint64_t online = 1000ull * sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t set;
+
+	limits->cpu_milli = lowest_limit("cpu", cpu_limit, limits->cpu_directory);
+	if (limits->cpu_milli != UINT64_MAX)
+		limits->throttled_us = throttled_us(limits->cpu_directory);
+	if (!sched_getaffinity(0, sizeof(set), &set) &&
+	    1000ull * CPU_COUNT(&set) < limits->cpu_milli)
+		limits->cpu_milli = 1000ull * CPU_COUNT(&set);
+	if (limits->cpu_milli >= online)
+		limits->cpu_milli = 0;
+}
+
+uint64_t limits_throttled_us(const struct limits *limits)
+{
+	const uint64_t now_us = limits->cpu_directory[0] ? throttled_us(limits->cpu_directory) : 0;
+
+	return now_us > limits->throttled_us ? now_us - limits->throttled_us : 0;
 }
 
 /* --- mounts --- */
@@ -254,6 +349,7 @@ static int take_mount(void *context, struct limits_line *line)
 int limits_open(struct limits **out)
 {
 	struct limits *limits = calloc(1, sizeof(*limits));
+	char memory_directory[PATH_MAX];
 	struct sysinfo info;
 	int err;
 
@@ -267,7 +363,10 @@ int limits_open(struct limits **out)
 	}
 	if (!sysinfo(&info))
 		limits->memory_bytes = (uint64_t)info.totalram * info.mem_unit;
-	limits->cgroup_memory_bytes = cgroup_memory();
+	limits->cgroup_memory_bytes = lowest_limit("memory", memory_limit, memory_directory);
+	if (limits->cgroup_memory_bytes == UINT64_MAX)
+		limits->cgroup_memory_bytes = 0;
+	find_cpus(limits);
 	limits->dirty_bytes = vmstat_bytes("nr_dirty_threshold");
 	limits->dirty_background_bytes = vmstat_bytes("nr_dirty_background_threshold");
 	*out = limits;
@@ -291,6 +390,7 @@ void limits_describe(const struct limits *limits, struct trace_header *header)
 {
 	header->memory_bytes = limits->memory_bytes;
 	header->cgroup_memory_bytes = limits->cgroup_memory_bytes;
+	header->cpu_milli = limits->cpu_milli;
 	header->dirty_bytes = limits->dirty_bytes;
 	header->dirty_background_bytes = limits->dirty_background_bytes;
 	header->mounts = limits->mounts;

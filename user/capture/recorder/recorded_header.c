@@ -17,6 +17,8 @@ int recorded_header_open(struct recorded_header *recorded, const struct session 
 		return err;
 	host_describe(header);
 	limits_describe(recorded->limits, header);
+	if (targets) /* they may have others than this process */
+		header->cpu_milli = 0;
 	header->mode = mode;
 	header->start = targets ? "attach" : "run";
 	header->targets = targets;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The thread that moves records from the CPU buffers to the trace. */
+#include "capture/host/limits.h"
 #include "capture/recorder/recorder.h"
 
 #include <errno.h>
@@ -220,7 +221,7 @@ struct counts {
 	struct op_total operations[OP_TABLE_SIZE];
 	struct kind_total kinds[RECORD_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
-	struct trace_note trace_notes[NOTE_COUNT + 11];
+	struct trace_note trace_notes[NOTE_COUNT + 12];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct trace_kind_total kind_totals[RECORD_KIND_COUNT + LAYER_COUNT + 1 + 2];
 };
@@ -324,6 +325,8 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 {
 	const uint64_t unseen = markers_unseen(recorder->options.markers);
 	const uint64_t before = decoder_begun_before(recorder->decoder);
+	const uint64_t throttled_us =
+		recorder->options.limits ? limits_throttled_us(recorder->options.limits) : 0;
 	size_t n = session_name_notes(counts->notes, counts->trace_notes);
 	uint64_t bios;
 	int err = session_bios_under_way(recorder->session, &bios);
@@ -336,6 +339,9 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_SPANS_BEFORE, before };
 	if (unseen)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_ENDED_UNSEEN, unseen };
+	if (throttled_us)
+		counts->trace_notes[n++] =
+			(struct trace_note) { TRACE_NOTE_CPU_THROTTLED, throttled_us };
 	if (!file_globs_take_all(&recorder->options.globs))
 		counts->trace_notes[n++] =
 			(struct trace_note) { TRACE_NOTE_LEFT_OUT, recorder->choice.operations };

@@ -13,6 +13,7 @@
 #include "capture/session/session.h"
 #include "trace/write/writer.h"
 
+struct limits;
 struct markers;
 struct python_live;
 struct recorder;
@@ -32,12 +33,13 @@ struct recorder_status {
 };
 
 struct recorder_options {
-	const char *path;	   /* the trace's name in messages */
-	struct markers *markers;   /* NULL for none */
-	struct python_live *live;  /* reads stacks of blocked threads; NULL for none */
-	struct unwinder *unwinder; /* NULL: stacks are those of Python only */
-	uint64_t interval_ns;	   /* how often sums are read */
-	struct file_globs globs;   /* files to record */
+	const char *path;	     /* the trace's name in messages */
+	struct markers *markers;     /* NULL for none */
+	struct python_live *live;    /* reads stacks of blocked threads; NULL for none */
+	struct unwinder *unwinder;   /* NULL: stacks are those of Python only */
+	const struct limits *limits; /* of the command; NULL: none */
+	uint64_t interval_ns;	     /* how often sums are read */
+	struct file_globs globs;     /* files to record */
 };
 
 /* Starts draining. The caller keeps the session, the writer, and what the options point to. */

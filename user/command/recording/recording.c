@@ -393,6 +393,7 @@ int recording_start(struct recording *recording)
 		.markers = recording->markers,
 		.live = recording->live,
 		.unwinder = recording->unwinder,
+		.limits = recording->header.limits,
 		.interval_ns = recording->interval_ns,
 		.globs = { include->items, exclude->items, include->count, exclude->count },
 	};

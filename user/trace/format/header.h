@@ -94,11 +94,12 @@ struct trace_header {
 	const char *tool; /* version of the program that wrote it */
 	const char *host, *boot_id, *kernel, *machine;
 	uint32_t page_bytes, cpus;
-	uint64_t clock_monotonic_ns;	  /* the trace's clock ... */
-	uint64_t clock_realtime_ns;	  /* ... and the wall clock at the same moment */
-	uint64_t memory_bytes;		  /* of the machine; 0: unknown, as for those below */
-	uint64_t cgroup_memory_bytes;	  /* lowest enclosing cgroup limit; 0: none, too */
-	uint64_t dirty_bytes;		  /* above this, writers wait, */
+	uint64_t clock_monotonic_ns;  /* the trace's clock ... */
+	uint64_t clock_realtime_ns;   /* ... and the wall clock at the same moment */
+	uint64_t memory_bytes;	      /* of the machine; 0: unknown, as for those below */
+	uint64_t cgroup_memory_bytes; /* lowest enclosing cgroup limit; 0: none, too */
+	uint64_t cpu_milli;   /* CPUs that quotas or the affinity allow, in thousandths; 0: all */
+	uint64_t dirty_bytes; /* above this, writers wait, */
 	uint64_t dirty_background_bytes;  /* and above this, writeback begins; as of the start */
 	const struct trace_mount *mounts; /* at the start, except the kernel's own */
 	size_t mount_count;
@@ -148,7 +149,8 @@ struct trace_kind_total {
 #define TRACE_NOTE_NATIVE_CUT "native_stacks_cut"	  /* deeper than the copy */
 #define TRACE_NOTE_NATIVE_FAILED "native_stacks_failed"	  /* they end early, or have no frames */
 #define TRACE_NOTE_NATIVE_DROPPED "native_stacks_dropped" /* not unwound */
-#define TRACE_NOTE_LEFT_OUT "operations_left_out"	  /* on files excluded from the recording */
+#define TRACE_NOTE_CPU_THROTTLED "cpu_throttled_us" /* by the quota of the cgroup, over CPUs */
+#define TRACE_NOTE_LEFT_OUT "operations_left_out"   /* on files excluded from the recording */
 /* Why events were lost; these are also counted by kind: */
 #define TRACE_NOTE_LOST_FULL "lost_buffers_full"     /* they came faster than they were read */
 #define TRACE_NOTE_LOST_STOPPED "lost_while_stopped" /* the tracer did not run */

@@ -58,9 +58,10 @@ static void pack_operations(struct pack *pack, const struct trace_header *header
 static void pack_limits(struct pack *pack, const struct trace_header *header)
 {
 	pack_cstring(pack, "limits");
-	pack_map(pack, 4);
+	pack_map(pack, 5);
 	pack_number(pack, "memory_bytes", header->memory_bytes);
 	pack_number(pack, "cgroup_memory_bytes", header->cgroup_memory_bytes);
+	pack_number(pack, "cpu_milli", header->cpu_milli);
 	pack_number(pack, "dirty_bytes", header->dirty_bytes);
 	pack_number(pack, "dirty_background_bytes", header->dirty_background_bytes);
 }

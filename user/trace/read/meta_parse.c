@@ -316,6 +316,7 @@ int header_parse(struct trace_header *header, struct mp object, struct arena *ar
 		{ "memory_bytes", FIELD_U64, offsetof(struct trace_header, memory_bytes) },
 		{ "cgroup_memory_bytes", FIELD_U64,
 		  offsetof(struct trace_header, cgroup_memory_bytes) },
+		{ "cpu_milli", FIELD_U64, offsetof(struct trace_header, cpu_milli) },
 		{ "dirty_bytes", FIELD_U64, offsetof(struct trace_header, dirty_bytes) },
 		{ "dirty_background_bytes", FIELD_U64,
 		  offsetof(struct trace_header, dirty_background_bytes) },
