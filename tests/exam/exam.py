@@ -54,6 +54,7 @@ JOBS = [
     Job("random_preads", ("random-reads", "small-reads-storage"), "records.bin"),
     Job("sleeps", ("sleeps",), "sleeps.py"),
     Job("lock", ("helper-bound",), "exam_job.py", sums=("cpu-bound", "none")),
+    Job("file_lock", ("lock-wait",), "lock.0"),
     Job("fetches", ("peer-waits",), "fetches.py", beside=True),
     Job("decode", ("cpu-bound",), "decode.py"),
     Job("fresh_buffers", ("fresh-memory",), "fresh_buffers.py"),

@@ -4,6 +4,7 @@
 usage: job_path.py NAME [ARGUMENT]
 """
 import ctypes
+import fcntl
 import mmap
 import multiprocessing
 import os
@@ -11,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -101,6 +103,25 @@ def renews_workers(times="5"):
         for _ in range(25 // int(times)):
             here.recv()
         os.waitpid(pid, 0)
+
+
+def takes_turns(locks="1"):
+    """Three processes that each hold a lock file while they sleep: the same one, or one each."""
+    with tempfile.TemporaryDirectory() as place:
+        for number in range(3):
+            if not os.fork():
+                with open(f"{place}/lock.{number % int(locks)}", "wb") as file:
+                    for _ in range(12):
+                        fcntl.flock(file, fcntl.LOCK_EX)
+                        hold_it()
+                        fcntl.flock(file, fcntl.LOCK_UN)
+                os._exit(0)
+        for _ in range(3):
+            os.wait()
+
+
+def hold_it():
+    time.sleep(0.02)
 
 
 def has_helper():

@@ -89,6 +89,23 @@ class PathFindings(unittest.TestCase):
     def test_sleeps(self):
         self.check("sleeps", ["sleeps"], ["polls"], "in sleeps")
 
+    def test_lock_wait(self):
+        """What the lock costs, although the critical path goes on with its holder."""
+        def findings():
+            report = record("takes_turns").report
+            self.check_path(report)
+            found = {row["id"]: row for row in report["findings"]}
+            return found, found.get("lock-wait", {}).get("cost_ns", 0) > \
+                report["trace"]["duration_ns"] / 4
+
+        found, is_much = harness.undisturbed(findings, lambda result: result[1])
+        self.assertTrue(is_much, found.get("lock-wait"))
+        self.assertIn("lock.0", found["lock-wait"]["title"])
+        self.assertIn("in takes_turns", found["lock-wait"]["where"])
+        self.assertIn("in hold_it", found["lock-wait"]["evidence"]["held_at"])
+        self.assertNotIn("lock-waits", found)
+        self.assertNotIn("lock-wait", self.findings("takes_turns", "3"))
+
     def test_peer_waits(self):
         place = f"{harness.machine().new_dir()}/server"
         server = socket.socket(socket.AF_UNIX)

@@ -169,6 +169,7 @@ static uint64_t random_calls(struct event *events, size_t count, uint64_t now_ns
 				    .thread = 10 + random_below(2),
 				    .file = random_below(3),
 				    .class = random_below(2),
+				    .operation = random_below(2),
 				    .flags = EVENT_COUNTED | EVENT_TIMED | EVENT_CALL };
 	const bool differ = !random_below(4);
 
@@ -213,6 +214,7 @@ static void check_same_io(const struct critical_path *path, const struct critica
 	assert_int_equal(path->file_room, other->file_room);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(path->io[i].time_ns, other->io[i].time_ns);
+	assert_int_equal(path->locks.time_ns, other->locks.time_ns);
 	for (size_t i = 0; i < path->file_room; i++)
 		assert_memory_equal(path->files[i], other->files[i], sizeof(path->files[i]));
 	for (size_t i = 0; i < path->count; i++) {
@@ -226,7 +228,8 @@ static void check_same_io(const struct critical_path *path, const struct critica
 TEST(test_series_as_events)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {
-		const struct job job = { .end_ns = 1000000 };
+		struct operation operations[] = { { .locks = false }, { .locks = true } };
+		const struct job job = { .end_ns = 1000000, .operations = operations };
 		const struct loaded_block block = { .trace = 0 };
 		struct arena arena = { 0 };
 		struct critical_path one_by_one, at_once;

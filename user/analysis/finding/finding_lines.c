@@ -108,13 +108,10 @@ static int sum_up_rows(struct findings *findings, const struct finding *finding,
 	return rows ? 0 : -ENOMEM;
 }
 
-/* Adds CPU time on the critical path; with a finding, only the part that its rule takes. */
-static void add_path(const struct results *results, const struct finding *finding,
-		     struct located *located)
+/* Adds the time of stacks; with a finding, only of those that its rule takes. */
+static void add_stacks(const struct results *results, const struct finding *finding,
+		       const struct path_stack *stacks, size_t count, struct located *located)
 {
-	size_t count;
-	const struct path_stack *stacks = critical_path_stacks(results, &count);
-
 	for (; count; count--, stacks++) {
 		const struct thread thread = { .process = stacks->process, .tid = stacks->tid };
 		const struct line_sums sums = {
@@ -130,6 +127,16 @@ static void add_path(const struct results *results, const struct finding *findin
 							  thread_kind(results->job, &thread)))
 			add_sums(located, site < located->count ? site : SITE_NONE, &sums);
 	}
+}
+
+/* Adds CPU time on the critical path. */
+static void add_path(const struct results *results, const struct finding *finding,
+		     struct located *located)
+{
+	size_t count;
+	const struct path_stack *stacks = critical_path_stacks(results, &count);
+
+	add_stacks(results, finding, stacks, count, located);
 }
 
 /* Sums up the operations on files that a rule takes. */
@@ -238,6 +245,34 @@ static size_t find_worst(const struct located *located)
 			worst = i;
 		}
 	return worst;
+}
+
+int finding_held_at(struct findings *findings, struct table_text *at)
+{
+	size_t count;
+	const struct path_stack *stacks = critical_path_holders(findings->results, &count);
+	struct located located = { .sites = NULL };
+	char location[LOCATION_BYTES];
+	size_t worst;
+	int status = 0;
+
+	*at = (struct table_text) { NULL, 0 };
+	if (!count)
+		return 0;
+	lines_uses(findings->results, &worst, &located.count);
+	located.sites = calloc(located.count + 1, sizeof(*located.sites));
+	if (!located.sites)
+		return -ENOMEM;
+	add_stacks(findings->results, NULL, stacks, count, &located);
+	worst = find_worst(&located);
+	if (worst < located.count) {
+		lines_locate(findings->results, worst, location);
+		at->length = strlen(location);
+		at->bytes = arena_text(findings->arena, location, at->length);
+		status = at->bytes ? 0 : -ENOMEM;
+	}
+	free(located.sites);
+	return status;
 }
 
 /* The standard error of a part's share, by that of the part and that of the rest. */

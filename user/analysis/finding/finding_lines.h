@@ -14,4 +14,8 @@ int finding_locate(struct findings *findings, struct finding *finding);
  * is unknown. Returns 0 or -ENOMEM. */
 int finding_drag(struct findings *findings, const struct finding *finding, uint64_t *time_ns);
 
+/* Gets the line at which threads that held a file lock spent most of the time in which others
+ * waited for it; no text if it is unknown. Returns 0 or -ENOMEM. */
+int finding_held_at(struct findings *findings, struct table_text *at);
+
 #endif

@@ -280,7 +280,7 @@ const struct finding_rule finding_worker_bound = {
 	.find = find_worker_cpu,
 	.lines_path = is_of_kind,
 	.lines_whole = "the workers' CPU time",
-	.reported_by = { "loader-preprocessing", "worker-slow", "workers-renewed" },
+	.reported_by = { "lock-wait", "loader-preprocessing", "worker-slow", "workers-renewed" },
 	.thresholds = { &THRESHOLD_PATH_SHARE, &THRESHOLD_CPUS_BUSY },
 	.title = "Main thread waits for [{program} ]workers, which are bound by the CPU",
 	.says = CPU_SAYS,
@@ -413,17 +413,22 @@ THRESHOLD(WAIT_IDLE, 0.5, UNIT_SHARE,
 static int add_wait(struct findings *findings, const struct finding_rule *rule, enum path_part part,
 		    enum thread_state state)
 {
+	struct path_file_locks locks;
 	struct path_sum sum;
 	uint64_t cost_ns;
 
 	if (!sum_up(findings, part, KIND(KINDS) - 1, &sum))
 		return 0;
 	cost_ns = sum.time_ns;
+	/* See lock-wait. */
+	if (part == PATH_LOCK && critical_path_file_locks(findings->results, &locks))
+		cost_ns = clock_subtract(cost_ns, locks.blocked_ns);
 	/* Waiting for a CPU implies that other threads run. */
 	if (part != PATH_RUNNABLE && sum.idle_ns < threshold(THRESHOLD_WAIT_IDLE) * cost_ns)
 		return 0;
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE))
 		return 0;
+	sum.evidence.share *= finding_share(cost_ns, sum.time_ns);
 	sum.evidence.time_ns = cost_ns;
 	sum.evidence.state = sample_state_names[state];
 	return finding_add(findings, rule, &sum.evidence, cost_ns, TABLE_NO_UINT);
@@ -525,7 +530,8 @@ const struct finding_rule finding_lock_waits = {
 	WAIT_RULE,
 	.rule = PATH_MEANING
 	"Part of that is blocked on a lock that no thread of the run is known "
-	"to have released: its holder is not traced, or waits itself." IDLE_MEANING,
+	"to have released: its holder is not traced, or waits itself. Locks of files are left "
+	"out: see lock-wait." IDLE_MEANING,
 };
 
 const struct finding_rule finding_memory_waits = {

@@ -3,8 +3,12 @@
  * Findings about writing, and about calls that cost time but move little. Each uses one pattern of
  * I/O.
  */
-#include "analysis/finding/finding.h"
+#include <math.h>
+
+#include "analysis/finding/finding_lines.h"
+#include "analysis/processes/critical_path.h"
 #include "analysis/processes/processes.h"
+#include "analysis/processes/threads.h"
 
 struct calls {
 	struct table_text path, file;
@@ -440,22 +444,68 @@ const struct finding_rule finding_small_direct = {
 THRESHOLD(LOCKS, 10, UNIT_COUNT, "calls that wait for locks, at least",
 	  "a choice: their time matters more");
 
+struct locks {
+	struct calls calls;
+	struct table_text held_at;
+};
+
+static const struct table_column locks_evidence[] = {
+	CALLS_COLUMNS,
+	FACT(locks, held_at, "held at", NONE,
+	     "line at which threads that held a lock were most of the time that others waited; "
+	     "null: unknown"),
+};
+
+/* Without the lock, threads work at the same time: as far as that is computing, only on free CPUs,
+ * less the part of the time in which they wait for CPUs as it is. */
+static uint64_t lock_cost_ns(const struct findings *findings, const struct finding_rule *rule,
+			     const struct calls *calls)
+{
+	const struct results *results = findings->results;
+	const uint64_t cpus = finding_trace_number(findings, "cpus");
+	const uint64_t computing_ns = results->job ? threads_computing_ns(results) : 0;
+	const double computing = fmin(finding_share(computing_ns, findings->duration_ns), 1);
+	struct path_file_locks locks;
+	uint64_t most_ns;
+
+	if (!results->job || !critical_path_file_locks(results, &locks))
+		return finding_unhidden(findings, rule->class, calls->time_ns);
+	most_ns = clock_subtract(findings->duration_ns, cpus ? computing_ns / cpus : 0);
+	most_ns = finding_least(locks.time_ns, most_ns);
+	most_ns *= 1 - computing * (1 - threads_free_cpus(results)) / 2;
+	return finding_waited(findings, rule->class, calls->time_ns, most_ns);
+}
+
+static int find_locks(struct findings *findings, const struct finding_rule *rule)
+{
+	uint64_t cost_ns;
+	struct locks locks = { .calls = calls_of(findings, rule, &cost_ns) };
+
+	cost_ns = lock_cost_ns(findings, rule, &locks.calls);
+	if (!are_enough(findings, rule, &locks.calls, cost_ns))
+		return 0;
+	if (findings->results->job && finding_held_at(findings, &locks.held_at))
+		return -ENOMEM;
+	return finding_add(findings, rule, &locks, cost_ns, TABLE_NO_UINT);
+}
+
 const struct finding_rule finding_locks = {
 	.id = "lock-wait",
 	.order = 300,
 	.lines = 1u << USE_METADATA,
 	.lines_of_pattern = true,
 	.needs = JOB_SYSCALL,
-	.find = find_calls,
+	.find = find_locks,
 	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	.io_pattern = IO_PATTERN_LOCK,
 	.class = IO_METADATA,
-	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_EVIDENCE(struct locks, locks_evidence),
 	.thresholds = { &THRESHOLD_LOCKS },
 	.title = "Lock waits on {file}",
-	.says = "{count} flock and fcntl calls waited {each_ns} each, {time_ns} in total",
+	.says = "{count} flock and fcntl calls waited {each_ns} each, {time_ns} in total[; the "
+		"lock was held at {held_at}]",
 	.advice = "Use one writer per file or one file per rank, or hold locks for a shorter time",
 	.more = "faultline print --file '*/{file}' TRACE",
 	.pictures = "depth locks, calls metadata",
@@ -463,7 +513,9 @@ const struct finding_rule finding_locks = {
 		"even a free lock is a server round trip. Calls that took less than 10 us found "
 		"the lock free and do not count; nor do calls that do not wait (F_SETLK, "
 		"F_OFD_SETLK, flock with LOCK_NB or LOCK_UN, any release of a lock) on file "
-		"systems whose locks the kernel itself keeps.",
+		"systems whose locks the kernel itself keeps. The cost is what a main thread, or "
+		"what it waits for, waited on average, as far as free CPUs could do "
+		"the computing of all at the same time.",
 };
 
 THRESHOLD(FAILED_CALLS, 100, UNIT_COUNT, "failed calls, at least",

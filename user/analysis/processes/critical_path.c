@@ -166,8 +166,27 @@ const struct path_stack *critical_path_stacks(const struct results *results, siz
 {
 	const struct critical_path *path = path_of(results);
 
-	*count = path ? path->stack_count : 0;
-	return path ? path->stacks : NULL;
+	*count = path ? path->stacks.count : 0;
+	return path ? path->stacks.all : NULL;
+}
+
+const struct path_stack *critical_path_holders(const struct results *results, size_t *count)
+{
+	const struct critical_path *path = path_of(results);
+
+	*count = path ? path->holders.count : 0;
+	return path ? path->holders.all : NULL;
+}
+
+bool critical_path_file_locks(const struct results *results, struct path_file_locks *locks)
+{
+	const struct critical_path *path = path_of(results);
+
+	if (!path || !path->root_count || results->job->aggregated)
+		return false;
+	locks->time_ns = path->locks.time_ns / path->root_count;
+	locks->blocked_ns = path->locks.blocked_ns / path->root_count;
+	return true;
 }
 
 /* --- table --- */

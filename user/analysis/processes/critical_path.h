@@ -63,5 +63,16 @@ struct path_stack {
 };
 /* Returns all of them, in no order; NULL and 0: none. */
 const struct path_stack *critical_path_stacks(const struct results *results, size_t *count);
+/* The same for the time, on the path or not, in which threads held a file lock (flock, fcntl) that
+ * another thread waited for. */
+const struct path_stack *critical_path_holders(const struct results *results, size_t *count);
+
+/* Waits for file locks, of one main thread on average. */
+struct path_file_locks {
+	uint64_t time_ns;    /* of its own, or of threads that it waits for */
+	uint64_t blocked_ns; /* the part that is in PATH_LOCK */
+};
+/* Returns false if they are unknown. */
+bool critical_path_file_locks(const struct results *results, struct path_file_locks *locks);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The critical path while it is followed: critical_path_walk.c; the I/O on it: critical_path_io.c;
- * its table: critical_path.c. */
+ * file locks: critical_path_locks.c; its table: critical_path.c. */
 #ifndef FAULTLINE_CRITICAL_PATH_STATE_H
 #define FAULTLINE_CRITICAL_PATH_STATE_H
 
@@ -20,6 +20,8 @@ struct path_thread {
 	uint64_t stays, first_ns; /* how often it entered the path, and for how long first */
 	uint64_t all_waits_ns[THREAD_STATE_COUNT];	/* of its whole life */
 	uint64_t op_end_ns, wait_start_ns, wait_end_ns; /* of the latest operation and wait */
+	uint64_t behind_ns;  /* until then, it is on the path for one that waits for a file lock */
+	uint64_t holds_ns;   /* until then, another one waits for a file lock that it releases */
 	uint64_t pieces_ns;  /* of waits for locks that ended by timers, since one that did not */
 	uint64_t counted_ns; /* if the operation counts: since then */
 	uint64_t change_ns;  /* then it begins or ends to count ... */
@@ -28,8 +30,13 @@ struct path_thread {
 	uint32_t awaited_tid, awaited_pid; /* of a waker not seen yet; 0: none */
 	uint32_t op_file;
 	uint8_t op_class, wait_state;
+	bool op_locks;	/* the latest operation takes or releases a file lock */
 	bool counts;	/* it is in an operation, and waits for nothing else */
 	bool is_passed; /* the latest wait's time went to the waker */
+	struct {
+		uint64_t stack, start_ns, end_ns;
+		bool cut;
+	} sample; /* the latest exact one, unless of a lock */
 };
 
 /* Operations of a class on the path, asynchronous ones, and until blocked_until_ns also those off
@@ -38,6 +45,13 @@ struct path_io {
 	uint64_t time_ns, counted_ns; /* until counted_ns */
 	size_t threads;		      /* on the path that are in one */
 	uint64_t other_end_ns;	      /* latest end of the others */
+};
+
+/* Time by thread and stack, without double entries. */
+struct path_stacks {
+	struct path_stack *all;
+	size_t count, room;
+	struct map numbers;
 };
 
 struct critical_path {
@@ -62,9 +76,8 @@ struct critical_path {
 	size_t file_room;
 	uint32_t *changes; /* a heap of threads by change_ns; begins at 1 */
 	size_t change_count, change_room;
-	struct path_stack *stacks;
-	size_t stack_count, stack_room;
-	struct map stack_numbers;
+	struct path_stacks stacks, holders;
+	struct path_file_locks locks; /* summed over main threads */
 	/* Made at the end: */
 	struct path_share *shares;
 	size_t share_count;
@@ -104,6 +117,25 @@ void critical_path_io_add(struct critical_path *path, uint32_t number, uint64_t 
 /* Returns whether nothing changes before a time but what a thread does, and nothing else counts in
  * the class of its latest operation. */
 bool critical_path_io_is_only(const struct critical_path *path, uint32_t number, uint64_t until_ns);
+
+void critical_path_stacks_init(struct path_stacks *stacks, struct arena *arena);
+/* Adds a sample's time to that of its stack. */
+void critical_path_stacks_add(struct critical_path *path, struct path_stacks *stacks,
+			      uint32_t number, uint64_t stack, bool cut, uint64_t time_ns);
+
+/* Counts the latest operation of a thread on the path from then on, if it is on a file lock and no
+ * thread before it on the path waits for one. */
+void critical_path_locks_add(struct critical_path *path, const struct path_thread *thread,
+			     uint64_t from_ns);
+/* Returns whether a thread's latest wait is for a file lock. */
+bool critical_path_locks_wait(const struct path_thread *thread);
+/* Notes that a thread waits for a file lock that its waker releases then. */
+void critical_path_locks_held(struct critical_path *path, const struct path_thread *waiter);
+/* Takes a sample: what a thread does while it holds a file lock. */
+void critical_path_locks_sample(struct critical_path *path, const struct event *event,
+				uint32_t number);
+
+#define NO_THREAD UINT32_MAX
 
 #define CRITICAL_PATH_WAIT_COLUMNS                                                                 \
 	(1ull << WAIT_STATE | 1ull << WAIT_WAKER_PID | 1ull << WAIT_WAKER_TID)

@@ -9,12 +9,8 @@
 #include "analysis/processes/critical_path_state.h"
 
 #define THREADS_MAX 65536 /* others are never on the path: waiting for them is just a wait */
-#define STACKS_MAX 262144 /* further ones are not named */
 #define EXPECTED_MAX (4 * THREADS_MAX)
 #define DEPTH_MAX 64 /* threads that wait for each other */
-#define NO_THREAD UINT32_MAX
-
-#define STACK_KEY_WORDS 3
 
 static bool has_no_parent(const struct process *process)
 {
@@ -54,7 +50,8 @@ void critical_path_begin(void *state, const struct job *job, struct arena *arena
 	path->arena = arena;
 	map_init_in(&path->numbers, arena, 1, 1);
 	map_init_in(&path->expected, arena, 1, 1);
-	map_init_in(&path->stack_numbers, arena, STACK_KEY_WORDS, 1);
+	critical_path_stacks_init(&path->stacks, arena);
+	critical_path_stacks_init(&path->holders, arena);
 	find_roots(path);
 }
 
@@ -66,6 +63,13 @@ static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns,
 static bool is_on_path(const struct path_thread *thread, uint64_t time_ns)
 {
 	return thread->until_ns > time_ns;
+}
+
+/* Sets until when a thread that enters the path for a waiting one is behind a file lock. */
+static void set_behind(struct path_thread *thread, const struct path_thread *waiter,
+		       uint64_t until_ns)
+{
+	thread->behind_ns = critical_path_locks_wait(waiter) ? until_ns : waiter->behind_ns;
 }
 
 /* Adds a wait of a thread on the path. If it waits for a thread of the run, that thread enters the
@@ -80,11 +84,14 @@ static void add_wait(struct critical_path *path, uint32_t number, uint64_t from_
 	if (waker == NO_THREAD || waker == number || depth >= DEPTH_MAX ||
 	    is_on_path(&path->threads[waker], from_ns)) {
 		thread->waits_ns[thread->wait_state] += until_ns - from_ns;
+		if (critical_path_locks_wait(thread))
+			path->locks.blocked_ns += until_ns - from_ns;
 		path->blocked_until_ns = most(path->blocked_until_ns, until_ns);
 		return;
 	}
 	thread->is_passed = true;
 	thread->passed_ns += until_ns - from_ns;
+	set_behind(&path->threads[waker], thread, until_ns);
 	enter(path, waker, from_ns, until_ns, depth + 1);
 }
 
@@ -98,6 +105,7 @@ static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns,
 	if (!thread->stays++)
 		thread->first_ns = until_ns - from_ns;
 	critical_path_io_renew(path, number);
+	critical_path_locks_add(path, thread, from_ns);
 	if (thread->wait_end_ns > from_ns)
 		add_wait(path, number, from_ns, least(thread->wait_end_ns, until_ns), depth);
 }
@@ -151,7 +159,10 @@ static void enter_expected(struct critical_path *path, uint32_t number, uint64_t
 		waiter->waits_ns[waiter->wait_state] -= end_ns - start_ns;
 		waiter->passed_ns += end_ns - start_ns;
 		waiter->is_passed = true;
+		if (critical_path_locks_wait(waiter))
+			path->locks.blocked_ns -= end_ns - start_ns;
 	}
+	set_behind(&path->threads[number], waiter, end_ns);
 	enter(path, number, start_ns, end_ns, 0);
 }
 
@@ -318,6 +329,7 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 		find_waker(path, event, number);
 	thread->all_waits_ns[thread->wait_state] += end_ns - start_ns;
 	critical_path_io_renew(path, number);
+	critical_path_locks_held(path, thread);
 	own_ns = thread->waits_ns[thread->wait_state];
 	if (is_on_path(thread, start_ns))
 		add_wait(path, number, start_ns, least(end_ns, thread->until_ns), 0);
@@ -343,7 +355,9 @@ static void take_operation(struct critical_path *path, const struct event *event
 	thread->op_end_ns = end_ns;
 	thread->op_class = event->class;
 	thread->op_file = event->file;
+	thread->op_locks = path->job->operations[event->operation].locks;
 	critical_path_io_resume(path, number);
+	critical_path_locks_add(path, thread, from_ns);
 	if (is_on_path(thread, from_ns))
 		return;
 	if (is_launcher(path, event))
@@ -366,35 +380,13 @@ static void take_async(struct critical_path *path, const struct event *event, ui
 
 static void take_sample(struct critical_path *path, const struct event *event, uint32_t number)
 {
-	const struct path_thread *thread = &path->threads[number];
-	const bool cut = event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_CUT;
-	const uint64_t key[STACK_KEY_WORDS] = { (uint64_t)event->block->trace << 1 | cut,
-						event_value(event, SAMPLE_STACK), number };
-	uint64_t *place;
-	bool added;
-
-	if (!is_on_path(thread, event->start) || event_sample_state(path->job, event) != THREAD_CPU)
-		return;
-	place = map_find(&path->stack_numbers, key);
-	added = !place;
-	if (added && path->stack_count < STACKS_MAX &&
-	    ARENA_GROW(path->arena, path->stacks, path->stack_room, path->stack_count + 1))
-		place = map_add(&path->stack_numbers, key, &added);
-	if (!place)
-		return;
-	if (added) {
-		*place = path->stack_count;
-		path->stacks[path->stack_count++] = (struct path_stack) {
-			.trace = event->block->trace,
-			.process = thread->process,
-			.tid = thread->tid,
-			.stack = key[1],
-			.cut = cut,
-		};
-	}
-	path->stacks[*place].time_ns =
-		clock_add(path->stacks[*place].time_ns, event_value(event, SAMPLE_WEIGHT));
-	path->stacks[*place].samples++;
+	critical_path_locks_sample(path, event, number);
+	if (is_on_path(&path->threads[number], event->start) &&
+	    event_sample_state(path->job, event) == THREAD_CPU)
+		critical_path_stacks_add(path, &path->stacks, number,
+					 event_value(event, SAMPLE_STACK),
+					 event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_CUT,
+					 event_value(event, SAMPLE_WEIGHT));
 }
 
 static bool is_of_path(const struct event *event)
@@ -451,7 +443,7 @@ static bool take_alike(struct critical_path *path, const struct event_series *se
 	uint64_t from_ns, end_ns, time_ns = 0;
 
 	if (!thread || first->start < path->job->start_ns || first->flags & EVENT_ASYNC ||
-	    thread->wait_end_ns > first->start)
+	    path->job->operations[first->operation].locks || thread->wait_end_ns > first->start)
 		return false;
 	end_ns = thread->op_end_ns;
 	for (const struct event *event = first + 1; event < last; event++) {
