@@ -124,6 +124,67 @@ TEST(test_where)
 	}
 }
 
+/* A program that the main thread starts and waits for, as a shell script does. */
+static void add_program(struct made_trace *made, uint64_t pid, uint64_t begin_ns, uint64_t time_ns)
+{
+	made_fork(made, begin_ns - 2, 10, pid);
+	THREAD_TIME(made, .time = begin_ns, .dur = time_ns, .pid = pid,
+		    .states = { [THREAD_CPU] = time_ns });
+	WAIT(made, .time = begin_ns - 1, .dur = time_ns + 1, .pid = 10, .state = "child",
+	     .call = "wait4", .waker_pid = pid, .waker_tid = pid);
+}
+
+/* The second program computes longer, but at many lines. */
+TEST(test_lines_of_program)
+{
+	static const struct {
+		const char *first, *second;
+		size_t lengths[2];
+		const char *where;
+	} programs[] = {
+#define COMMANDS(first, second) first, second, { sizeof(first), sizeof(second) }
+		{ COMMANDS("python3\0-u\0a.py\0x", "python3\0-u\0a.py\0y"),
+		  "a.py:1 in f, 43% ± 19% of the CPU time; a.py:3 in f, 29% ± 17%" },
+		{ COMMANDS("python3\0-u\0a.py\0x", "python3\0-u\0b.py\0x"),
+		  "a.py:3 in f, 50% ± 25% of the CPU time; a.py:2 in f, 50% ± 25%" },
+		{ COMMANDS("sh\0-c\0make", "sh\0-c\0train"),
+		  "a.py:3 in f, 50% ± 25% of the CPU time; a.py:2 in f, 50% ± 25%" },
+		{ COMMANDS("gzip\0a", "sort\0a"),
+		  "a.py:3 in f, 50% ± 25% of the CPU time; a.py:2 in f, 50% ± 25%" },
+#undef COMMANDS
+	};
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made, .threads = true, .stacks = true);
+		EXEC(&made, .time = 11, .pid = 10, .comm = "sh", .command = "sh", .rank = -1);
+		THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10,
+			    .states = { [THREAD_CHILD] = END - 11 });
+		add_program(&made, 20, 10 * MS, 400 * MS);
+		add_program(&made, 21, 420 * MS, 500 * MS);
+		EXEC(&made, .time = 10 * MS, .pid = 20, .ppid = 10, .comm = "p",
+		     .command = programs[i].first, .command_length = programs[i].lengths[0],
+		     .rank = -1);
+		EXEC(&made, .time = 420 * MS, .pid = 21, .ppid = 10, .comm = "p",
+		     .command = programs[i].second, .command_length = programs[i].lengths[1],
+		     .rank = -1);
+		for (uint64_t line = 1; line <= 3; line++) {
+			made_frame(&made, 1, line, "/job/a.py", line, "f");
+			made_stack(&made, 1, line, 0, line);
+		}
+		for (uint64_t j = 0; j < 7; j++)
+			SAMPLE(&made, .time = (j < 3 ? 20 + j : 430 + j) * MS, .weight = 100 * MS,
+			       .pid = j < 3 ? 20 : 21, .state = "cpu",
+			       .stack = j < 3 ? 1 : 2 + j % 2);
+		report = report_between(&made, 10, END);
+		check_text(report, "findings", find_row(report, "findings", "id", "cpu-bound"),
+			   "where", programs[i].where);
+		done(&made, report);
+	}
+}
+
 /* With several devices, each finding is about the files on its own device. */
 TEST(test_devices)
 {

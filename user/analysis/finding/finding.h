@@ -62,6 +62,7 @@ struct file_group;
 struct findings;
 struct line_use;
 struct lines_row;
+struct thread;
 
 /* What a rule can use where operations were summed (mode profile). */
 enum finding_sums {
@@ -138,8 +139,9 @@ struct finding_rule {
 			   const struct line_use *use);
 	/* Or samples of all operations and waits, if they are in such rows of the table "lines". */
 	bool (*lines_row)(const void *evidence, const struct lines_row *row);
-	/* Or CPU samples on the critical path from threads of that kind (see thread_kind). */
-	bool (*lines_path)(const void *evidence, const char *kind);
+	/* Or CPU samples on the critical path from such threads. */
+	bool (*lines_path)(const struct job *job, const void *evidence,
+			   const struct thread *thread);
 	const char *lines_whole; /* with one of these: what the shares are of, "its I/O" */
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */

@@ -123,8 +123,7 @@ static void add_stacks(const struct results *results, const struct finding *find
 		const uint32_t site =
 			lines_site(results, stacks->trace, stacks->stack, stacks->cut);
 
-		if (!finding || finding->rule->lines_path(finding->evidence,
-							  thread_kind(results->job, &thread)))
+		if (!finding || finding->rule->lines_path(results->job, finding->evidence, &thread))
 			add_sums(located, site < located->count ? site : SITE_NONE, &sums);
 	}
 }

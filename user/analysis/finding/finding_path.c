@@ -16,6 +16,7 @@
 struct path_evidence {
 	struct table_text program;
 	const char *kind, *state; /* of struct lines_row */
+	uint32_t process;	  /* its number in the job */
 	uint64_t pid, tid, time_ns, cpus, starved_cpus, shared_cpus;
 	double share, busy, limit, limited_cpus, full_cpus;
 };
@@ -156,6 +157,7 @@ static bool sum_up(const struct findings *findings, enum path_part part, unsigne
 			.program = trace_text(job_comm(job, worst->process)),
 			.kind = thread_kind(job, &(struct thread) { .process = worst->process,
 								    .tid = worst->tid }),
+			.process = worst->process,
 			.pid = job->processes.processes[worst->process].pid,
 			.tid = worst->tid,
 			.share = finding_share(part_ns, whole_ns),
@@ -232,11 +234,12 @@ static int find_helper_cpu(struct findings *findings, const struct finding_rule 
 	return add_cpu(findings, rule, KIND_HELPER);
 }
 
-static bool is_of_kind(const void *evidence, const char *kind)
+static bool is_of_kind(const struct job *job, const void *evidence, const struct thread *thread)
 {
 	const struct path_evidence *path = evidence;
 
-	return path->kind == kind;
+	return path->kind == thread_kind(job, thread) &&
+	       process_runs_same(job, path->process, thread->process);
 }
 
 #define PATH_RULE                                                                                  \
@@ -365,9 +368,9 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 	return finding_add(findings, rule, &fresh, cost_ns, TABLE_NO_UINT);
 }
 
-static bool is_any(const void *evidence, const char *kind)
+static bool is_any(const struct job *job, const void *evidence, const struct thread *thread)
 {
-	return evidence && kind;
+	return job && evidence && thread;
 }
 
 const struct finding_rule finding_fresh_memory = {

@@ -446,9 +446,9 @@ static int find_renewed(struct findings *findings, const struct finding_rule *ru
 	return status;
 }
 
-static bool is_worker(const void *evidence, const char *kind)
+static bool is_worker(const struct job *job, const void *evidence, const struct thread *thread)
 {
-	return evidence && !strcmp(kind, "worker");
+	return evidence && !strcmp(thread_kind(job, thread), "worker");
 }
 
 const struct finding_rule finding_workers_renewed = {

@@ -234,6 +234,44 @@ const char *thread_kind(const struct job *job, const struct thread *thread)
 	return process_kind(job, thread->process);
 }
 
+/* Its command line up to the first argument that is not an option. Each argument ends with NUL. */
+static struct trace_string what_runs(const struct job *job, uint32_t number)
+{
+	const struct process *process = &job->processes.processes[number];
+	struct trace_string command =
+		trace_reader_string(job->traces[process->trace].reader, process->command);
+	size_t at = strnlen(command.bytes, command.length);
+	bool option = true;
+
+	while (at + 1 < command.length && option) {
+		option = command.bytes[++at] == '-';
+		at += strnlen(command.bytes + at, command.length - at);
+	}
+	command.length = at;
+	return command;
+}
+
+/* The process that a worker or a helper belongs to. */
+static uint32_t program_of(const struct job *job, uint32_t number)
+{
+	const struct process *processes = job->processes.processes;
+
+	while ((!processes[number].executed || processes[number].role != ROLE_MAIN) &&
+	       processes[number].parent != PROCESS_NONE &&
+	       processes[number].parent != PROCESS_UNKNOWN)
+		number = processes[number].parent;
+	return number;
+}
+
+bool process_runs_same(const struct job *job, uint32_t number, uint32_t other)
+{
+	const uint32_t one = program_of(job, number), two = program_of(job, other);
+	const struct trace_string a = what_runs(job, one), b = what_runs(job, two);
+
+	return one == two ||
+	       (a.length && a.length == b.length && !memcmp(a.bytes, b.bytes, a.length));
+}
+
 /* --- table "threads" --- */
 
 struct thread_row {

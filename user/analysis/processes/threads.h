@@ -40,6 +40,10 @@ const char *process_kind(const struct job *job, uint32_t number);
 	"and the first one of multiprocessing's own servers (forkserver, resource_tracker); "      \
 	"other: threads without a row of their own, of which there are too many"
 
+/* Returns whether two processes, or those that forked them, run the same: a program with the same
+ * options and first argument, such as the same Python script. */
+bool process_runs_same(const struct job *job, uint32_t number, uint32_t other);
+
 /* Returns the part of a thread's time on a CPU that was inside I/O operations, in ns. */
 uint64_t thread_times_io_cpu(const struct thread_times *times);
 /* Returns the part of the time of all threads' operations that was on a CPU; 0 if unknown. */
