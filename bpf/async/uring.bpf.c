@@ -4,7 +4,8 @@
  * read from its command at submission, its file at completion: by then it has one, even if another
  * request of its chain had to open the file first.
  */
-#include "async/async.h"
+#include "async/uring_file.h"
+#include "async/uring_paths.h"
 #include "fault/vma.h"
 
 /* --- owner --- */
@@ -22,71 +23,6 @@ static __always_inline void uring_take_owner(struct async_operation *begun,
 		return;
 	}
 	begun->owner = owner_of(task);
-}
-
-/* --- files --- */
-
-/* Returns a registered file, or NULL. */
-static __always_inline struct file *uring_slot_file(void *ring, __u32 slot)
-{
-	void *at;
-
-	if (bpf_core_field_exists(struct io_file_table, data)) {
-		if (slot >= KREAD(io_ring_ctx, ring, file_table.data.nr))
-			return NULL;
-		at = (void *)KREAD(io_ring_ctx, ring, file_table.data.nodes) + slot * sizeof(at);
-		at = (void *)KREAD(hlist_head, at, first); /* a struct that begins with a pointer */
-		return at ? (void *)(KREAD(io_rsrc_node, at, file_ptr) & ~SLOT_FLAGS) : NULL;
-	}
-	if (slot >= KREAD(io_ring_ctx___addresses, ring, nr_user_files))
-		return NULL;
-	at = KREAD(io_ring_ctx___addresses, ring, file_table.files);
-	at += slot * bpf_core_type_size(struct io_fixed_file);
-	return (void *)(KREAD(io_fixed_file, at, file_ptr) & ~SLOT_FLAGS);
-}
-
-static __always_inline struct file *uring_file_of(void *ring, __u32 fd, bool fixed)
-{
-	return fixed ? uring_slot_file(ring, fd) : file_of_fd(bpf_get_current_task_btf(), fd);
-}
-
-/* Returns the file that a splice request reads from. */
-static __always_inline __u64 uring_spliced_file(void *ring, __u64 request)
-{
-	return (__u64)uring_file_of(ring, KREAD(io_splice, request, splice_fd_in),
-				    KREAD(io_splice, request, flags) & SPLICE_F_FD_IN_FIXED);
-}
-
-/* Returns where a request that uses the file position read or wrote; -1: the file has none. */
-static __always_inline __s64 uring_position(void *request, struct file *file, __s64 result)
-{
-	__u32 class = file_class(KREAD(file, file, f_inode));
-
-	if (!(class & (FILE_CLASS_REG | FILE_CLASS_BLK)))
-		return -1;
-	return KREAD(io_rw, request, kiocb.ki_pos) - result;
-}
-
-/* Returns the file of a completed operation, or NULL. */
-static __always_inline struct file *uring_file(struct async_operation *done, void *request,
-					       __s64 result)
-{
-	void *ring = (void *)done->context;
-	struct file *file;
-
-	if (done->row.shape == ASYNC_OPEN) {
-		if (result < 0)
-			return NULL;
-		if (done->slot && done->slot != IORING_FILE_INDEX_ALLOC)
-			result = done->slot - 1;
-		return uring_file_of(ring, result, done->slot);
-	}
-	if (done->row.shape >= ASYNC_CLOSE)
-		return NULL;
-	file = KREAD(io_kiocb, request, file);
-	/* NULL: it was cancelled before it had one. */
-	return file ? file
-		    : uring_file_of(ring, done->fd, done->account.flags & TRACE_OP_FIXED_FILE);
 }
 
 /* --- submission --- */
@@ -163,100 +99,6 @@ __noinline int uring_begin(struct async_key *key, struct async_row *row,
 	async_mark_user(submitter, begun.owner.pid);
 	submitter->writes |= row->traits & ASYNC_WRITES;
 	return async_put(&at, &begun);
-}
-
-/* --- paths --- */
-
-/* The address of the struct filename in field `f` of a command. */
-#define COMMAND_NAME(command, request, f)                                                          \
-	(bpf_core_field_exists(struct command##___delayed, f.__incomplete_filename)                \
-		 ? (__u64)KREAD(command##___delayed, request, f.__incomplete_filename)             \
-		 : (__u64)KREAD(command, request, f))
-
-/* Appends a name at `at`; returns its length without the NUL. */
-static __always_inline __u32 uring_read_name(struct async_names *names, __u32 at, __u64 name)
-{
-	long bytes;
-
-	if (!name || name >= (__u64)-4095)
-		return 0;
-	bytes = bpf_probe_read_kernel_str(names->text + (at & (EVENT_ASYNC_PATH_BYTES - 1)),
-					  EVENT_ASYNC_PATH_BYTES, KREAD(filename, name, name));
-	return bytes > 0 ? bytes - 1 : 0;
-}
-
-/* Keeps the names in a request, which the kernel frees before the request completes. Returns false
- * if they are cut or not kept. */
-__noinline int uring_keep_names(struct async_key *key, __u32 shape)
-{
-	struct async_names *names;
-	__u64 name = 0, name2 = 0;
-	struct async_key at;
-	void *request;
-	bool whole;
-
-	if (!key)
-		return 0;
-	at = *key;
-	request = (void *)at.address;
-	names = scratch_get();
-	if (!names)
-		return 0;
-	if (shape == ASYNC_OPEN)
-		name = COMMAND_NAME(io_open, request, filename);
-	else if (shape == ASYNC_STATX)
-		name = COMMAND_NAME(io_statx, request, filename);
-	else if (shape == ASYNC_UNLINK)
-		name = COMMAND_NAME(io_unlink, request, filename);
-	else if (shape == ASYNC_MKDIR)
-		name = COMMAND_NAME(io_mkdir, request, filename);
-	else {
-		name = COMMAND_NAME(io_rename, request, oldpath);
-		name2 = COMMAND_NAME(io_rename, request, newpath);
-	}
-	names->dir = 0;
-	names->dir2 = 0;
-	names->bytes = uring_read_name(names, 0, name);
-	names->bytes2 = uring_read_name(names, names->bytes, name2);
-	whole = names->bytes < EVENT_ASYNC_PATH_BYTES - 1 &&
-		names->bytes2 < EVENT_ASYNC_PATH_BYTES - 1 &&
-		!bpf_map_update_elem(&async_names, &at, names, BPF_ANY);
-	scratch_put(names);
-	return whole;
-}
-
-/* Keeps the directories that these names are relative to. */
-__noinline int uring_keep_directories(struct async_key *key, struct task_state *state, __u32 shape)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct async_names *names;
-	struct call_args args = {};
-	struct async_key at;
-	void *request;
-
-	if (!key || !state)
-		return 0;
-	at = *key;
-	request = (void *)at.address;
-	names = bpf_map_lookup_elem(&async_names, &at);
-	if (!names)
-		return 0;
-	if (shape == ASYNC_OPEN)
-		args.at[1] = KREAD(io_open, request, dfd);
-	else if (shape == ASYNC_STATX)
-		args.at[1] = KREAD(io_statx, request, dfd);
-	else if (shape == ASYNC_UNLINK)
-		args.at[1] = KREAD(io_unlink, request, dfd);
-	else if (shape == ASYNC_MKDIR)
-		args.at[1] = KREAD(io_mkdir, request, dfd);
-	else {
-		args.at[1] = KREAD(io_rename, request, old_dfd);
-		args.at[2] = KREAD(io_rename, request, new_dfd);
-		names->dir2 = call_dir_id(state, task, &args, 2,
-					  names->text[names->bytes & (EVENT_ASYNC_PATH_BYTES - 1)]);
-	}
-	names->dir = call_dir_id(state, task, &args, 1, names->text[0]);
-	return 0;
 }
 
 /* --- files known only at submission: the completion does not show them --- */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Copies of programs that see requests and bios (COPIED_PROGRAM in core/state.h): the first one to
+ * see an event counts it.
+ */
+#ifndef FAULTLINE_BPF_BLOCK_COPY_H
+#define FAULTLINE_BPF_BLOCK_COPY_H
+
+#include "core/state.h"
+
+/* The copy of the program that last saw a request or a bio, by CPU and address. */
+#define DONE_SLOTS 1024
+
+struct done_slot {
+	__u64 request;
+	__u32 copy;
+	__u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, DONE_SLOTS);
+	__type(key, __u32);
+	__type(value, struct done_slot);
+} done_slots SEC(".maps");
+
+/* Returns whether this copy of the program is the first to see this request end, or this bio being
+ * queued. Like task_copy_is_first, for events without a task. */
+static __always_inline bool block_copy_is_first(__u64 request, __u32 copy)
+{
+	__u32 key = (request >> 6 ^ request >> 16) & (DONE_SLOTS - 1);
+	struct done_slot *slot = bpf_map_lookup_elem(&done_slots, &key);
+	bool first;
+
+	if (!slot)
+		return copy == 0;
+	first = slot->request != request || copy <= slot->copy;
+	slot->request = request;
+	slot->copy = copy;
+	return first;
+}
+
+#endif
