@@ -150,16 +150,6 @@ TEST(test_io_as_painted)
 
 #define ALIKE_MAX 60
 
-static void begin_path(struct critical_path *path, const struct job *job, struct arena *arena)
-{
-	*path = (struct critical_path) { .job = job, .arena = arena, .process_count = 2 };
-	path->root_pids = arena_alloc(arena, 2 * sizeof(*path->root_pids));
-	path->launchers = arena_alloc(arena, 2 * sizeof(*path->launchers));
-	path->root_pids[1] = 10;
-	map_init_in(&path->numbers, arena, 1, 1);
-	map_init_in(&path->expected, arena, 1, 1);
-}
-
 /* Calls of a process, one after the other: usually of one thread on one file. */
 static uint64_t random_calls(struct event *events, size_t count, uint64_t now_ns,
 			     const struct loaded_block *block)
@@ -214,7 +204,7 @@ static void check_same_io(const struct critical_path *path, const struct critica
 	assert_int_equal(path->file_room, other->file_room);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(path->io[i].time_ns, other->io[i].time_ns);
-	assert_int_equal(path->locks.time_ns, other->locks.time_ns);
+	assert_int_equal(critical_path_locks_ns(path), critical_path_locks_ns(other));
 	for (size_t i = 0; i < path->file_room; i++)
 		assert_memory_equal(path->files[i], other->files[i], sizeof(path->files[i]));
 	for (size_t i = 0; i < path->count; i++) {
@@ -229,16 +219,24 @@ TEST(test_series_as_events)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct operation operations[] = { { .locks = false }, { .locks = true } };
-		const struct job job = { .end_ns = 1000000, .operations = operations };
+		struct process processes[] = {
+			{ .parent = PROCESS_NONE },
+			{ .pid = 10, .rank = -1, .parent = PROCESS_NONE },
+		};
+		const struct job job = {
+			.end_ns = 1000000,
+			.operations = operations,
+			.processes = { .processes = processes, .count = 2 },
+		};
 		const struct loaded_block block = { .trace = 0 };
 		struct arena arena = { 0 };
-		struct critical_path one_by_one, at_once;
+		struct critical_path one_by_one = { 0 }, at_once = { 0 };
 		struct event events[ALIKE_MAX];
 		uint64_t now_ns = 0;
 
 		random_state = seed;
-		begin_path(&one_by_one, &job, &arena);
-		begin_path(&at_once, &job, &arena);
+		critical_path_begin(&one_by_one, &job, &arena);
+		critical_path_begin(&at_once, &job, &arena);
 		for (int i = 0; i < 20; i++) {
 			const size_t count = 32 + random_below(ALIKE_MAX - 32);
 			const unsigned int what = random_below(8);

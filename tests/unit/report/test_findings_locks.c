@@ -124,3 +124,41 @@ TEST(test_stranger)
 	assert_int_equal(row_of_finding(report, "lock-waits"), -1);
 	done(&made, report);
 }
+
+/* Processes of which each takes a lock once, sleeps and ends: a main thread that waits for all of
+ * them waits for holders only, but the last one waited for all others. The sleep is the lock's. */
+TEST(test_one_after_the_other)
+{
+	const uint64_t count = 4, hold_ns = END / 5;
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .threads = true);
+	add_file(&made, 1, MIB, "/data/shard.lock");
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10,
+		    .states = { [THREAD_CHILD] = END - 11 });
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t pid = 20 + i, taken_ns = MS + i * hold_ns;
+		struct made_thread_time row = { .time = 13, .dur = taken_ns + hold_ns, .pid = pid };
+
+		made_fork(&made, 12, 10, pid);
+		row.states[THREAD_LOCK] = taken_ns - MS;
+		row.states[THREAD_SLEEP] = row.dur - row.states[THREAD_LOCK];
+		made_thread_time(&made, &row);
+		if (i) {
+			CALL(&made, .time = MS, .dur = taken_ns - MS, .pid = pid, .op = M_FLOCK,
+			     .file = 1);
+			WAIT(&made, .time = MS, .dur = taken_ns - MS, .pid = pid, .state = "lock",
+			     .call = "flock", .waker_pid = pid - 1, .waker_tid = pid - 1);
+		}
+		WAIT(&made, .time = taken_ns, .dur = hold_ns - 1, .pid = pid, .state = "sleep",
+		     .call = "clock_nanosleep");
+		WAIT(&made, .time = i ? taken_ns : 20, .dur = hold_ns, .pid = 10, .state = "child",
+		     .call = "wait4", .waker_pid = pid, .waker_tid = pid);
+	}
+	report = report_between(&made, 10, END);
+	check_about(cost_of(report, "lock-wait"), (count - 1) * hold_ns);
+	assert_int_equal(row_of_finding(report, "sleeps"), -1);
+	done(&made, report);
+}

@@ -513,9 +513,9 @@ const struct finding_rule finding_locks = {
 		"even a free lock is a server round trip. Calls that took less than 10 us found "
 		"the lock free and do not count; nor do calls that do not wait (F_SETLK, "
 		"F_OFD_SETLK, flock with LOCK_NB or LOCK_UN, any release of a lock) on file "
-		"systems whose locks the kernel itself keeps. The cost is what a main thread, or "
-		"what it waits for, waited on average, as far as free CPUs could do "
-		"the computing of all at the same time.",
+		"systems whose locks the kernel itself keeps. The cost is what the most delayed "
+		"process waited, with all that it started, while a main thread waited, as far as "
+		"free CPUs could do the computing of all at the same time.",
 };
 
 THRESHOLD(FAILED_CALLS, 100, UNIT_COUNT, "failed calls, at least",

@@ -184,8 +184,8 @@ bool critical_path_file_locks(const struct results *results, struct path_file_lo
 
 	if (!path || !path->root_count || results->job->aggregated)
 		return false;
-	locks->time_ns = path->locks.time_ns / path->root_count;
-	locks->blocked_ns = path->locks.blocked_ns / path->root_count;
+	locks->time_ns = critical_path_locks_ns(path);
+	locks->blocked_ns = path->locks_blocked_ns / path->root_count;
 	return true;
 }
 

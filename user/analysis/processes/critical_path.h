@@ -67,10 +67,10 @@ const struct path_stack *critical_path_stacks(const struct results *results, siz
  * another thread waited for. */
 const struct path_stack *critical_path_holders(const struct results *results, size_t *count);
 
-/* Waits for file locks, of one main thread on average. */
+/* Calls that lock files. */
 struct path_file_locks {
-	uint64_t time_ns;    /* of its own, or of threads that it waits for */
-	uint64_t blocked_ns; /* the part that is in PATH_LOCK */
+	uint64_t time_ns;    /* by how much they delay the run: see critical_path_locks.c */
+	uint64_t blocked_ns; /* the part in PATH_LOCK, of one main thread on average */
 };
 /* Returns false if they are unknown. */
 bool critical_path_file_locks(const struct results *results, struct path_file_locks *locks);

@@ -2,8 +2,9 @@
 /*
  * Waits for file locks (flock, fcntl). While a thread waits for one, the path is what the holder
  * does, so the wait itself takes no time on it; but without the lock, the two would work at the
- * same time. So all calls that lock count that a thread on the path is in, except those of threads
- * that are there because another one waits for a lock.
+ * same time. The run would then be faster by what its most delayed branch waits: a process that a
+ * main thread's process started, with all that it started in turn, or the main thread itself. A
+ * branch's waits count while its main thread waits for something.
  */
 #include "analysis/processes/critical_path_state.h"
 
@@ -44,13 +45,85 @@ void critical_path_stacks_add(struct critical_path *path, struct path_stacks *st
 	stacks->all[*place].samples++;
 }
 
-void critical_path_locks_add(struct critical_path *path, const struct path_thread *thread,
-			     uint64_t from_ns)
+void critical_path_locks_begin(struct critical_path *path)
 {
-	const uint64_t end_ns = least(thread->op_end_ns, thread->until_ns);
+	const struct process *processes = path->job->processes.processes;
 
-	if (thread->op_locks)
-		path->locks.time_ns += clock_subtract(end_ns, most(from_ns, thread->behind_ns));
+	path->branches =
+		arena_alloc(path->arena, (path->process_count + 1) * sizeof(*path->branches));
+	for (size_t i = 0; path->branches && i < path->process_count; i++) {
+		struct path_branch *branch = &path->branches[i];
+		const uint32_t parent = processes[i].parent;
+
+		branch->root = branch->main = NO_THREAD;
+		if (path->root_pids[i]) {
+			branch->root = branch->top = i;
+		} else if (i && parent < i) {
+			branch->root = path->branches[parent].root;
+			branch->top = branch->root == parent ? i : path->branches[parent].top;
+		}
+	}
+}
+
+static uint64_t overlap_ns(uint64_t from_a, uint64_t until_a, uint64_t from_b, uint64_t until_b)
+{
+	return clock_subtract(least(until_a, until_b), most(from_a, from_b));
+}
+
+void critical_path_locks_add(struct critical_path *path, uint32_t number, uint64_t from_ns)
+{
+	const struct path_thread *thread = &path->threads[number], *main;
+	struct path_branch *branch;
+	uint32_t of_root;
+
+	if (!thread->op_locks || thread->process >= path->process_count)
+		return;
+	branch = &path->branches[path->branches[thread->process].top];
+	if (branch->root == NO_THREAD)
+		return;
+	of_root = path->branches[branch->root].main;
+	from_ns = most(from_ns, branch->until_ns);
+	branch->until_ns = most(branch->until_ns, thread->op_end_ns);
+	if (of_root == number) {
+		branch->locks_ns += clock_subtract(thread->op_end_ns, from_ns);
+	} else if (of_root != NO_THREAD) {
+		main = &path->threads[of_root];
+		branch->locks_ns += overlap_ns(from_ns, thread->op_end_ns, main->wait_start_ns,
+					       main->wait_end_ns);
+	}
+	if (branch->is_listed ||
+	    !ARENA_GROW(path->arena, path->locking, path->locking_room, path->locking_count + 1))
+		return;
+	branch->is_listed = true;
+	path->locking[path->locking_count++] = branch - path->branches;
+}
+
+void critical_path_locks_main_waits(struct critical_path *path, uint32_t number)
+{
+	const struct path_thread *main = &path->threads[number];
+	size_t left = 0;
+
+	for (size_t i = 0; i < path->locking_count; i++) {
+		struct path_branch *branch = &path->branches[path->locking[i]];
+
+		branch->is_listed = branch->until_ns > path->now_ns;
+		if (!branch->is_listed)
+			continue;
+		path->locking[left++] = path->locking[i];
+		if (branch->root == main->process && path->locking[i] != main->process)
+			branch->locks_ns += overlap_ns(path->now_ns, branch->until_ns,
+						       main->wait_start_ns, main->wait_end_ns);
+	}
+	path->locking_count = left;
+}
+
+uint64_t critical_path_locks_ns(const struct critical_path *path)
+{
+	uint64_t most_ns = 0;
+
+	for (size_t i = 0; i < path->process_count; i++)
+		most_ns = most(most_ns, path->branches[i].locks_ns);
+	return most_ns;
 }
 
 bool critical_path_locks_wait(const struct path_thread *thread)

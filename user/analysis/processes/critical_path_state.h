@@ -20,7 +20,6 @@ struct path_thread {
 	uint64_t stays, first_ns; /* how often it entered the path, and for how long first */
 	uint64_t all_waits_ns[THREAD_STATE_COUNT];	/* of its whole life */
 	uint64_t op_end_ns, wait_start_ns, wait_end_ns; /* of the latest operation and wait */
-	uint64_t behind_ns;  /* until then, it is on the path for one that waits for a file lock */
 	uint64_t holds_ns;   /* until then, another one waits for a file lock that it releases */
 	uint64_t pieces_ns;  /* of waits for locks that ended by timers, since one that did not */
 	uint64_t counted_ns; /* if the operation counts: since then */
@@ -47,6 +46,15 @@ struct path_io {
 	uint64_t other_end_ns;	      /* latest end of the others */
 };
 
+/* By process: the branch that it belongs to, and if it is the top of one, the branch's calls that
+ * lock files. */
+struct path_branch {
+	uint32_t root, top;	     /* processes; root NO_THREAD: none */
+	uint32_t main;		     /* of a root: its main thread; NO_THREAD: not seen yet */
+	uint64_t until_ns, locks_ns; /* end of the latest; time that counts */
+	bool is_listed;		     /* in critical_path.locking */
+};
+
 /* Time by thread and stack, without double entries. */
 struct path_stacks {
 	struct path_stack *all;
@@ -63,6 +71,7 @@ struct critical_path {
 	struct path_thread *threads;
 	size_t count, room;
 	struct map numbers;  /* trace and tid -> the latest thread with it */
+	struct map parents;  /* trace and pid -> pid of the process that started it; 0: unknown */
 	struct map expected; /* trace and tid -> a thread that waits for one not seen yet */
 	struct {
 		uint64_t key;
@@ -77,7 +86,10 @@ struct critical_path {
 	uint32_t *changes; /* a heap of threads by change_ns; begins at 1 */
 	size_t change_count, change_room;
 	struct path_stacks stacks, holders;
-	struct path_file_locks locks; /* summed over main threads */
+	struct path_branch *branches;
+	uint32_t *locking; /* tops of branches in a call that locks a file, and some before */
+	size_t locking_count, locking_room;
+	uint64_t locks_blocked_ns; /* on the path, in THREAD_LOCK, for file locks */
 	/* Made at the end: */
 	struct path_share *shares;
 	size_t share_count;
@@ -123,10 +135,13 @@ void critical_path_stacks_init(struct path_stacks *stacks, struct arena *arena);
 void critical_path_stacks_add(struct critical_path *path, struct path_stacks *stacks,
 			      uint32_t number, uint64_t stack, bool cut, uint64_t time_ns);
 
-/* Counts the latest operation of a thread on the path from then on, if it is on a file lock and no
- * thread before it on the path waits for one. */
-void critical_path_locks_add(struct critical_path *path, const struct path_thread *thread,
-			     uint64_t from_ns);
+void critical_path_locks_begin(struct critical_path *path);
+/* Counts a thread's latest operation from then on, if it locks or unlocks a file. */
+void critical_path_locks_add(struct critical_path *path, uint32_t number, uint64_t from_ns);
+/* Counts calls in progress during a main thread's new wait. */
+void critical_path_locks_main_waits(struct critical_path *path, uint32_t number);
+/* Returns the time of the branch with most of it. */
+uint64_t critical_path_locks_ns(const struct critical_path *path);
 /* Returns whether a thread's latest wait is for a file lock. */
 bool critical_path_locks_wait(const struct path_thread *thread);
 /* Notes that a thread waits for a file lock that its waker releases then. */

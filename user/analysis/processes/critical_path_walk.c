@@ -42,6 +42,27 @@ static void find_roots(struct critical_path *path)
 	}
 }
 
+static uint64_t key_of(uint32_t trace, uint32_t tid)
+{
+	return (uint64_t)trace << 32 | tid;
+}
+
+/* Notes which process started which. Not known of a pid that several processes had. */
+static void find_parents(struct critical_path *path)
+{
+	const struct process *processes = path->job->processes.processes;
+	bool added;
+
+	for (size_t i = 1; i < path->process_count; i++) {
+		const uint64_t key = key_of(processes[i].trace, processes[i].pid);
+		uint64_t *parent =
+			has_no_parent(&processes[i]) ? NULL : map_add(&path->parents, &key, &added);
+
+		if (parent)
+			*parent = added ? processes[processes[i].parent].pid : 0;
+	}
+}
+
 void critical_path_begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct critical_path *path = state;
@@ -50,9 +71,12 @@ void critical_path_begin(void *state, const struct job *job, struct arena *arena
 	path->arena = arena;
 	map_init_in(&path->numbers, arena, 1, 1);
 	map_init_in(&path->expected, arena, 1, 1);
+	map_init_in(&path->parents, arena, 1, 1);
 	critical_path_stacks_init(&path->stacks, arena);
 	critical_path_stacks_init(&path->holders, arena);
 	find_roots(path);
+	find_parents(path);
+	critical_path_locks_begin(path);
 }
 
 /* --- waits for threads --- */
@@ -63,13 +87,6 @@ static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns,
 static bool is_on_path(const struct path_thread *thread, uint64_t time_ns)
 {
 	return thread->until_ns > time_ns;
-}
-
-/* Sets until when a thread that enters the path for a waiting one is behind a file lock. */
-static void set_behind(struct path_thread *thread, const struct path_thread *waiter,
-		       uint64_t until_ns)
-{
-	thread->behind_ns = critical_path_locks_wait(waiter) ? until_ns : waiter->behind_ns;
 }
 
 /* Adds a wait of a thread on the path. If it waits for a thread of the run, that thread enters the
@@ -85,13 +102,12 @@ static void add_wait(struct critical_path *path, uint32_t number, uint64_t from_
 	    is_on_path(&path->threads[waker], from_ns)) {
 		thread->waits_ns[thread->wait_state] += until_ns - from_ns;
 		if (critical_path_locks_wait(thread))
-			path->locks.blocked_ns += until_ns - from_ns;
+			path->locks_blocked_ns += until_ns - from_ns;
 		path->blocked_until_ns = most(path->blocked_until_ns, until_ns);
 		return;
 	}
 	thread->is_passed = true;
 	thread->passed_ns += until_ns - from_ns;
-	set_behind(&path->threads[waker], thread, until_ns);
 	enter(path, waker, from_ns, until_ns, depth + 1);
 }
 
@@ -105,17 +121,11 @@ static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns,
 	if (!thread->stays++)
 		thread->first_ns = until_ns - from_ns;
 	critical_path_io_renew(path, number);
-	critical_path_locks_add(path, thread, from_ns);
 	if (thread->wait_end_ns > from_ns)
 		add_wait(path, number, from_ns, least(thread->wait_end_ns, until_ns), depth);
 }
 
 /* --- threads --- */
-
-static uint64_t key_of(const struct event *event, uint32_t tid)
-{
-	return (uint64_t)event->block->trace << 32 | tid;
-}
 
 /* Takes back from a thread that has ended what it was given of a wait. Returns false if it did
  * something in that time, so it has not ended. */
@@ -160,9 +170,8 @@ static void enter_expected(struct critical_path *path, uint32_t number, uint64_t
 		waiter->passed_ns += end_ns - start_ns;
 		waiter->is_passed = true;
 		if (critical_path_locks_wait(waiter))
-			path->locks.blocked_ns -= end_ns - start_ns;
+			path->locks_blocked_ns -= end_ns - start_ns;
 	}
-	set_behind(&path->threads[number], waiter, end_ns);
 	enter(path, number, start_ns, end_ns, 0);
 }
 
@@ -187,11 +196,12 @@ static uint32_t add_thread(struct critical_path *path, const struct event *event
 	if (start_ns >= path->job->end_ns)
 		return number;
 	if (!thread->is_root) {
-		enter_expected(path, number, key_of(event, event->thread), start_ns);
+		enter_expected(path, number, key_of(event->block->trace, event->thread), start_ns);
 		return number;
 	}
 	path->root_count++;
 	path->root_pids[event->process] = 0; /* it is there once */
+	path->branches[event->process].main = number;
 	enter(path, number, start_ns, path->job->end_ns, 0);
 	return number;
 }
@@ -199,7 +209,7 @@ static uint32_t add_thread(struct critical_path *path, const struct event *event
 /* Returns NO_THREAD if there is no room, or it belongs to no known process. */
 static uint32_t find_thread(struct critical_path *path, const struct event *event)
 {
-	const uint64_t key = key_of(event, event->thread);
+	const uint64_t key = key_of(event->block->trace, event->thread);
 	const size_t slot = (event->thread + 61 * event->block->trace) % RECENT;
 	uint64_t *number;
 	bool added = false;
@@ -230,7 +240,7 @@ static uint32_t find_thread(struct critical_path *path, const struct event *even
 static uint32_t thread_seen(const struct critical_path *path, const struct event *event,
 			    uint32_t tid)
 {
-	const uint64_t key = key_of(event, tid);
+	const uint64_t key = key_of(event->block->trace, tid);
 	const uint64_t *found = tid ? map_find(&path->numbers, &key) : NULL;
 
 	return found ? *found : NO_THREAD;
@@ -238,7 +248,7 @@ static uint32_t thread_seen(const struct critical_path *path, const struct event
 
 static void expect(struct critical_path *path, uint32_t number, uint32_t tid)
 {
-	const uint64_t key = (uint64_t)path->threads[number].trace << 32 | tid;
+	const uint64_t key = key_of(path->threads[number].trace, tid);
 	bool added;
 	uint64_t *waiting = tid ? map_add(&path->expected, &key, &added) : NULL;
 
@@ -263,21 +273,41 @@ static void expect_wakers(struct critical_path *path, uint32_t number)
 	}
 }
 
-/* Finds the thread that ends a wait. If it was not born when the wait began, as the feeder of a
- * multiprocessing queue, its process's main thread stands for it, which did the work so far. One
- * that seems to have ended may be another that had the same number. */
+/* Returns the main thread of the nearest process that was seen among those that started a process,
+ * or their parents; NO_THREAD if there is none. */
+static uint32_t starter_of(const struct critical_path *path, const struct event *event,
+			   uint32_t pid)
+{
+	uint32_t found = NO_THREAD;
+
+	for (int i = 0; i < DEPTH_MAX && pid && found == NO_THREAD; i++) {
+		const uint64_t key = key_of(event->block->trace, pid);
+		const uint64_t *parent = map_find(&path->parents, &key);
+
+		pid = parent ? *parent : 0;
+		found = thread_seen(path, event, pid);
+	}
+	return found;
+}
+
+/* Finds the thread that ends a wait. If it was not born when the wait began, the main thread of its
+ * process stands for it until then (the feeder of a multiprocessing queue), or of the process that
+ * started that one (a command of a shell script): it did the work so far. One that seems to have
+ * ended may be another that had the same number. */
 static void find_waker(struct critical_path *path, const struct event *event, uint32_t number)
 {
 	struct path_thread *thread = &path->threads[number];
 	const uint32_t tid = event_value(event, WAIT_WAKER_TID);
 	const uint32_t pid = event_value(event, WAIT_WAKER_PID);
 
-	thread->waker = thread_seen(path, event, tid);
-	if (thread->waker == NO_THREAD)
-		thread->waker = thread_seen(path, event, pid);
+	uint32_t waker = thread_seen(path, event, tid);
+
+	if (waker == NO_THREAD)
+		waker = thread_seen(path, event, pid);
+	thread->waker = waker == NO_THREAD ? starter_of(path, event, pid) : waker;
 	if (thread->waker == number)
 		thread->waker = NO_THREAD;
-	if (thread->waker != NO_THREAD && path->threads[thread->waker].last_ns > event->start)
+	if (waker != NO_THREAD && waker != number && path->threads[waker].last_ns > event->start)
 		return;
 	thread->awaited_tid = tid;
 	thread->awaited_pid = pid;
@@ -330,6 +360,8 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 	thread->all_waits_ns[thread->wait_state] += end_ns - start_ns;
 	critical_path_io_renew(path, number);
 	critical_path_locks_held(path, thread);
+	if (thread->is_root)
+		critical_path_locks_main_waits(path, number);
 	own_ns = thread->waits_ns[thread->wait_state];
 	if (is_on_path(thread, start_ns))
 		add_wait(path, number, start_ns, least(end_ns, thread->until_ns), 0);
@@ -357,7 +389,7 @@ static void take_operation(struct critical_path *path, const struct event *event
 	thread->op_file = event->file;
 	thread->op_locks = path->job->operations[event->operation].locks;
 	critical_path_io_resume(path, number);
-	critical_path_locks_add(path, thread, from_ns);
+	critical_path_locks_add(path, number, from_ns);
 	if (is_on_path(thread, from_ns))
 		return;
 	if (is_launcher(path, event))
