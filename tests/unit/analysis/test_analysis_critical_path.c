@@ -11,36 +11,56 @@
 #define MS 1000000ull
 #define END (1000 * MS)
 
-static void begin(struct made_trace *made)
+static struct made_trace made;
+static struct report *report;
+
+static int begin(void **state)
 {
-	BEGIN(made, .threads = true);
-	EXEC(made, .time = 10, .pid = 10, .comm = "train", .command = "train", .rank = -1);
-	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 1 << 30, .path = "/a");
+	BEGIN(&made, .threads = true);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "train", .command = "train", .rank = -1);
+	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 1 << 30, .path = "/a");
+	return 0;
+}
+
+static int end(void **state)
+{
+	done(&made, report);
+	return 0;
+}
+
+/* A test of `report`, made of the rows that it adds to `made`. */
+#define PATH_TEST(test) TEST_WITH(test, begin, end)
+
+static void check_finding(const char *id, uint64_t cost_ns)
+{
+	CHECK(report, "findings", find_row(report, "findings", "id", id), "cost_ns", cost_ns);
+}
+
+static void finish(void)
+{
+	report = report_between(&made, 10, END);
 }
 
 /* A thread that computes unless rows of its own say otherwise. */
-static void lives(struct made_trace *made, uint64_t pid, uint64_t tid, uint64_t start_ns)
+static void lives(uint64_t pid, uint64_t tid, uint64_t start_ns)
 {
-	THREAD_TIME(made, .time = start_ns, .dur = END - start_ns, .pid = pid, .tid = tid,
+	THREAD_TIME(&made, .time = start_ns, .dur = END - start_ns, .pid = pid, .tid = tid,
 		    .states = { [THREAD_CPU] = END - start_ns });
 }
 
-static void reads(struct made_trace *made, uint64_t pid, uint64_t tid, uint64_t start_ns,
-		  uint64_t time_ns)
+static void reads(uint64_t pid, uint64_t tid, uint64_t start_ns, uint64_t time_ns)
 {
-	CALL(made, .time = start_ns, .dur = time_ns, .pid = pid, .tid = tid, .op = M_PREAD,
+	CALL(&made, .time = start_ns, .dur = time_ns, .pid = pid, .tid = tid, .op = M_PREAD,
 	     .file = 1, .asked = 4096, .result = 4096, .fetched = 4096);
 }
 
-static void waits(struct made_trace *made, uint64_t tid, uint64_t start_ns, uint64_t end_ns,
-		  uint64_t waker)
+static void waits(uint64_t tid, uint64_t start_ns, uint64_t end_ns, uint64_t waker)
 {
-	WAIT(made, .time = start_ns, .dur = end_ns - start_ns, .pid = 10, .tid = tid,
+	WAIT(&made, .time = start_ns, .dur = end_ns - start_ns, .pid = 10, .tid = tid,
 	     .state = "lock", .call = "futex", .waker_pid = waker ? 10 : 0, .waker_tid = waker);
 }
 
-static void check_thread(const struct report *report, uint64_t tid, uint64_t cpu_ns, uint64_t io_ns,
-			 uint64_t lock_ns)
+static void check_thread(uint64_t tid, uint64_t cpu_ns, uint64_t io_ns, uint64_t lock_ns)
 {
 	const struct table *table = report_table(report, "critical_path");
 
@@ -56,265 +76,198 @@ static void check_thread(const struct report *report, uint64_t tid, uint64_t cpu
 	assert_int_equal(cpu_ns + io_ns + lock_ns, 0);
 }
 
-static struct report *finish(struct made_trace *made)
-{
-	return report_between(made, 10, END);
-}
-
 /* While the main thread waits for thread 11, which waits for 12, the path is what 12 does. */
-TEST(test_chain)
+PATH_TEST(test_chain)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	lives(&made, 10, 10, 10);
-	lives(&made, 10, 11, 20);
-	lives(&made, 10, 12, 30);
-	reads(&made, 10, 12, 50 * MS, 100 * MS); /* half of it before */
-	waits(&made, 11, 90 * MS, 300 * MS, 12);
-	waits(&made, 10, 100 * MS, 400 * MS, 11);
-	reads(&made, 10, 11, 320 * MS, 20 * MS);
-	reads(&made, 10, 12, 500 * MS, 100 * MS); /* no thread waits for it */
-	reads(&made, 10, 10, 700 * MS, 10 * MS);
-	report = finish(&made);
-	check_thread(report, 10, END - 10 - 310 * MS, 10 * MS, 0);
-	check_thread(report, 11, 80 * MS, 20 * MS, 0);
-	check_thread(report, 12, 150 * MS, 50 * MS, 0);
-	done(&made, report);
+	lives(10, 10, 10);
+	lives(10, 11, 20);
+	lives(10, 12, 30);
+	reads(10, 12, 50 * MS, 100 * MS); /* half of it before */
+	waits(11, 90 * MS, 300 * MS, 12);
+	waits(10, 100 * MS, 400 * MS, 11);
+	reads(10, 11, 320 * MS, 20 * MS);
+	reads(10, 12, 500 * MS, 100 * MS); /* no thread waits for it */
+	reads(10, 10, 700 * MS, 10 * MS);
+	finish();
+	check_thread(10, END - 10 - 310 * MS, 10 * MS, 0);
+	check_thread(11, 80 * MS, 20 * MS, 0);
+	check_thread(12, 150 * MS, 50 * MS, 0);
 }
 
 /* If two threads wait for each other, or one for an unknown thread, the wait stays a wait. */
-TEST(test_cycle)
+PATH_TEST(test_cycle)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	lives(&made, 10, 10, 10);
-	lives(&made, 10, 11, 20);
-	waits(&made, 11, 50 * MS, 300 * MS, 10);
-	waits(&made, 10, 100 * MS, 200 * MS, 11);
-	waits(&made, 10, 400 * MS, 500 * MS, 99);
-	report = finish(&made);
-	check_thread(report, 10, END - 10 - 200 * MS, 0, 100 * MS);
-	check_thread(report, 11, 0, 0, 100 * MS);
-	done(&made, report);
+	lives(10, 10, 10);
+	lives(10, 11, 20);
+	waits(11, 50 * MS, 300 * MS, 10);
+	waits(10, 100 * MS, 200 * MS, 11);
+	waits(10, 400 * MS, 500 * MS, 99);
+	finish();
+	check_thread(10, END - 10 - 200 * MS, 0, 100 * MS);
+	check_thread(11, 0, 0, 100 * MS);
 }
 
 /* Waits that end by a timer are pieces of one: the thread that ends the last had the lock. */
-TEST(test_pieces)
+PATH_TEST(test_pieces)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	lives(&made, 10, 10, 10);
-	lives(&made, 10, 11, 20);
-	waits(&made, 10, 100 * MS, 105 * MS, 0);
-	waits(&made, 10, 106 * MS, 111 * MS, 0);
-	waits(&made, 10, 112 * MS, 114 * MS, 11);
-	waits(&made, 10, 200 * MS, 205 * MS, 0); /* its waker is unknown */
-	report = finish(&made);
-	check_thread(report, 10, END - 10 - 17 * MS, 0, 5 * MS);
-	check_thread(report, 11, 12 * MS, 0, 0);
-	done(&made, report);
+	lives(10, 10, 10);
+	lives(10, 11, 20);
+	waits(10, 100 * MS, 105 * MS, 0);
+	waits(10, 106 * MS, 111 * MS, 0);
+	waits(10, 112 * MS, 114 * MS, 11);
+	waits(10, 200 * MS, 205 * MS, 0); /* its waker is unknown */
+	finish();
+	check_thread(10, END - 10 - 17 * MS, 0, 5 * MS);
+	check_thread(11, 12 * MS, 0, 0);
 }
 
 /* The thread that ends the wait begins during it. */
-TEST(test_later_thread)
+PATH_TEST(test_later_thread)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	lives(&made, 10, 10, 10);
-	waits(&made, 10, 100 * MS, 400 * MS, 12);
-	lives(&made, 10, 12, 200 * MS);
-	report = finish(&made);
-	check_thread(report, 10, END - 10 - 300 * MS, 0, 100 * MS);
-	check_thread(report, 12, 200 * MS, 0, 0);
-	done(&made, report);
+	lives(10, 10, 10);
+	waits(10, 100 * MS, 400 * MS, 12);
+	lives(10, 12, 200 * MS);
+	finish();
+	check_thread(10, END - 10 - 300 * MS, 0, 100 * MS);
+	check_thread(12, 200 * MS, 0, 0);
 }
 
 /* It begins late in another process, whose main thread did the work until then. */
-TEST(test_later_thread_of_worker)
+PATH_TEST(test_later_thread_of_worker)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
 	made_fork(&made, 20, 10, 20);
-	lives(&made, 10, 10, 10);
-	lives(&made, 20, 20, 30);
+	lives(10, 10, 10);
+	lives(20, 20, 30);
 	WAIT(&made, .time = 100 * MS, .dur = 300 * MS, .pid = 10, .tid = 10, .state = "pipe",
 	     .call = "poll", .waker_pid = 20, .waker_tid = 21);
-	reads(&made, 20, 20, 150 * MS, 50 * MS);
-	lives(&made, 20, 21, 390 * MS);
-	report = finish(&made);
-	check_thread(report, 10, END - 10 - 300 * MS, 0, 0);
-	check_thread(report, 20, 250 * MS, 50 * MS, 0);
-	check_thread(report, 21, 0, 0, 0);
-	done(&made, report);
+	reads(20, 20, 150 * MS, 50 * MS);
+	lives(20, 21, 390 * MS);
+	finish();
+	check_thread(10, END - 10 - 300 * MS, 0, 0);
+	check_thread(20, 250 * MS, 50 * MS, 0);
+	check_thread(21, 0, 0, 0);
 }
 
 /* A thread that appears during a later wait did not end that one. */
-TEST(test_thread_that_came_too_late)
+PATH_TEST(test_thread_that_came_too_late)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	lives(&made, 10, 10, 10);
-	waits(&made, 10, 100 * MS, 200 * MS, 12);
-	waits(&made, 10, 300 * MS, 500 * MS, 0);
-	lives(&made, 10, 12, 400 * MS);
-	report = finish(&made);
-	check_thread(report, 10, END - 10 - 300 * MS, 0, 300 * MS);
-	check_thread(report, 12, 0, 0, 0);
-	done(&made, report);
+	lives(10, 10, 10);
+	waits(10, 100 * MS, 200 * MS, 12);
+	waits(10, 300 * MS, 500 * MS, 0);
+	lives(10, 12, 400 * MS);
+	finish();
+	check_thread(10, END - 10 - 300 * MS, 0, 300 * MS);
+	check_thread(12, 0, 0, 0);
 }
 
 /* A wait inside an operation, such as one that locks a file, is a wait. */
-TEST(test_wait_in_call)
+PATH_TEST(test_wait_in_call)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	lives(&made, 10, 10, 10);
-	reads(&made, 10, 10, 100 * MS, 50 * MS);
-	waits(&made, 10, 110 * MS, 140 * MS, 0);
-	report = finish(&made);
-	check_thread(report, 10, END - 10 - 50 * MS, 20 * MS, 30 * MS);
-	done(&made, report);
+	lives(10, 10, 10);
+	reads(10, 10, 100 * MS, 50 * MS);
+	waits(10, 110 * MS, 140 * MS, 0);
+	finish();
+	check_thread(10, END - 10 - 50 * MS, 20 * MS, 30 * MS);
 }
 
 /* The main thread of each rank has a path; the launcher that started them has none. */
-TEST(test_ranks)
+PATH_TEST(test_ranks)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	lives(&made, 10, 10, 10);
+	lives(10, 10, 10);
 	for (uint64_t pid = 20; pid < 22; pid++) {
 		made_fork(&made, 15, 10, pid);
 		EXEC(&made, .time = 16, .pid = pid, .comm = "rank", .command = "rank",
 		     .rank = pid - 20);
-		lives(&made, pid, pid, 16);
-		reads(&made, pid, pid, 100 * MS, (pid - 19) * 10 * MS);
+		lives(pid, pid, 16);
+		reads(pid, pid, 100 * MS, (pid - 19) * 10 * MS);
 	}
-	report = finish(&made);
-	check_thread(report, 10, 0, 0, 0);
-	check_thread(report, 20, END - 16 - 10 * MS, 10 * MS, 0);
-	check_thread(report, 21, END - 16 - 20 * MS, 20 * MS, 0);
-	done(&made, report);
+	finish();
+	check_thread(10, 0, 0, 0);
+	check_thread(20, END - 16 - 10 * MS, 10 * MS, 0);
+	check_thread(21, END - 16 - 20 * MS, 20 * MS, 0);
 }
 
 /* Everything is cut at the ends of a chosen range. */
-TEST(test_range)
+PATH_TEST(test_range)
 {
 	struct filter filter = FILTER_ALL;
-	const struct report_options options = { .filter = &filter };
-	const char *name = "a.flt";
-	struct trace_error error;
-	struct made_trace made;
-	struct report *report;
 
-	begin(&made);
-	lives(&made, 10, 10, 10);
-	lives(&made, 10, 11, 20);
-	waits(&made, 10, 100 * MS, 400 * MS, 11);
-	reads(&made, 10, 11, 150 * MS, 100 * MS);
+	lives(10, 10, 10);
+	lives(10, 11, 20);
+	waits(10, 100 * MS, 400 * MS, 11);
+	reads(10, 11, 150 * MS, 100 * MS);
 	filter.from_ns = 200 * MS - 10;
 	filter.until_ns = 300 * MS - 10;
 	made_finish(&made, 10, END);
-	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), 0);
-	check_thread(report, 11, 50 * MS, 50 * MS, 0);
-	done(&made, report);
+	report = report_with(&made, &(struct report_options) { .filter = &filter });
+	check_thread(11, 50 * MS, 50 * MS, 0);
 }
 
 /* CPU time and short waits have no rows: they are divided in proportion to the thread's life. */
-TEST(test_short_waits)
+PATH_TEST(test_short_waits)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
 	THREAD_TIME(&made, .time = 10, .dur = END - 10, .pid = 10,
 		    .states = { [THREAD_CPU] = 600 * MS - 10, [THREAD_LOCK] = 400 * MS });
-	waits(&made, 10, 100 * MS, 300 * MS, 0);
-	report = finish(&made);
+	waits(10, 100 * MS, 300 * MS, 0);
+	finish();
 	/* Rounded down. */
 	assert_in_range(ask(report, "critical_path", 0, "lock_ns")->uint, 400 * MS - 2, 400 * MS);
-	done(&made, report);
 }
 
-/* I/O that no thread waits for costs nothing: all reads are the main thread's, or only some. */
-TEST(test_costs)
+/* 400 reads at random offsets, of which the main thread does the first ones. */
+static void check_cost(uint64_t by_main)
 {
-	for (int helper = 0; helper < 2; helper++) {
-		struct made_trace made;
-		struct report *report;
-		int row;
+	lives(10, 10, 10);
+	lives(10, 11, 20);
+	for (uint64_t i = 0; i < 400; i++)
+		CALL(&made, .time = 100 * MS + i * MS, .dur = MS, .pid = 10,
+		     .tid = i < by_main ? 10 : 11, .op = M_PREAD, .file = 1,
+		     .offset = (int64_t)(i * 157 % 400) << 20, .asked = 4096, .result = 4096,
+		     .fetched = 4096);
+	finish();
+	check_finding("random-reads", by_main * MS);
+}
 
-		begin(&made);
-		lives(&made, 10, 10, 10);
-		lives(&made, 10, 11, 20);
-		for (uint64_t i = 0; i < 400; i++)
-			CALL(&made, .time = 100 * MS + i * MS, .dur = MS, .pid = 10,
-			     .tid = i < 100 || !helper ? 10 : 11, .op = M_PREAD, .file = 1,
-			     .offset = (int64_t)(i * 157 % 400) << 20, .asked = 4096,
-			     .result = 4096, .fetched = 4096);
-		report = finish(&made);
-		row = row_of_finding(report, "random-reads");
-		assert_true(row >= 0);
-		CHECK(report, "findings", row, "cost_ns", (helper ? 100 : 400) * MS);
-		report_free(report);
-		made_close(&made);
-	}
+PATH_TEST(test_cost)
+{
+	check_cost(400);
+}
+
+/* I/O that no thread waits for costs nothing. */
+PATH_TEST(test_cost_of_helper)
+{
+	check_cost(100);
 }
 
 /* A thread ID is used again: the wait is for the process that has it when the wait ends. */
-TEST(test_reused_thread_id)
+PATH_TEST(test_reused_thread_id)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	lives(&made, 10, 10, 10);
+	lives(10, 10, 10);
 	THREAD_TIME(&made, .time = 20, .dur = 50 * MS, .pid = 10, .tid = 77,
 		    .states = { [THREAD_CPU] = 50 * MS });
 	made_fork(&made, 90 * MS, 10, 77);
 	WAIT(&made, .time = 100 * MS, .dur = 800 * MS, .pid = 10, .tid = 10, .state = "child",
 	     .call = "wait4", .waker_pid = 77, .waker_tid = 77);
-	lives(&made, 77, 77, 101 * MS);
-	report = finish(&made);
-	check_thread(report, 10, END - 10 - 800 * MS, 0, 0);
-	check_thread(report, 77, 799 * MS, 0, 0);
-	done(&made, report);
+	lives(77, 77, 101 * MS);
+	finish();
+	check_thread(10, END - 10 - 800 * MS, 0, 0);
+	check_thread(77, 799 * MS, 0, 0);
 }
 
 /* A waiter enters the path during its wait, after the thread that it waits for has started. */
-TEST(test_waiter_enters_later)
+PATH_TEST(test_waiter_enters_later)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	lives(&made, 10, 10, 10);
-	lives(&made, 10, 11, 20);
+	lives(10, 10, 10);
+	lives(10, 11, 20);
 	WAIT(&made, .time = 50 * MS, .dur = 350 * MS, .pid = 10, .tid = 11, .state = "pipe",
 	     .call = "read", .waker_pid = 12, .waker_tid = 12);
 	made_fork(&made, 90 * MS, 10, 12);
-	lives(&made, 12, 12, 100 * MS);
-	waits(&made, 10, 200 * MS, 400 * MS, 11);
-	report = finish(&made);
-	check_thread(report, 10, END - 10 - 200 * MS, 0, 0);
-	check_thread(report, 11, 0, 0, 0);
-	check_thread(report, 12, 200 * MS, 0, 0);
-	done(&made, report);
+	lives(12, 12, 100 * MS);
+	waits(10, 200 * MS, 400 * MS, 11);
+	finish();
+	check_thread(10, END - 10 - 200 * MS, 0, 0);
+	check_thread(11, 0, 0, 0);
+	check_thread(12, 200 * MS, 0, 0);
 }
 
 /* In a script, a command's pipe is written by a process that the shell starts later: until then,
@@ -347,35 +300,25 @@ TEST(test_command_of_script)
 }
 
 /* However many threads outside the run ended earlier waits, later threads are followed. */
-TEST(test_many_wakers)
+PATH_TEST(test_many_wakers)
 {
 	const uint64_t count = 300000;
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	lives(&made, 10, 10, 10);
+	lives(10, 10, 10);
 	for (uint64_t i = 0; i < count; i++)
-		waits(&made, 10, MS + i * 1000, MS + i * 1000 + 1, 1000000 + i);
-	waits(&made, 10, 400 * MS, 700 * MS, 12);
-	lives(&made, 10, 12, 500 * MS);
-	report = finish(&made);
-	check_thread(report, 10, END - 10 - 300 * MS - count, 0, 100 * MS + count);
-	check_thread(report, 12, 200 * MS, 0, 0);
-	done(&made, report);
+		waits(10, MS + i * 1000, MS + i * 1000 + 1, 1000000 + i);
+	waits(10, 400 * MS, 700 * MS, 12);
+	lives(10, 12, 500 * MS);
+	finish();
+	check_thread(10, END - 10 - 300 * MS - count, 0, 100 * MS + count);
+	check_thread(12, 200 * MS, 0, 0);
 }
 
 /* Rows without a thread are not those of a main thread: the average is that of one. */
-TEST(test_thread_zero)
+PATH_TEST(test_thread_zero)
 {
-	struct made_trace made;
-	struct report *report;
-	int row;
-
-	begin(&made);
 	for (uint64_t pid = 20; pid < 25; pid++)
 		made_fork(&made, pid, 10, pid);
-	lives(&made, 10, 10, 30);
+	lives(10, 10, 30);
 	for (uint64_t pid = 20; pid < 25; pid++) {
 		const uint64_t values[SYSCALL_COLUMNS] = {
 			[SYSCALL_TIME] = 100 * MS, [SYSCALL_DUR] = MS, [SYSCALL_PID] = pid,
@@ -385,26 +328,18 @@ TEST(test_thread_zero)
 		made_row(&made, TRACE_SYSCALL, 0, values);
 		made.operations[M_PREAD].count++;
 	}
-	report = finish(&made);
-	row = row_of_finding(report, "cpu-bound");
-	assert_true(row >= 0);
-	CHECK(report, "findings", row, "cost_ns", END - 30);
-	done(&made, report);
+	finish();
+	check_finding("cpu-bound", END - 30);
 }
 
 /* Rank 0 waits for the lock of a file inside its own sync, while rank 1 syncs. */
-TEST(test_wait_in_call_of_another_rank)
+PATH_TEST(test_wait_in_call_of_another_rank)
 {
-	struct made_trace made;
-	struct report *report;
-	int row;
-
-	begin(&made);
 	for (uint64_t pid = 20; pid < 22; pid++) {
 		made_fork(&made, 11, 10, pid);
 		EXEC(&made, .time = 12, .pid = pid, .comm = "rank", .command = "rank",
 		     .rank = pid - 20);
-		lives(&made, pid, pid, 20);
+		lives(pid, pid, 20);
 	}
 	CALL(&made, .time = 100 * MS, .dur = 800 * MS, .pid = 20, .op = M_FSYNC, .file = 1);
 	WAIT(&made, .time = 110 * MS, .dur = 770 * MS, .pid = 20, .tid = 20, .state = "lock",
@@ -412,9 +347,6 @@ TEST(test_wait_in_call_of_another_rank)
 	for (uint64_t i = 0; i < 76; i++)
 		CALL(&made, .time = (120 + 10 * i) * MS, .dur = 10 * MS, .pid = 21, .op = M_FSYNC,
 		     .file = 1);
-	report = finish(&made);
-	row = row_of_finding(report, "fsync-often");
-	assert_true(row >= 0);
-	CHECK(report, "findings", row, "cost_ns", 790 * MS);
-	done(&made, report);
+	finish();
+	check_finding("fsync-often", 790 * MS);
 }
