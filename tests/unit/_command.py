@@ -27,12 +27,6 @@ def events(*arguments, trace=SAMPLE):
 
 
 class Command(InPlace):
-    def file(self, name, data):
-        path = self.path(name)
-        with open(path, "wb") as file:
-            file.write(data)
-        return path
-
     def refused(self, *arguments, naming, status=2, **options):
         """Nothing on stdout, one line on stderr that names the culprit."""
         done = call(*arguments, **options)

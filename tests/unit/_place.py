@@ -16,3 +16,12 @@ class InPlace(unittest.TestCase):
 
     def path(self, name):
         return os.path.join(self.place, name)
+
+    def file(self, name, content="", mode=0o644):
+        """Writes text or bytes; returns the path."""
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        os.chmod(path, mode)
+        return path

@@ -418,9 +418,7 @@ class Chrome(Command):
         self.assertLess(os.path.getsize(packed), os.path.getsize(plain) / 4)
 
     def test_existing_file(self):
-        path = self.path("out.json")
-        with open(path, "w") as file:
-            file.write("mine")
+        path = self.file("out.json", "mine")
         self.refused("-o", path, trace("nest.flt"), naming="--force")
         with open(path) as file:
             self.assertEqual(file.read(), "mine")
@@ -488,7 +486,7 @@ class Chrome(Command):
         Only a file that is not a trace is refused, with one line and no partial output."""
         with open(trace("random.flt"), "rb") as file:
             whole = bytearray(file.read())
-        copy, out, seen = self.path("bad.flt"), self.path("x.json"), set()
+        out, seen = self.path("x.json"), set()
         call("export", "--to", "chrome", "-o", out, trace("random.flt"))
         with open(out, "rb") as file:
             exported = json.load(file)
@@ -496,9 +494,7 @@ class Chrome(Command):
         for at in range(0, len(whole), len(whole) // 40):
             bad = bytearray(whole)
             bad[at] ^= 0x55
-            with open(copy, "wb") as file:
-                file.write(bad)
-            done = call("export", "--to", "chrome", "-o", out, copy)
+            done = call("export", "--to", "chrome", "-o", out, self.file("bad.flt", bad))
             seen.add(done.returncode)
             # 1: a part is missing, the rest is exported.
             self.assertEqual(os.path.exists(out), done.returncode != 2)

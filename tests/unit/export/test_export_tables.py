@@ -358,13 +358,11 @@ class Tables(Command):
         """Damage costs the block that contains it; the output is valid."""
         with open(trace("whole.flt"), "rb") as file:
             whole = bytearray(file.read())
-        copy = self.path("bad.flt")
         for at in range(0, len(whole), len(whole) // 15):
             bad = bytearray(whole)
             bad[at] ^= 0x55
-            with open(copy, "wb") as file:
-                file.write(bad)
-            done = call("export", "-q", "--to", "jsonl", "--table", "calls", "-o", "-", copy)
+            done = call("export", "-q", "--to", "jsonl", "--table", "calls", "-o", "-",
+                        self.file("bad.flt", bad))
             self.assertIn(done.returncode, (0, 1, 2), done)
             for line in done.stdout.splitlines():
                 json.loads(line)

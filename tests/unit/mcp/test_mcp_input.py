@@ -185,11 +185,9 @@ class Files(InPlace):
     def test_changes_while_read(self):
         """A trace that keeps changing is read twice; the answer warns that it may mix both states."""
         trace = self.make("run.flt")
-        program = self.path("faultline")
-        with open(program, "w") as file:  # the program, which finds the trace growing
-            file.write(f"#!/bin/sh\necho x >>'{trace}'\n{FAULTLINE} \"$@\"\n"
-                       f"echo x >>'{self.path('runs')}'\n")
-        os.chmod(program, 0o755)
+        program = self.file("faultline",  # the program, which finds the trace growing
+                            f"#!/bin/sh\necho x >>'{trace}'\n{FAULTLINE} \"$@\"\n"
+                            f"echo x >>'{self.path('runs')}'\n", 0o755)
         environment = dict(PYTHONPATH=os.path.join("user", "python"), FAULTLINE=program)
         with Session(trace, command=(sys.executable, "-m", "faultline.mcp"), **environment) as session:
             answer = session.call("report")
@@ -202,10 +200,8 @@ class Files(InPlace):
         """A damaged trace is read as far as possible; other files are only reported as no traces."""
         with open(SAMPLE, "rb") as file:
             data = file.read()
-        with open(self.path("cut.flt"), "wb") as file:
-            file.write(data[:len(data) * 2 // 3])
-        with open(self.path("text.flt"), "w") as file:
-            file.write("no trace\n")
+        self.file("cut.flt", data[:len(data) * 2 // 3])
+        self.file("text.flt", "no trace\n")
         with Session(self.place) as session:
             answer = session.call("report", traces=[self.path("cut.flt")])
             self.assertFalse(answer["trace"]["complete"])
@@ -259,18 +255,14 @@ class Command(InPlace):
         os.unlink(alone)
         shutil.copy(FAULTLINE, alone)
         self.expect(2, "python3-faultline", alone, "mcp", SAMPLE)
-        old = self.path("python3")
-        with open(old, "w") as file:
-            file.write("#!/bin/sh\nshift 2\nexec " + sys.executable +
-                       " -c \"import sys; sys.version_info = (3, 8)\n$1\"\n")
-        os.chmod(old, 0o755)
+        self.file("python3", f"#!/bin/sh\nshift 2\nexec {sys.executable}"
+                  " -c \"import sys; sys.version_info = (3, 8)\n$1\"\n", 0o755)
         self.expect(2, "requires Python 3.9", FAULTLINE, "mcp", SAMPLE, PATH=self.place)
 
     def test_no_module_of_the_directory(self):
         """A file in the current directory or in PYTHONPATH is not imported."""
         for name in ("json", "argparse", "faultline"):
-            with open(self.path(name + ".py"), "w") as file:
-                file.write("raise SystemExit('imported')\n")
+            self.file(name + ".py", "raise SystemExit('imported')\n")
         done = subprocess.run([FAULTLINE, "mcp", os.path.abspath(SAMPLE)], cwd=self.place,
                               stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                               env=dict(os.environ, PYTHONPATH=self.place))

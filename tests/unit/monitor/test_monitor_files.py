@@ -138,12 +138,6 @@ class Queries(unittest.TestCase):
 
 @unittest.skipUnless(shutil.which("promtool"), "promtool (of the package prometheus) is not installed")
 class Promtool(InPlace):
-    def put(self, name, text):
-        path = self.path(name)
-        with open(path, "w") as file:
-            file.write(text)
-        return path
-
     def test_configuration_and_rules(self):
         status, said = run("promtool", "check", "config", os.path.join(FILES, "prometheus.yml"))
         self.assertEqual(status, 0, said)
@@ -160,14 +154,14 @@ class Promtool(InPlace):
                   for case in test["alert_rule_test"] if case["exp_alerts"]}
         self.assertEqual(tested, {rule["alert"] for rule in alert_rules()})
         tests = tests.replace("RULES", os.path.join(FILES, "alerts.yml"))
-        status, said = run("promtool", "test", "rules", self.put("tests.yml", tests))
+        status, said = run("promtool", "test", "rules", self.file("tests.yml", tests))
         self.assertEqual(status, 0, said)
 
     def test_queries_of_the_dashboard_are_right(self):
         rules = [{"record": f"panel:{panel['id']}:{target['refId']}",
                   "expr": target["expr"].replace("$__rate_interval", "1m")}
                  for panel in panels() for target in panel["targets"]]
-        path = self.put("rules.yml", yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
+        path = self.file("rules.yml", yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
         status, said = run("promtool", "check", "rules", path)
         self.assertEqual(status, 0, said)
 
@@ -176,11 +170,10 @@ class Promtool(InPlace):
 class Unit(InPlace):
     def setUp(self):
         super().setUp()
-        self.unit = self.path("faultline-monitor.service")
         text = read("faultline-monitor.service")
         self.assertEqual(text.count("@PREFIX@/bin/faultline monitor"), 1)
-        with open(self.unit, "w") as file:
-            file.write(text.replace("@PREFIX@/bin/faultline", os.path.abspath(FAULTLINE)))
+        self.unit = self.file("faultline-monitor.service",
+                              text.replace("@PREFIX@/bin/faultline", os.path.abspath(FAULTLINE)))
 
     def test_is_right(self):
         status, said = run("systemd-analyze", "verify", "--man=no", self.unit)
@@ -267,10 +260,7 @@ class Slurm(InPlace):
     def script(self, name, url, **more):
         # the test must not touch the machine's log or services
         for tool in "logger", "systemctl":
-            path = self.path(tool)
-            with open(path, "w") as file:
-                file.write(f'#!/bin/sh\necho "{tool} $*" >>{self.place}/called\n')
-            os.chmod(path, 0o755)
+            self.file(tool, f'#!/bin/sh\necho "{tool} $*" >>{self.place}/called\n', 0o755)
         return run("bash", os.path.join(FILES, name),
                    env={"PATH": f"{self.place}:{os.environ['PATH']}", "FAULTLINE_URL": url,
                         "FAULTLINE_KEEP": f"{self.place}/kept", **more})

@@ -88,11 +88,7 @@ def refusal(*arguments):
 
 class Base(InPlace):
     def token_file(self, text=TOKEN + "\n", mode=0o600):
-        path = self.path("token")
-        with open(path, "w") as file:
-            file.write(text)
-        os.chmod(path, mode)
-        return path
+        return self.file("token", text, mode)
 
     def check_refused(self, words, *arguments):
         status, remarks = refusal(*arguments)
@@ -494,9 +490,7 @@ class Places(Base):
             self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
 
     def test_places_that_are_taken(self):
-        path = self.path("file")
-        with open(path, "w") as file:
-            file.write("kept")
+        path = self.file("file", "kept")
         self.check_refused("is not a socket", "unix:" + path)
         with open(path) as file:
             self.assertEqual(file.read(), "kept")

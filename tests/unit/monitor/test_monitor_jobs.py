@@ -274,11 +274,7 @@ class Manual(unittest.TestCase):
 
 class Other(InPlace):
     def token(self):
-        path = self.path("token")
-        with open(path, "w") as file:
-            file.write("a-token-of-sixteen-or-more\n")
-        os.chmod(path, 0o600)
-        return path
+        return self.file("token", "a-token-of-sixteen-or-more\n", 0o600)
 
     def test_alive_and_ready(self):
         with Served() as served:

@@ -12,12 +12,6 @@ from _span_listening import HOOK, PACKAGE, listen, run, as_text  # noqa: E402
 
 
 class Place(InPlace):
-    def write(self, name, text=""):
-        path = self.path(name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w") as file:
-            file.write(text)
-
     def start(self, code, spans="torch", call=run, **more):
         path = os.pathsep.join([HOOK, self.place])
         return call(code, PYTHONPATH=path, FAULTLINE_PYTHON_SPANS=spans, **more)
@@ -32,7 +26,7 @@ class StartUp(Place):
         self.assertEqual(eval(self.start(code, spans="dftracer").stdout), plain + [PACKAGE])
 
     def test_another_sitecustomize_still_runs(self):
-        self.write("sitecustomize.py", "import sys; sys.flag = (__name__, __file__); here = 3")
+        self.file("sitecustomize.py", "import sys; sys.flag = (__name__, __file__); here = 3")
         done = self.start("""
             import sys, sitecustomize
             print(sys.flag, sitecustomize.here, sitecustomize.__file__ == sys.flag[1])
@@ -41,18 +35,18 @@ class StartUp(Place):
         self.assertEqual(done.stdout, f"{('sitecustomize', path)} 3 True\n")
 
     def test_another_sitecustomize_that_fails_is_reported_as_ever(self):
-        self.write("sitecustomize.py", "raise ValueError('mine')")
+        self.file("sitecustomize.py", "raise ValueError('mine')")
         done = self.start("print('on')")
         self.assertEqual(done.stdout, "on\n")
         self.assertIn("ValueError: mine", done.stderr)
 
     def test_a_package_that_the_program_brings_comes_first(self):
-        self.write("faultline/__init__.py", "mine = True")
+        self.file("faultline/__init__.py", "mine = True")
         done = self.start("import faultline; print(faultline.mine)", spans="")
         self.assertEqual(done.stdout, "True\n")
 
     def test_a_package_of_that_name_that_is_no_such_thing(self):
-        self.write("faultline.py", "mine = True")
+        self.file("faultline.py", "mine = True")
         done = self.start("import faultline; print(faultline.mine)")
         self.assertEqual(done.stdout, "True\n")
         self.assertEqual(done.stderr.count("\n"), 1)
@@ -73,8 +67,8 @@ class StartUp(Place):
 
 class Imports(Place):
     def test_looking_for_a_module_is_not_importing_it(self):
-        self.write("torch/__init__.py")
-        self.write("torch/serialization.py", "def save(x, f): return x\ndef load(f): return f")
+        self.file("torch/__init__.py")
+        self.file("torch/serialization.py", "def save(x, f): return x\ndef load(f): return f")
         _, listed = self.start("""
             import importlib.util
             assert importlib.util.find_spec('torch.serialization')
@@ -89,8 +83,8 @@ class Imports(Place):
         self.assertEqual(listed[0].category, b"checkpoint")
 
     def test_what_is_imported_while_it_is_imported_is_marked(self):
-        self.write("torch/__init__.py", "from .serialization import save")
-        self.write("torch/serialization.py", "def save(): pass\ndef load(): pass")
+        self.file("torch/__init__.py", "from .serialization import save")
+        self.file("torch/serialization.py", "def save(): pass\ndef load(): pass")
         _, listed = self.start("import torch; torch.save()", call=listen)
         self.assertEqual(as_text(listed), "+torch.save -torch.save")
 
@@ -104,8 +98,8 @@ class Imports(Place):
         self.assertEqual(done.stdout, "torch\n")
 
     def test_a_module_that_fails_and_then_does_not(self):
-        self.write("torch/__init__.py")
-        self.write("torch/serialization.py", """
+        self.file("torch/__init__.py")
+        self.file("torch/serialization.py", """
 import builtins
 if not hasattr(builtins, 'again'):
     builtins.again = True
@@ -131,12 +125,12 @@ class OtherVersions(Place):
 
     def setUp(self):
         super().setUp()
-        self.write("torch/__init__.py", "__version__ = '0.0'")
+        self.file("torch/__init__.py", "__version__ = '0.0'")
         for name in self.MODULES:
             parts = name.split("/")
             for i in range(1, len(parts)):
-                self.write("/".join(["torch", *parts[:i], "__init__.py"]))
-            self.write(f"torch/{name}.py")
+                self.file("/".join(["torch", *parts[:i], "__init__.py"]))
+            self.file(f"torch/{name}.py")
         self.code = "".join(f"import torch.{name.replace('/', '.')}\n" for name in self.MODULES)
 
     def test_notes(self):
@@ -155,7 +149,7 @@ class OtherVersions(Place):
         self.assertTrue(all(line.startswith("faultline: ") for line in done.stderr.splitlines()))
 
     def test_what_cannot_be_patched(self):
-        self.write("torch/optim/optimizer.py", "class Meta(type):\n"
+        self.file("torch/optim/optimizer.py", "class Meta(type):\n"
                    "    def __setattr__(*a): raise AttributeError('sealed')\n"
                    "class Optimizer(metaclass=Meta): pass")
         done = self.start("import torch.optim.optimizer, faultline\nprint(faultline.notes())")

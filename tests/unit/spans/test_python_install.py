@@ -118,10 +118,7 @@ class Install(InPlace):
             self.check(False)
 
     def test_without_headers(self):
-        compiler = self.path("cc")
-        with open(compiler, "w") as file:
-            file.write("#!/bin/sh\necho 'fatal error: Python.h: No such file'\nexit 1\n")
-        os.chmod(compiler, 0o755)
+        compiler = self.file("cc", "#!/bin/sh\necho 'fatal error: Python.h: No such file'\nexit 1\n", 0o755)
         done = call(sys.executable, BACKEND, self.target, CC=compiler)
         self.assertIn("python3-dev", done.stderr)
         self.check(False)

@@ -96,10 +96,8 @@ class Programs(InPlace):
         return done.stdout
 
     def compile(self, source, *flags, compiler="gcc", suffix=".c"):
-        with open(self.path("program" + suffix), "w") as file:
-            file.write(source)
         self.call(compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter",
-                  self.path("program" + suffix), "-o", self.path("program"), *flags)
+                  self.file("program" + suffix, source), "-o", self.path("program"), *flags)
         return self.path("program")
 
     def events(self, *command, status=0, **more):
