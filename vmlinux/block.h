@@ -89,7 +89,6 @@ enum req_flag_bits {
 
 /* Operation of a bio, in the low byte of bi_opf. The values have never changed. */
 #define REQ_OP_MASK 0xff
-#define REQ_OP_READ 0
 #define REQ_OP_WRITE 1
 #define REQ_OP_FLUSH 2
 #define REQ_OP_DISCARD 3

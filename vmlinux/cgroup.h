@@ -42,7 +42,7 @@ struct kernel_id {
 } CORE_STRUCT;
 
 struct cred {
-	struct kernel_id uid, gid, suid, sgid, euid, egid;
+	struct kernel_id uid, gid, suid, euid, egid;
 } CORE_STRUCT;
 
 /* The two lowest bits: 1 if the process is dumpable by its own user. */

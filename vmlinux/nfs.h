@@ -10,7 +10,6 @@
 #include "types.h"
 
 struct rpc_procinfo {
-	__u32 p_proc;	 /* its number in the protocol, up to version 3 */
 	__u32 p_statidx; /* number of its counts */
 	const char *p_name;
 } CORE_STRUCT;
@@ -27,7 +26,6 @@ struct rpc_clnt {
 struct rpc_rqst {
 	unsigned long rq_xmit_bytes_sent; /* of all transmissions */
 	unsigned long rq_reply_bytes_recvd;
-	__s64 rq_xtime; /* of the last transmission; 0: none */
 	int rq_ntrans;
 } CORE_STRUCT;
 

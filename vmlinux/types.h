@@ -35,7 +35,6 @@ enum bpf_func_id {
 enum {
 	BPF_MAP_TYPE_HASH = 1, /* libbpf's usdt.bpf.h */
 	BPF_MAP_TYPE_ARRAY = 2,
-	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,

@@ -10,7 +10,6 @@
 #include "async/async.h"
 
 #define AIO_MAX 65536 /* per call; above the limit of a context */
-#define AIO_COMMAND_POLL 5
 
 /* As in include/uapi/linux/aio_abi.h, little-endian. */
 struct user_iocb {

@@ -16,7 +16,6 @@
 #define MAPLE_TYPE_SHIFT 3
 #define MAPLE_TYPE_MASK 15
 #define MAPLE_LEAF_64 1
-#define MAPLE_RANGE_64 2
 #define MAPLE_ARANGE_64 3
 #define MAPLE_DEPTH_MAX 12
 #define RB_DEPTH_MAX 64

@@ -76,7 +76,6 @@ struct call_request {
 #define ASYNC_VECTOR (1u << 2)	  /* uses an iovec */
 #define ASYNC_BUFFER (1u << 3)	  /* uses a registered buffer */
 #define ASYNC_MULTISHOT (1u << 4) /* completes many times */
-#define ASYNC_OPENS (1u << 5)	  /* the result is a descriptor or slot of its file */
 
 /* Layout of the arguments; for io_uring, which command struct is used. */
 enum async_shape {

@@ -231,10 +231,8 @@ void ledger_set_device(struct ledger *ledger, const struct ledger_device *device
 			return;
 		}
 	if (node->device_count == LEDGER_DEVICES_MAX ||
-	    !ledger_take_series(ledger, NULL, ledger->options.costs.device, false)) {
-		node->devices_folded = true;
+	    !ledger_take_series(ledger, NULL, ledger->options.costs.device, false))
 		return;
-	}
 	devices = realloc(node->devices, (node->device_count + 1) * sizeof(*devices));
 	if (!devices)
 		return;

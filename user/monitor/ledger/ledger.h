@@ -180,7 +180,6 @@ struct ledger_node {
 	unsigned int file_system_count;
 	struct ledger_device *devices;
 	unsigned int device_count;
-	bool devices_folded;		  /* some are missing for lack of room */
 	uint64_t jobs_ended, jobs_folded; /* retired; folded for lack of room */
 	uint64_t processes_begun, processes_ended;
 	uint64_t processes_unreported;	     /* not kept for lack of room */
