@@ -35,6 +35,7 @@
 #include "analysis/shared/finding_threshold.h"
 #include "analysis/files/files.h"
 #include "analysis/files/io_patterns.h"
+#include "trace/format/thread_states.h"
 
 /* How sure the rule is that the evidence means what the title says. */
 enum finding_confidence { FINDING_GUESS, FINDING_LIKELY, FINDING_SURE };
@@ -128,6 +129,7 @@ struct finding_rule {
 	enum io_class class;	      /* of its time; for files, patterns and bounds */
 	struct file_group_rule files; /* for FINDING_OF_FILES */
 	enum io_pattern io_pattern;   /* for finding_write.c */
+	enum thread_state state;      /* for find_wait */
 	/* Bits 1 << enum use: samples of these say at which lines the time was spent: those of the
 	 * evidence's path, of the files with calls of `io_pattern` if `lines_of_pattern`, or of all
 	 * files but programs if `lines_of_all`. Rules with `files` need only those that are not of

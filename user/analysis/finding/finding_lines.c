@@ -190,8 +190,8 @@ static double crowding(const struct results *results)
 	double cpu_ns = 0, runnable_ns = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		cpu_ns += shares[i].parts[PATH_CPU];
-		runnable_ns += shares[i].parts[PATH_RUNNABLE];
+		cpu_ns += shares[i].parts[THREAD_CPU];
+		runnable_ns += shares[i].parts[THREAD_RUNNABLE];
 	}
 	return cpu_ns > 0 ? 1 + runnable_ns / cpu_ns : 1;
 }

@@ -111,7 +111,7 @@ static void judge_cpus(const struct findings *findings, uint64_t part_ns,
 }
 
 /* Returns false if it is unknown or nothing. */
-static bool sum_up(const struct findings *findings, enum path_part part, unsigned int of_kinds,
+static bool sum_up(const struct findings *findings, enum thread_state part, unsigned int of_kinds,
 		   struct path_sum *sum)
 {
 	const struct job *job = findings->results->job;
@@ -124,12 +124,11 @@ static bool sum_up(const struct findings *findings, enum path_part part, unsigne
 	const struct path_share *worst = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct thread thread = { .process = shares[i].process, .tid = shares[i].tid };
 		const uint64_t one_ns = shares[i].parts[part];
-		const char *kind = thread_kind(job, &thread);
+		const char *kind = thread_kind(job, shares[i].process, shares[i].tid);
 
-		path_ns = clock_add(path_ns, clock_add(clock_add(shares[i].parts[PATH_CPU],
-								 shares[i].parts[PATH_RUNNABLE]),
+		path_ns = clock_add(path_ns, clock_add(clock_add(shares[i].parts[THREAD_CPU],
+								 shares[i].parts[THREAD_RUNNABLE]),
 						       shares[i].parts[PATH_IO]));
 		for (unsigned int j = 0; j < KINDS; j++) {
 			if (strcmp(kind, kinds[j]) != 0)
@@ -155,8 +154,7 @@ static bool sum_up(const struct findings *findings, enum path_part part, unsigne
 		.is_most = part_ns > rest_ns,
 		.evidence = {
 			.program = trace_text(job_comm(job, worst->process)),
-			.kind = thread_kind(job, &(struct thread) { .process = worst->process,
-								    .tid = worst->tid }),
+			.kind = thread_kind(job, worst->process, worst->tid),
 			.process = worst->process,
 			.pid = job->processes.processes[worst->process].pid,
 			.tid = worst->tid,
@@ -195,7 +193,7 @@ static uint64_t cpu_cost_ns(const struct findings *findings, enum path_kind kind
 	if (kind == KIND_WORKER && evidence->cpus)
 		return evidence->time_ns * (1 - fmin(evidence->busy / usable_cpus(evidence), 1)) *
 		       threads_free_cpus(findings->results);
-	if (kind == KIND_HELPER && sum_up(findings, PATH_RUNNABLE, KIND(KIND_HELPER), &runnable))
+	if (kind == KIND_HELPER && sum_up(findings, THREAD_RUNNABLE, KIND(KIND_HELPER), &runnable))
 		return finding_least(clock_add(evidence->time_ns, runnable.time_ns),
 				     findings->duration_ns);
 	return evidence->time_ns;
@@ -206,7 +204,7 @@ static int add_cpu(struct findings *findings, const struct finding_rule *rule, e
 	struct level_view compute = { .time_ns = 0 };
 	struct path_sum sum;
 
-	if (!sum_up(findings, PATH_CPU, KIND(kind), &sum) || !sum.is_most)
+	if (!sum_up(findings, THREAD_CPU, KIND(kind), &sum) || !sum.is_most)
 		return 0;
 	if (kind == KIND_MAIN)
 		levels_view(findings->results, ACTIVITY_COMPUTE, &compute);
@@ -238,7 +236,7 @@ static bool is_of_kind(const struct job *job, const void *evidence, const struct
 {
 	const struct path_evidence *path = evidence;
 
-	return path->kind == thread_kind(job, thread) &&
+	return path->kind == thread_kind(job, thread->process, thread->tid) &&
 	       process_runs_same(job, path->process, thread->process);
 }
 
@@ -246,14 +244,14 @@ static bool is_of_kind(const struct job *job, const void *evidence, const struct
 	.needs = JOB_THREAD, .sums = FINDING_OF_SPANS, .confidence = FINDING_LIKELY,               \
 	FINDING_EVIDENCE(struct path_evidence, evidence_columns),                                  \
 	.more = "faultline report --table critical_path TRACE", .pictures = "path"
-#define CPU_SAYS                                                                                   \
-	"{time_ns} ({share} of the run) on a CPU outside I/O, in [{program} ]thread {tid} most "   \
-	"of "                                                                                      \
-	"all; the run kept {busy} of [the {limit:CPU|CPUs} that it may use||{cpus} CPUs] busy"
 #define PATH_MEANING                                                                               \
 	"The critical path is what the main threads do and, while one waits for another thread "   \
-	"of "                                                                                      \
-	"the run, what that thread does. "
+	"of the run, what that thread does. "
+#define CPU_RULE                                                                                   \
+	.lines_path = is_of_kind, PATH_RULE,                                                       \
+	.says = "{time_ns} ({share} of the run) on a CPU outside I/O, in [{program} ]thread "      \
+		"{tid} most of all; the run kept {busy} of [the {limit:CPU|CPUs} that it may "     \
+		"use||{cpus} CPUs] busy"
 
 const struct finding_rule finding_cpu_bound = {
 	.id = "cpu-bound",
@@ -261,14 +259,12 @@ const struct finding_rule finding_cpu_bound = {
 	.breadth = FINDING_REST,
 	.severity = FINDING_NOTE,
 	.find = find_main_cpu,
-	.lines_path = is_of_kind,
 	.lines_whole = "the CPU time",
 	.thresholds = { &THRESHOLD_PATH_SHARE },
 	.title = "Run is bound by the CPU, in {program}'s main thread",
-	.says = CPU_SAYS,
 	.advice = "Speed up or parallelize the code at these lines, or do its work once and store "
 		  "the result: faster I/O does not save this time",
-	PATH_RULE,
+	CPU_RULE,
 	.rule = PATH_MEANING
 	"Most of that is computation in a main thread. No I/O causes it, so "
 	"this is a note: only you know whether the computation is what the run is "
@@ -281,17 +277,15 @@ const struct finding_rule finding_worker_bound = {
 	.order = 680,
 	.breadth = FINDING_PATTERN,
 	.find = find_worker_cpu,
-	.lines_path = is_of_kind,
 	.lines_whole = "the workers' CPU time",
 	.reported_by = { "lock-wait", "loader-preprocessing", "worker-slow", "workers-renewed" },
 	.thresholds = { &THRESHOLD_PATH_SHARE, &THRESHOLD_CPUS_BUSY },
 	.title = "Main thread waits for [{program} ]workers, which are bound by the CPU",
-	.says = CPU_SAYS,
 	.advice = "[Request more CPUs for more workers: all {full_cpus:CPU is|CPUs are} busy; or "
 		  "s||Add "
 		  "workers, or s]peed up the code at these lines, or prepare the data once and "
 		  "store the result",
-	PATH_RULE,
+	CPU_RULE,
 	.rule = PATH_MEANING
 	"Much of that is computation in worker processes. The cost is the part "
 	"that more workers could save on the CPUs that the run does not keep busy: with a "
@@ -304,15 +298,13 @@ const struct finding_rule finding_helper_bound = {
 	.order = 690,
 	.breadth = FINDING_PATTERN,
 	.find = find_helper_cpu,
-	.lines_path = is_of_kind,
 	.lines_whole = "the helper threads' CPU time",
 	.thresholds = { &THRESHOLD_PATH_SHARE },
 	.title = "Main thread waits for helper threads of {program}: for a lock that they hold, or "
 		 "for their results",
-	.says = CPU_SAYS,
 	.advice = "Do less at these lines while holding a lock (in Python: the GIL), do it in "
 		  "processes, or hand over data earlier",
-	PATH_RULE,
+	CPU_RULE,
 	.rule = PATH_MEANING
 	"Much of that is computation in other threads of the same process, "
 	"which then woke the main thread: they released a lock (or Python's global "
@@ -359,9 +351,9 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 	uint64_t cost_ns;
 
 	if (fresh.time_ns < threshold(THRESHOLD_FRESH_NS) ||
-	    !sum_up(findings, PATH_CPU, KIND(KINDS) - 1, &cpu))
+	    !sum_up(findings, THREAD_CPU, KIND(KINDS) - 1, &cpu))
 		return 0;
-	sum_up(findings, PATH_RUNNABLE, KIND(KINDS) - 1, &runnable);
+	sum_up(findings, THREAD_RUNNABLE, KIND(KINDS) - 1, &runnable);
 	cost_ns = clock_add(cpu.time_ns, runnable.time_ns) * fresh.share;
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_FRESH_SHARE))
 		return 0;
@@ -413,27 +405,27 @@ THRESHOLD(WAIT_IDLE, 0.5, UNIT_SHARE,
 	  "part of the wait in which no other thread of the run did anything, at least",
 	  "a choice: most of it; otherwise it may wait for them by polling");
 
-static int add_wait(struct findings *findings, const struct finding_rule *rule, enum path_part part,
-		    enum thread_state state)
+static int find_wait(struct findings *findings, const struct finding_rule *rule)
 {
 	struct path_file_locks locks;
 	struct path_sum sum;
 	uint64_t cost_ns;
 
-	if (!sum_up(findings, part, KIND(KINDS) - 1, &sum))
+	if (!sum_up(findings, rule->state, KIND(KINDS) - 1, &sum))
 		return 0;
 	cost_ns = sum.time_ns;
 	/* See lock-wait. */
-	if (part == PATH_LOCK && critical_path_file_locks(findings->results, &locks))
+	if (rule->state == THREAD_LOCK && critical_path_file_locks(findings->results, &locks))
 		cost_ns = clock_subtract(cost_ns, locks.blocked_ns);
 	/* Waiting for a CPU implies that other threads run. */
-	if (part != PATH_RUNNABLE && sum.idle_ns < threshold(THRESHOLD_WAIT_IDLE) * cost_ns)
+	if (rule->state != THREAD_RUNNABLE &&
+	    sum.idle_ns < threshold(THRESHOLD_WAIT_IDLE) * cost_ns)
 		return 0;
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE))
 		return 0;
 	sum.evidence.share *= finding_share(cost_ns, sum.time_ns);
 	sum.evidence.time_ns = cost_ns;
-	sum.evidence.state = sample_state_names[state];
+	sum.evidence.state = sample_state_names[rule->state];
 	return finding_add(findings, rule, &sum.evidence, cost_ns, TABLE_NO_UINT);
 }
 
@@ -444,19 +436,6 @@ static bool is_wait(const void *evidence, const struct lines_row *row)
 	return row->state == path->state && row->kind == path->kind;
 }
 
-#define WAIT_FINDING(name, part)                                                                   \
-	static int find_##name(struct findings *findings, const struct finding_rule *rule)         \
-	{                                                                                          \
-		return add_wait(findings, rule, PATH_##part, THREAD_##part);                       \
-	}
-WAIT_FINDING(starved, RUNNABLE)
-WAIT_FINDING(sleeps, SLEEP)
-WAIT_FINDING(peers, PIPE)
-WAIT_FINDING(locks, LOCK)
-WAIT_FINDING(memory, MEMORY)
-WAIT_FINDING(device, DEVICE)
-WAIT_FINDING(stopped, STOPPED)
-
 #define WAIT_RULE .thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_WAIT_IDLE }, PATH_RULE
 #define WAIT_SAYS                                                                                  \
 	"{time_ns} ({share} of the critical path), in [{program} ]thread {tid} most of all"
@@ -466,7 +445,8 @@ const struct finding_rule finding_cpu_starved = {
 	.id = "cpu-starved",
 	.order = 700,
 	.breadth = FINDING_PATTERN,
-	.find = find_starved,
+	.find = find_wait,
+	.state = THREAD_RUNNABLE,
 	.title = "Run waits for CPUs",
 	.says = WAIT_SAYS "; the run kept {busy} of [the {limit:CPU|CPUs} that it may use||{cpus} "
 			  "CPUs] busy",
@@ -489,7 +469,8 @@ const struct finding_rule finding_sleeps = {
 	.id = "sleeps",
 	.order = 710,
 	.breadth = FINDING_CAUSE,
-	.find = find_sleeps,
+	.find = find_wait,
+	.state = THREAD_SLEEP,
 	.reported_by = { "lock-wait" },
 	.lines_row = is_wait,
 	.lines_whole = "its sleep",
@@ -505,7 +486,8 @@ const struct finding_rule finding_peer_waits = {
 	.id = "peer-waits",
 	.order = 720,
 	.breadth = FINDING_PATTERN,
-	.find = find_peers,
+	.find = find_wait,
+	.state = THREAD_PIPE,
 	.reported_by = { "lock-wait", "rank-behind" },
 	.lines_row = is_wait,
 	.lines_whole = "its waits on pipes and sockets",
@@ -523,7 +505,8 @@ const struct finding_rule finding_lock_waits = {
 	.id = "lock-waits",
 	.order = 730,
 	.breadth = FINDING_PATTERN,
-	.find = find_locks,
+	.find = find_wait,
+	.state = THREAD_LOCK,
 	.lines_row = is_wait,
 	.lines_whole = "its waits for locks",
 	.reported_by = { "lock-wait" },
@@ -542,7 +525,8 @@ const struct finding_rule finding_memory_waits = {
 	.id = "memory-waits",
 	.order = 740,
 	.breadth = FINDING_CAUSE,
-	.find = find_memory,
+	.find = find_wait,
+	.state = THREAD_MEMORY,
 	.reported_by = { "swapped" },
 	.title = "Run waits for memory, in {program}",
 	.says = WAIT_SAYS ", blocked in reclaim, swap-in or a memory limit",
@@ -557,7 +541,8 @@ const struct finding_rule finding_device_waits = {
 	.order = 750,
 	.breadth = FINDING_REST,
 	.severity = FINDING_NOTE,
-	.find = find_device,
+	.find = find_wait,
+	.state = THREAD_DEVICE,
 	.lines_row = is_wait,
 	.lines_whole = "its waits",
 	.title = "Run waits for a device such as a GPU, in {program}",
@@ -572,7 +557,8 @@ const struct finding_rule finding_stopped = {
 	.id = "stopped",
 	.order = 760,
 	.breadth = FINDING_CAUSE,
-	.find = find_stopped,
+	.find = find_wait,
+	.state = THREAD_STOPPED,
 	.title = "Run was stopped, in {program}",
 	.says = WAIT_SAYS,
 	.advice = "Find who sent SIGSTOP or froze its cgroup (a scheduler that suspends jobs, a "

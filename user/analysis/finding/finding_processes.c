@@ -448,7 +448,7 @@ static int find_renewed(struct findings *findings, const struct finding_rule *ru
 
 static bool is_worker(const struct job *job, const void *evidence, const struct thread *thread)
 {
-	return evidence && !strcmp(thread_kind(job, thread), "worker");
+	return evidence && !strcmp(thread_kind(job, thread->process, thread->tid), "worker");
 }
 
 const struct finding_rule finding_workers_renewed = {

@@ -10,7 +10,7 @@
 
 struct rank_path {
 	int64_t rank;
-	uint64_t parts[PATH_PARTS];
+	uint64_t parts[THREAD_STATE_COUNT];
 	uint64_t busy_ns; /* what a rank does itself; it waits for the rest */
 };
 
@@ -70,7 +70,7 @@ static int sum_up(const struct findings *findings, struct rank_path *ranks)
 			*number = count;
 			ranks[count++] = (struct rank_path) { .rank = (int64_t)key };
 		}
-		for (int part = 0; part < PATH_PARTS; part++)
+		for (int part = 0; part < THREAD_STATE_COUNT; part++)
 			ranks[*number].parts[part] =
 				clock_add(ranks[*number].parts[part], shares[i].parts[part]);
 	}
@@ -82,7 +82,7 @@ static uint64_t waits_ns(const struct rank_path *rank)
 {
 	uint64_t time_ns = 0;
 
-	for (int part = 0; part < PATH_PARTS; part++)
+	for (int part = 0; part < THREAD_STATE_COUNT; part++)
 		time_ns = clock_add(time_ns, rank->parts[part]);
 	return clock_subtract(time_ns, rank->busy_ns);
 }
@@ -97,9 +97,9 @@ static int add_behind(struct findings *findings, const struct finding_rule *rule
 	bool is_io;
 
 	for (size_t i = 0; i < count; i++)
-		ranks[i].busy_ns =
-			clock_add(ranks[i].parts[PATH_CPU], clock_add(ranks[i].parts[PATH_RUNNABLE],
-								      ranks[i].parts[PATH_IO]));
+		ranks[i].busy_ns = clock_add(
+			ranks[i].parts[THREAD_CPU],
+			clock_add(ranks[i].parts[THREAD_RUNNABLE], ranks[i].parts[PATH_IO]));
 	qsort(ranks, count, sizeof(*ranks), compare_busy);
 	more_ns = clock_subtract(last->busy_ns, median->busy_ns);
 	is_io = clock_subtract(last->parts[PATH_IO], median->parts[PATH_IO]) > more_ns / 2;
@@ -107,7 +107,7 @@ static int add_behind(struct findings *findings, const struct finding_rule *rule
 	behind.state = sample_state_names[is_io ? SAMPLE_IO : THREAD_CPU];
 	behind.rank = last->rank;
 	behind.busy_ns = last->busy_ns;
-	behind.starved_ns = finding_or_none(last->parts[PATH_RUNNABLE]);
+	behind.starved_ns = finding_or_none(last->parts[THREAD_RUNNABLE]);
 	behind.median_ns = median->busy_ns;
 	behind.waits_ns = waits_ns(median);
 	cost_ns = finding_least(more_ns, behind.waits_ns);

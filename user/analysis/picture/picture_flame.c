@@ -100,8 +100,8 @@ static uint32_t literal_child(struct picture_flame *flame, uint32_t parent, cons
 
 static uint32_t program_of(struct picture_flame *flame, const struct event *event)
 {
-	const struct thread thread = { .process = event->process, .tid = event->thread };
-	uint32_t kind = literal_child(flame, ROOT, thread_kind(flame->job, &thread));
+	uint32_t kind =
+		literal_child(flame, ROOT, thread_kind(flame->job, event->process, event->thread));
 	struct trace_string comm = job_comm_at(flame->job, event->process, event->start);
 
 	return comm.length ? named_child(flame, kind, comm)

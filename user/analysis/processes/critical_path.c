@@ -5,20 +5,9 @@
 #include <stdlib.h>
 
 #include "analysis/shared/results.h"
-#include "analysis/shared/trace_text.h"
 #include "base/compare.h"
 
 /* --- shares --- */
-
-/* Part of enum thread_state, by number. */
-static const enum path_part part_of_state[THREAD_STATE_COUNT] = {
-	[THREAD_CPU] = PATH_CPU,       [THREAD_RUNNABLE] = PATH_RUNNABLE,
-	[THREAD_STORAGE] = PATH_IO,    [THREAD_MEMORY] = PATH_MEMORY,
-	[THREAD_LOCK] = PATH_LOCK,     [THREAD_PIPE] = PATH_PIPE,
-	[THREAD_CHILD] = PATH_CHILD,   [THREAD_SLEEP] = PATH_SLEEP,
-	[THREAD_DEVICE] = PATH_DEVICE, [THREAD_STOPPED] = PATH_STOPPED,
-	[THREAD_OTHER] = PATH_OTHER,
-};
 
 /* CPU time and short waits have no rows: divides them in the proportions of the thread's life. */
 static void divide_rest(struct path_share *share, const struct path_thread *thread,
@@ -27,9 +16,8 @@ static void divide_rest(struct path_share *share, const struct path_thread *thre
 	uint64_t rest_ns = share->time_ns, left_ns, weights[THREAD_STATE_COUNT];
 	double all = 0;
 
-	for (int i = 0; i < PATH_PARTS; i++)
-		rest_ns = clock_subtract(rest_ns, share->parts[i]);
 	for (int i = 0; i < THREAD_STATE_COUNT; i++) {
+		rest_ns = clock_subtract(rest_ns, share->parts[i]);
 		weights[i] = clock_subtract(times->states[i], thread->all_waits_ns[i]);
 		if (i == THREAD_CPU)
 			weights[i] = clock_subtract(weights[i], thread_times_io_cpu(times));
@@ -38,17 +26,17 @@ static void divide_rest(struct path_share *share, const struct path_thread *thre
 		all += weights[i];
 	}
 	if (all <= 0) { /* nothing is known about it */
-		share->parts[PATH_OTHER] += rest_ns;
+		share->parts[THREAD_OTHER] += rest_ns;
 		return;
 	}
 	left_ns = rest_ns;
 	for (int i = THREAD_STATE_COUNT - 1; i > THREAD_CPU; i--) {
 		const uint64_t part_ns = least(rest_ns * (weights[i] / all), left_ns);
 
-		share->parts[part_of_state[i]] += part_ns;
+		share->parts[i] += part_ns;
 		left_ns -= part_ns;
 	}
-	share->parts[PATH_CPU] += left_ns;
+	share->parts[THREAD_CPU] += left_ns;
 }
 
 static uint64_t ready_ns(const struct path_thread *thread)
@@ -81,7 +69,7 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 	share->parts[PATH_IO] =
 		path->job->aggregated ? least(times->io_ns, share->time_ns) : thread->io_ns;
 	for (int i = 0; i < THREAD_STATE_COUNT; i++)
-		share->parts[part_of_state[i]] += thread->waits_ns[i];
+		share->parts[i] += thread->waits_ns[i];
 	divide_rest(share, thread, times);
 	path->share_count++;
 }
@@ -192,69 +180,37 @@ bool critical_path_file_locks(const struct results *results, struct path_file_lo
 /* --- table --- */
 
 struct path_row {
-	uint64_t pid, tid, time_ns, parts[PATH_PARTS];
-	double share;
-	int64_t rank;
-	const char *kind, *host;
-	struct table_text comm;
+	struct thread_key key;
+	struct path_share share;
 };
 
 #define PART(part, name, title, meaning)                                                           \
 	{                                                                                          \
 		name, title, UNIT_NS, KIND_THREAD, meaning,                                        \
-			TABLE_UINT(struct path_row, parts[part]), 0                                \
+			TABLE_UINT(struct path_row, share.parts[part]), 0                          \
 	}
 
 static const struct table_column columns[] = {
-	{ "pid", "pid", UNIT_NONE, KIND_KEY, "process ID", TABLE_UINT(struct path_row, pid), 0 },
-	{ "tid", "tid", UNIT_NONE, KIND_KEY, "thread ID", TABLE_UINT(struct path_row, tid), 0 },
-	{ "comm", "program", UNIT_NONE, KIND_FACT, "name of the program",
-	  TABLE_TEXT(struct path_row, comm), 0 },
-	{ "kind", "kind", UNIT_NONE, KIND_FACT, THREAD_KIND_MEANING,
-	  TABLE_LITERAL(struct path_row, kind), 0 },
-	{ "rank", "rank", UNIT_NONE, KIND_FACT, "rank of the process in the job; null: none",
-	  TABLE_INT(struct path_row, rank), 0 },
-	{ "host", NULL, UNIT_NONE, KIND_FACT, "host that the process ran on",
-	  TABLE_LITERAL(struct path_row, host), 0 },
 	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
 	  "time on the critical path: what this thread did or waited for while a main thread of "
 	  "the run waited for it, or that was its own; main threads' lifetimes in all",
-	  TABLE_UINT(struct path_row, time_ns), 0 },
-	PART(PATH_CPU, "cpu_ns", "on CPU",
+	  TABLE_UINT(struct path_row, share.time_ns), 0 },
+	PART(THREAD_CPU, "cpu_ns", "on CPU",
 	     "part of it on a CPU, outside I/O operations; estimated where waits of less than 1 ms "
 	     "matter, from the thread's states"),
-	PART(PATH_RUNNABLE, "runnable_ns", "CPU wait", "waiting for a CPU"),
+	PART(THREAD_RUNNABLE, "runnable_ns", "CPU wait", "waiting for a CPU"),
 	PART(PATH_IO, "io_ns", "I/O", "in I/O operations, on a CPU or blocked"),
-	PART(PATH_MEMORY, "memory_ns", "memory", "blocked for memory"),
-	PART(PATH_LOCK, "lock_ns", "lock",
+	PART(THREAD_MEMORY, "memory_ns", "memory", "blocked for memory"),
+	PART(THREAD_LOCK, "lock_ns", "lock",
 	     "blocked on a lock that no thread of the run is known to have released"),
-	PART(PATH_PIPE, "pipe_ns", "pipe",
+	PART(THREAD_PIPE, "pipe_ns", "pipe",
 	     "blocked on a pipe, socket or poll that no thread of the run is known to have served"),
-	PART(PATH_CHILD, "child_ns", "child", "blocked until a child ends that is not followed"),
-	PART(PATH_SLEEP, "sleep_ns", "sleep", "asleep"),
-	PART(PATH_DEVICE, "device_ns", "device", "blocked in a device's driver"),
-	PART(PATH_STOPPED, "stopped_ns", "stopped", "stopped"),
-	PART(PATH_OTHER, "other_ns", "other", "blocked elsewhere in the kernel"),
+	PART(THREAD_CHILD, "child_ns", "child", "blocked until a child ends that is not followed"),
+	PART(THREAD_SLEEP, "sleep_ns", "sleep", "asleep"),
+	PART(THREAD_DEVICE, "device_ns", "device", "blocked in a device's driver"),
+	PART(THREAD_STOPPED, "stopped_ns", "stopped", "stopped"),
+	PART(THREAD_OTHER, "other_ns", "other", "blocked elsewhere in the kernel"),
 };
-
-static struct path_row row_of(const struct job *job, const struct path_share *share)
-{
-	const struct process *process = &job->processes.processes[share->process];
-	const struct thread thread = { .process = share->process, .tid = share->tid };
-	struct path_row row = {
-		.pid = process->pid,
-		.tid = share->tid,
-		.comm = trace_text(job_comm(job, share->process)),
-		.kind = thread_kind(job, &thread),
-		.rank = process->rank < 0 ? TABLE_NO_INT : process->rank,
-		.host = job->traces[process->trace].header->host,
-		.time_ns = share->time_ns,
-	};
-
-	for (int i = 0; i < PATH_PARTS; i++)
-		row.parts[i] = share->parts[i];
-	return row;
-}
 
 static void conclude(const struct results *results, struct table *table)
 {
@@ -266,12 +222,14 @@ static void conclude(const struct results *results, struct table *table)
 		return;
 	critical_path_io_end(path);
 	make_shares(path, results);
+	thread_key_add_columns(table);
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	most = job_rows_most(job, table->column_count);
 	for (size_t i = 0; i < path->share_count && i < most; i++) {
-		const struct path_row row = row_of(job, &path->shares[i]);
+		const struct path_share *share = &path->shares[i];
 
-		table_add(table, &row);
+		table_add(table, &(struct path_row) {
+					 thread_key_of(job, share->process, share->tid), *share });
 	}
 	if (path->share_count > most)
 		table->cut = path->share_count - most;

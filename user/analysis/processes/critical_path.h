@@ -13,26 +13,14 @@
 
 struct results;
 
-/* How a thread on the path spends its time. */
-enum path_part {
-	PATH_CPU,      /* on a CPU, outside I/O operations */
-	PATH_RUNNABLE, /* waiting for a CPU */
-	PATH_IO,       /* in I/O operations, on a CPU or blocked */
-	PATH_MEMORY,   /* blocked as in enum thread_state, but not on a thread of the run */
-	PATH_LOCK,
-	PATH_PIPE,
-	PATH_CHILD,
-	PATH_SLEEP,
-	PATH_DEVICE,
-	PATH_STOPPED,
-	PATH_OTHER,
-	PATH_PARTS,
-};
+/* How a thread on the path spends its time: by its state, but all time in I/O operations, on a CPU
+ * or blocked, is one part, and it is not blocked while it waits for a thread of the run. */
+#define PATH_IO THREAD_STORAGE
 
 struct path_share {
 	uint32_t process, tid;
 	uint64_t time_ns; /* the parts add up to it */
-	uint64_t parts[PATH_PARTS];
+	uint64_t parts[THREAD_STATE_COUNT];
 	/* Time to get ready: by how much its first stay on the path exceeds the average of the
 	 * later ones. */
 	uint64_t ready_ns;

@@ -33,7 +33,7 @@ static struct group_key by_kind(const struct job *job, const struct map *map,
 				const struct thread *thread)
 {
 	const struct table_text comm = trace_text(job_comm(job, thread->process));
-	const char *kind = thread_kind(job, thread);
+	const char *kind = thread_kind(job, thread->process, thread->tid);
 
 	return (struct group_key) { { map_hash_bytes(map, comm.bytes, comm.length),
 				      (uintptr_t)kind } };
@@ -45,7 +45,8 @@ static struct group_key by_rank(const struct job *job, const struct map *map,
 	const struct process *process = &job->processes.processes[thread->process];
 
 	(void)map;
-	return (struct group_key) { { process->rank, (uintptr_t)thread_kind(job, thread) } };
+	return (struct group_key) { { process->rank,
+				      (uintptr_t)thread_kind(job, thread->process, thread->tid) } };
 }
 
 static struct group_key by_process(const struct job *job, const struct map *map,
@@ -61,7 +62,7 @@ static struct group group_of(const struct job *job, const struct thread *thread)
 	const struct process *process = &job->processes.processes[thread->process];
 
 	return (struct group) {
-		.kind = thread_kind(job, thread),
+		.kind = thread_kind(job, thread->process, thread->tid),
 		.comm = trace_text(job_comm(job, thread->process)),
 		.rank = process->rank < 0 ? TABLE_NO_INT : process->rank,
 		.host = job->traces[process->trace].header->host,

@@ -223,15 +223,11 @@ const char *process_kind(const struct job *job, uint32_t number)
 	return kinds[ROLE_WORKER];
 }
 
-const char *thread_kind(const struct job *job, const struct thread *thread)
+const char *thread_kind(const struct job *job, uint32_t process, uint32_t tid)
 {
-	const struct process *process = &job->processes.processes[thread->process];
-
-	if (thread->tid == THREAD_NONE)
+	if (tid == THREAD_NONE)
 		return "other";
-	if (thread->tid != process->pid)
-		return "helper";
-	return process_kind(job, thread->process);
+	return tid == job->processes.processes[process].pid ? process_kind(job, process) : "helper";
 }
 
 /* Its command line up to the first argument that is not an option. Each argument ends with NUL. */
@@ -274,22 +270,42 @@ bool process_runs_same(const struct job *job, uint32_t number, uint32_t other)
 
 /* --- table "threads" --- */
 
+static const struct table_column key_columns[] = {
+	COLUMN(thread_key, pid, "pid", NONE, KEY, "process ID"),
+	COLUMN(thread_key, tid, "tid", NONE, KEY,
+	       "thread ID; null: all threads of the process without a row of their own"),
+	COLUMN(thread_key, comm, "program", NONE, FACT, "name of the program"),
+	COLUMN(thread_key, kind, "kind", NONE, FACT, THREAD_KIND_MEANING),
+	COLUMN(thread_key, rank, "rank", NONE, FACT, "rank of the process in the job; null: none"),
+	COLUMN(thread_key, host, NULL, NONE, FACT, "host that the process ran on"),
+};
+
+void thread_key_add_columns(struct table *table)
+{
+	table_add_columns(table, TABLE_COLUMNS(key_columns));
+}
+
+struct thread_key thread_key_of(const struct job *job, uint32_t number, uint32_t tid)
+{
+	const struct process *process = &job->processes.processes[number];
+
+	return (struct thread_key) {
+		.pid = process->pid,
+		.tid = tid == THREAD_NONE ? TABLE_NO_UINT : tid,
+		.rank = process->rank < 0 ? TABLE_NO_INT : process->rank,
+		.kind = thread_kind(job, number, tid),
+		.host = job->traces[process->trace].header->host,
+		.comm = trace_text(job_comm(job, number)),
+	};
+}
+
 struct thread_row {
-	uint64_t pid, tid, start_ns, end_ns;
-	int64_t rank;
-	const char *kind, *host;
-	struct table_text comm;
+	struct thread_key key;
+	uint64_t start_ns, end_ns;
 	struct thread_times times;
 };
 
 static const struct table_column thread_columns[] = {
-	COLUMN(thread_row, pid, "pid", NONE, KEY, "process ID"),
-	COLUMN(thread_row, tid, "tid", NONE, KEY,
-	       "thread ID; null: all threads of the process without a row of their own"),
-	COLUMN(thread_row, comm, "program", NONE, FACT, "name of the program"),
-	COLUMN(thread_row, kind, "kind", NONE, FACT, THREAD_KIND_MEANING),
-	COLUMN(thread_row, rank, "rank", NONE, FACT, "rank of the process in the job; null: none"),
-	COLUMN(thread_row, host, NULL, NONE, FACT, "host that the process ran on"),
 	COLUMN(thread_row, start_ns, "start", NS, MOMENT,
 	       "when the thread began, or began to be recorded, since the start of the run"),
 	COLUMN(thread_row, end_ns, "end", NS, MOMENT,
@@ -318,23 +334,6 @@ bool threads_absent(struct table *table, const struct job *job)
 	return table_absent_if(table, why, why);
 }
 
-static void add_thread(struct table *table, const struct job *job, const struct thread *thread)
-{
-	const struct process *process = &job->processes.processes[thread->process];
-
-	table_add(table, &(struct thread_row) {
-				 .pid = process->pid,
-				 .tid = thread->tid == THREAD_NONE ? TABLE_NO_UINT : thread->tid,
-				 .comm = trace_text(job_comm(job, thread->process)),
-				 .kind = thread_kind(job, thread),
-				 .rank = process->rank < 0 ? TABLE_NO_INT : process->rank,
-				 .host = job->traces[process->trace].header->host,
-				 .start_ns = clock_subtract(thread->start_ns, job->start_ns),
-				 .end_ns = clock_subtract(thread->end_ns, job->start_ns),
-				 .times = thread->times,
-			 });
-}
-
 static int compare_threads(const void *left, const void *right)
 {
 	const struct thread *a = left, *b = right;
@@ -355,13 +354,23 @@ static void fill(void *state, struct table *table)
 	for (size_t i = 0; i < threads->cuts.count; i++)
 		thread_times_add(&threads->all[threads->cuts.all[i].thread].times,
 				 &threads->cuts.all[i].times);
+	thread_key_add_columns(table);
 	table_add_columns(table, TABLE_COLUMNS(thread_columns));
 	thread_times_add_columns(table, offsetof(struct thread_row, times));
 	most = job_rows_most(job, table->column_count);
 	if (threads->count)
 		qsort(threads->all, threads->count, sizeof(*threads->all), compare_threads);
-	for (size_t i = 0; i < threads->count && i < most; i++)
-		add_thread(table, job, &threads->all[i]);
+	for (size_t i = 0; i < threads->count && i < most; i++) {
+		const struct thread *thread = &threads->all[i];
+
+		table_add(table,
+			  &(struct thread_row) {
+				  .key = thread_key_of(job, thread->process, thread->tid),
+				  .start_ns = clock_subtract(thread->start_ns, job->start_ns),
+				  .end_ns = clock_subtract(thread->end_ns, job->start_ns),
+				  .times = thread->times,
+			  });
+	}
 	if (threads->count > most)
 		table->cut = threads->count - most;
 }

@@ -30,7 +30,7 @@ struct thread {
 const struct thread *threads_all(const struct results *results, size_t *count);
 
 /* Returns what a thread is to its program, a static text. */
-const char *thread_kind(const struct job *job, const struct thread *thread);
+const char *thread_kind(const struct job *job, uint32_t process, uint32_t tid);
 /* ... and what the first thread of a process is, by the module of Python's multiprocessing that
  * runs in it, if any. */
 const char *process_kind(const struct job *job, uint32_t number);
@@ -61,6 +61,15 @@ double threads_free_cpus(const struct results *results);
 /* Returns the time that a process's first thread was blocked for storage, in ns; UINT64_MAX if
  * unknown. */
 uint64_t threads_main_storage_ns(const struct results *results, uint32_t process);
+/* What identifies a thread in a table whose rows begin with it, and its columns. */
+struct thread_key {
+	uint64_t pid, tid;
+	int64_t rank;
+	const char *kind, *host;
+	struct table_text comm;
+};
+struct thread_key thread_key_of(const struct job *job, uint32_t process, uint32_t tid);
+void thread_key_add_columns(struct table *table);
 /* Adds the columns of such times; `base` is the offset of a struct thread_times in the row. */
 void thread_times_add_columns(struct table *table, size_t base);
 /* Marks a table as absent, and returns true, if the times of threads are not known. */

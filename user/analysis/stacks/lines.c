@@ -134,14 +134,13 @@ static void add_unfinished(struct lines *lines, const struct event *event, uint3
 /* Returns the line of a sample, without sums. */
 static struct line line_of(struct lines *lines, const struct event *event)
 {
-	const struct thread thread = { .process = event->process, .tid = event->thread };
 	const int64_t rank = lines->job->processes.processes[event->process].rank;
 	struct line like = {
 		.site = sites_find(&lines->sites, event->block->trace,
 				   event_value(event, SAMPLE_STACK),
 				   event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_CUT),
 		.state = event_sample_state(lines->job, event),
-		.kind = thread_kind(lines->job, &thread),
+		.kind = thread_kind(lines->job, event->process, event->thread),
 		.rank = rank < 0 ? TABLE_NO_INT : rank,
 	};
 

@@ -28,13 +28,12 @@ static uint32_t named_frame(struct stack_samples *samples, const char *name, siz
 
 static uint32_t program_frame(struct stack_samples *samples, const struct event *event)
 {
-	const struct thread thread = { .process = event->process, .tid = event->thread };
 	const struct trace_string comm = job_comm_at(&samples->job, event->process, event->start);
 	const int comm_bytes = comm.length < 64 ? comm.length : 64; /* the kernel's have 15 */
 	char name[128];
-	int length =
-		snprintf(name, sizeof(name), "%.*s %s", comm.length ? comm_bytes : 64,
-			 comm.length ? comm.bytes : "unknown", thread_kind(&samples->job, &thread));
+	int length = snprintf(name, sizeof(name), "%.*s %s", comm.length ? comm_bytes : 64,
+			      comm.length ? comm.bytes : "unknown",
+			      thread_kind(&samples->job, event->process, event->thread));
 
 	return named_frame(samples, name, length);
 }
