@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/base/json_tables.h"
 #include "output/page/html_data.h"
 
 #define NESTED_MAX 64 /* rows of a nested table, texts of a list */
@@ -95,21 +96,11 @@ static void write_real(struct json *json, const char *name, double real)
 
 static void write_value(struct json *json, const char *name, const struct cell *cell)
 {
+	struct cell other;
+
 	switch (cell->type) {
-	case CELL_NULL:
-		json_null(json, name);
-		return;
-	case CELL_UINT:
-		json_uint(json, name, cell->uint);
-		return;
-	case CELL_INT:
-		json_int(json, name, cell->sint);
-		return;
 	case CELL_REAL:
 		write_real(json, name, cell->real);
-		return;
-	case CELL_BOOL:
-		json_flag(json, name, cell->flag);
 		return;
 	case CELL_TEXT:
 		html_text(json, name, cell->text, cell->length);
@@ -120,6 +111,10 @@ static void write_value(struct json *json, const char *name, const struct cell *
 	case CELL_TABLE:
 		write_within(json, name, cell->table);
 		return;
+	default:
+		other = *cell;
+		other.summed = false; /* the page shows sums in place of unions */
+		json_add_cell(json, name, &other);
 	}
 }
 
