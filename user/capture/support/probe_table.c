@@ -4,6 +4,11 @@
 
 #include <assert.h>
 
+#define VARIANT(hook, ...)                                                                         \
+	{                                                                                          \
+		hook, .probes = { __VA_ARGS__ }                                                    \
+	}
+
 /* A group of VFS functions, by entry and exit; else by kprobe and kretprobe. */
 #define BY_FENTRY(name, target, operation, shape)                                                  \
 	VFS_SHAPE_##shape(FENTRY_ROWS, "fl_" #name, #target)
@@ -15,17 +20,12 @@
 #define KPROBE_ROWS(program, target, of, ...)                                                      \
 	{ program "_kp", HOOK_KPROBE, target, .signature = of },                                   \
 		{ program "_kr", HOOK_KRETPROBE, target, .signature = of },
-#define VFS_VARIANT(hook, BY, functions)                                                           \
-	{                                                                                          \
-		hook, .probes = { functions(BY) }                                                  \
-	}
 #define VFS_LADDER(functions)                                                                      \
-	VFS_VARIANT("fentry", BY_FENTRY, functions), VFS_VARIANT("kprobe", BY_KPROBE, functions)
+	VARIANT("fentry", functions(BY_FENTRY)), VARIANT("kprobe", functions(BY_KPROBE))
 /* In kernels that lack one of the functions, `older` takes their place. */
 #define VFS_LADDER_OR(functions, older)                                                            \
-	VFS_VARIANT("fentry", BY_FENTRY, functions), VFS_VARIANT("fentry", BY_FENTRY, older),      \
-		VFS_VARIANT("kprobe", BY_KPROBE, functions),                                       \
-		VFS_VARIANT("kprobe", BY_KPROBE, older)
+	VARIANT("fentry", functions(BY_FENTRY)), VARIANT("fentry", older(BY_FENTRY)),              \
+		VARIANT("kprobe", functions(BY_KPROBE)), VARIANT("kprobe", older(BY_KPROBE))
 /* A tracepoint whose arguments have these types. */
 #define TYPED(program, tracepoint, of, ...)                                                        \
 	{                                                                                          \
@@ -34,10 +34,14 @@
 /* Typed tracepoints. Where the kernel skips a preempted program for other tasks, each of its
  * programs has three copies. */
 #define COPIED(...)                                                                                \
-	{ "tp_btf", .probes = { __VA_ARGS__ } },                                                   \
+	VARIANT("tp_btf", __VA_ARGS__),                                                            \
 	{                                                                                          \
 		"tp_btf*3", .copies = 3, .probes = { __VA_ARGS__ }                                 \
 	}
+/* A program at a tracepoint with typed arguments; else PROGRAM_tp at the classic one. */
+#define EITHER(program, system, tracepoint)                                                        \
+	VARIANT("tp_btf", { program, HOOK_TP_BTF, tracepoint }),                                   \
+		VARIANT("tp", { program "_tp", HOOK_TP, system "/" tracepoint })
 
 #define NFS_PROBES                                                                                 \
 	{ "fl_nfs_begin", HOOK_RAW_TP, "rpc_task_begin", 2 },                                      \
@@ -56,10 +60,8 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_TASK,
 		.without = "OOM victims are not identified",
-		.variants = { { "tp_btf",
-				.probes = { { "fl_oom", HOOK_TP_BTF, "mark_victim", 2 } } },
-			      { "tp_btf",
-				.probes = { { "fl_oom_pid", HOOK_TP_BTF, "mark_victim", 1 } } } },
+		.variants = { VARIANT("tp_btf", { "fl_oom", HOOK_TP_BTF, "mark_victim", 2 }),
+			      VARIANT("tp_btf", { "fl_oom_pid", HOOK_TP_BTF, "mark_victim", 1 }) },
 	},
 	{
 		.layer = LAYER_TASK,
@@ -70,7 +72,7 @@ const struct part parts[] = {
 		.layer = LAYER_TASK,
 		.use = 1 << USE_ATTACH,
 		.without = "running processes cannot be attached to",
-		.variants = { { "iter", .probes = { { "fl_arm", HOOK_ITER, "task" } } } },
+		.variants = { VARIANT("iter", { "fl_arm", HOOK_ITER, "task" }) },
 	},
 	{
 		.layer = LAYER_TASK,
@@ -82,95 +84,82 @@ const struct part parts[] = {
 		.layer = LAYER_TASK,
 		.use = 1 << USE_ATTACH,
 		.without = "short-lived cgroups have no names",
-		.variants = { { "tp_btf",
-				.probes = { { "fl_cgroup", HOOK_TP_BTF, "cgroup_mkdir" } } } },
+		.variants = { VARIANT("tp_btf", { "fl_cgroup", HOOK_TP_BTF, "cgroup_mkdir" }) },
 	},
 	{
 		.layer = LAYER_SYSCALL,
 		.required = true,
-		.variants = { { "tp_btf",
-				.probes = { { "fl_sys_enter", HOOK_TP_BTF, "sys_enter" },
-					    { "fl_sys_exit", HOOK_TP_BTF, "sys_exit" } } },
-			      { "tp",
-				.probes = { { "fl_enter_tp", HOOK_TP, "raw_syscalls/sys_enter" },
-					    { "fl_exit_tp", HOOK_TP,
-					      "raw_syscalls/sys_exit" } } } },
+		.variants = { VARIANT("tp_btf", { "fl_sys_enter", HOOK_TP_BTF, "sys_enter" },
+				      { "fl_sys_exit", HOOK_TP_BTF, "sys_exit" }),
+			      VARIANT("tp", { "fl_enter_tp", HOOK_TP, "raw_syscalls/sys_enter" },
+				      { "fl_exit_tp", HOOK_TP, "raw_syscalls/sys_exit" }) },
 	},
 	{
 		.layer = LAYER_SYSCALL,
 		.without = "calls cut short by thread exit are not recorded",
-		.variants = { { "tp_btf", .probes = { { "fl_call_cut", HOOK_TP_BTF,
-							"sched_process_exit" } } },
-			      { "tp", .probes = { { "fl_call_cut_tp", HOOK_TP,
-						    "sched/sched_process_exit" } } } },
+		.variants = { EITHER("fl_call_cut", "sched", "sched_process_exit") },
 	},
 	{
 		.layer = LAYER_SYSCALL,
 		.without = "calls in flight at the end are not recorded",
-		.variants = { { "iter", .probes = { { "fl_waiting", HOOK_ITER, "task" } } } },
+		.variants = { VARIANT("iter", { "fl_waiting", HOOK_ITER, "task" }) },
 	},
 	{
 		.layer = LAYER_ASYNC,
 		.without = "operations in flight at the end are not recorded",
-		.variants = { { "iter", .probes = { { "fl_async_waits", HOOK_ITER, "task" } } } },
+		.variants = { VARIANT("iter", { "fl_async_waits", HOOK_ITER, "task" }) },
 	},
 	{
 		.layer = LAYER_SYSCALL,
 		.use = 1 << USE_IN_FLIGHT,
 		.without = "calls are counted only after they return",
-		.variants = { { "iter", .probes = { { "fl_in_flight", HOOK_ITER, "task" } } } },
+		.variants = { VARIANT("iter", { "fl_in_flight", HOOK_ITER, "task" }) },
 	},
 	{
 		.layer = LAYER_FAULT,
 		.required = true,
-		.variants = { { "fentry",
-				.probes = { { "fl_fault_enter", HOOK_FENTRY, "handle_mm_fault" },
-					    { "fl_fault_leave", HOOK_FEXIT, "handle_mm_fault" } } },
-			      { "raw_tp+perf",
-				.probes = { { "fl_fault_start", HOOK_RAW_TP, "page_fault_user" },
-					    { "fl_fault_start", HOOK_RAW_TP, "page_fault_kernel" },
-					    { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
-					    { "fl_fault_minor", HOOK_PERF, "page-faults-min" } } },
-			      { "tp+perf",
-				.probes = { { "fl_fault_tp", HOOK_TP,
-					      "exceptions/page_fault_user" },
-					    { "fl_fault_tp", HOOK_TP,
-					      "exceptions/page_fault_kernel" },
-					    { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
-					    { "fl_fault_minor", HOOK_PERF, "page-faults-min" } } },
-			      { "kprobe+perf",
-				.probes = { { "fl_fault_kprobe", HOOK_KPROBE, "handle_mm_fault" },
-					    { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
-					    { "fl_fault_minor", HOOK_PERF,
-					      "page-faults-min" } } } },
+		.variants = { VARIANT("fentry",
+				      { "fl_fault_enter", HOOK_FENTRY, "handle_mm_fault" },
+				      { "fl_fault_leave", HOOK_FEXIT, "handle_mm_fault" }),
+			      VARIANT("raw_tp+perf",
+				      { "fl_fault_start", HOOK_RAW_TP, "page_fault_user" },
+				      { "fl_fault_start", HOOK_RAW_TP, "page_fault_kernel" },
+				      { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
+				      { "fl_fault_minor", HOOK_PERF, "page-faults-min" }),
+			      VARIANT("tp+perf",
+				      { "fl_fault_tp", HOOK_TP, "exceptions/page_fault_user" },
+				      { "fl_fault_tp", HOOK_TP, "exceptions/page_fault_kernel" },
+				      { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
+				      { "fl_fault_minor", HOOK_PERF, "page-faults-min" }),
+			      VARIANT("kprobe+perf",
+				      { "fl_fault_kprobe", HOOK_KPROBE, "handle_mm_fault" },
+				      { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
+				      { "fl_fault_minor", HOOK_PERF, "page-faults-min" }) },
 	},
 	{
 		.layer = LAYER_FAULT,
 		.without = "faults do not show whether they reached filemap_fault",
 		.variants = { COPIED({ "fl_filemap", HOOK_TP_BTF, "mm_filemap_fault" }),
-			      { "fentry",
-				.probes = { { "fl_filemap_fn", HOOK_FENTRY, "filemap_fault" } } },
-			      { "kprobe",
-				.probes = { { "fl_filemap_kp", HOOK_KPROBE, "filemap_fault" } } } },
+			      VARIANT("fentry", { "fl_filemap_fn", HOOK_FENTRY, "filemap_fault" }),
+			      VARIANT("kprobe",
+				      { "fl_filemap_kp", HOOK_KPROBE, "filemap_fault" }) },
 	},
 	{
 		.layer = LAYER_FAULT,
 		.without = "pages dirtied through mmap are not reported",
 		.variants = { COPIED({ "fl_dirtied", HOOK_TP_BTF, "writeback_dirty_folio" }),
-			      { "tp_btf", .probes = { { "fl_dirtied_page", HOOK_TP_BTF,
-							"writeback_dirty_page" } } } },
+			      VARIANT("tp_btf",
+				      { "fl_dirtied_page", HOOK_TP_BTF, "writeback_dirty_page" }) },
 	},
 	{
 		.layer = LAYER_FAULT,
 		.without = "faults cut short by SIGBUS or thread exit are not recorded",
-		.variants = { { "tp_btf",
-				.probes = { { "fl_fault_cut", HOOK_TP_BTF, "sched_process_exit" },
-					    { "fl_fault_signal", HOOK_TP_BTF,
-					      "signal_generate" } } },
-			      { "tp", .probes = { { "fl_fault_cut_tp", HOOK_TP,
-						    "sched/sched_process_exit" },
-						  { "fl_fault_sig_tp", HOOK_TP,
-						    "signal/signal_generate" } } } },
+		.variants = { VARIANT("tp_btf",
+				      { "fl_fault_cut", HOOK_TP_BTF, "sched_process_exit" },
+				      { "fl_fault_signal", HOOK_TP_BTF, "signal_generate" }),
+			      VARIANT("tp",
+				      { "fl_fault_cut_tp", HOOK_TP, "sched/sched_process_exit" },
+				      { "fl_fault_sig_tp", HOOK_TP, "signal/signal_generate" }) },
 	},
 	{
 		.layer = LAYER_PAGECACHE,
@@ -181,25 +170,23 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_PAGECACHE,
 		.without = "dirty-page throttling of writers is not measured",
-		.variants = { { "tp_btf", .probes = { { "fl_throttled", HOOK_TP_BTF,
-							"balance_dirty_pages", 8 } } },
-			      { "tp_btf", .probes = { { "fl_throttled_12", HOOK_TP_BTF,
-							"balance_dirty_pages", 12 } } },
-			      { "tp", .probes = { { "fl_throttled_tp", HOOK_TP,
-						    "writeback/balance_dirty_pages" } } } },
+		.variants = { VARIANT("tp_btf",
+				      { "fl_throttled", HOOK_TP_BTF, "balance_dirty_pages", 8 }),
+			      VARIANT("tp_btf", { "fl_throttled_12", HOOK_TP_BTF,
+						  "balance_dirty_pages", 12 }),
+			      VARIANT("tp", { "fl_throttled_tp", HOOK_TP,
+					      "writeback/balance_dirty_pages" }) },
 	},
 	{
 		.layer = LAYER_SPAN,
 		.required = true,
-		.variants = { { "usdt", .probes = { { "fl_marker", HOOK_USDT, "faultline:*" } } } },
+		.variants = { VARIANT("usdt", { "fl_marker", HOOK_USDT, "faultline:*" }) },
 	},
 	{
 		.layer = LAYER_SPAN,
 		.without = "libraries loaded after program start are not detected",
 		.unless = 1u << LAYER_SYSCALL,
-		.variants = { { "tp_btf", .probes = { { "fl_code", HOOK_TP_BTF, "sys_exit" } } },
-			      { "tp", .probes = { { "fl_code_tp", HOOK_TP,
-						    "raw_syscalls/sys_exit" } } } },
+		.variants = { EITHER("fl_code", "raw_syscalls", "sys_exit") },
 	},
 	{
 		.layer = LAYER_BLOCK,
@@ -223,69 +210,59 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_BLOCK,
 		.without = "merges and requeues are not counted",
-		.variants = { { "tp_btf",
-				.probes = { TYPED("fl_bio_back", "block_bio_backmerge", "bio*"),
-					    TYPED("fl_bio_front", "block_bio_frontmerge", "bio*"),
-					    TYPED("fl_rq_merge", "block_rq_merge", "request*"),
-					    TYPED("fl_rq_requeue", "block_rq_requeue",
-						  "request*") } } },
+		.variants = { VARIANT("tp_btf", TYPED("fl_bio_back", "block_bio_backmerge", "bio*"),
+				      TYPED("fl_bio_front", "block_bio_frontmerge", "bio*"),
+				      TYPED("fl_rq_merge", "block_rq_merge", "request*"),
+				      TYPED("fl_rq_requeue", "block_rq_requeue", "request*")) },
 	},
 	{
 		.layer = LAYER_BLOCK,
 		.without =
 			"asynchronous O_DIRECT I/O (io_uring, libaio) is not attributed to files",
-		.variants = { { "kallsyms", .probes = { { "fl_block_names", HOOK_RUN,
-							  "bpf_kallsyms_lookup_name" } } },
-			      { "kallsyms", .probes = { { "fl_block_found", HOOK_RUN_FOUND,
-							  "/proc/kallsyms" } } } },
+		.variants = { VARIANT("kallsyms",
+				      { "fl_block_names", HOOK_RUN, "bpf_kallsyms_lookup_name" }),
+			      VARIANT("kallsyms",
+				      { "fl_block_found", HOOK_RUN_FOUND, "/proc/kallsyms" }) },
 	},
 	{
 		.layer = LAYER_ASYNC,
 		.required = true,
 		.without = "requires Linux 5.19 or later",
-		.variants = { { "tp_btf", .probes = { TYPED("fl_uring_begin", "io_uring_submit_req",
-							    "io_kiocb*") } },
-			      { "tp_btf",
-				.probes = { TYPED("fl_uring_begin6", "io_uring_submit_sqe",
-						  "io_kiocb*, bool") } },
-			      { "tp", .probes = { { "fl_uring_b_tp", HOOK_TP,
-						    "io_uring/io_uring_submit_req",
-						    .signature = "req" } } },
-			      { "tp", .probes = { { "fl_uring_b6_tp", HOOK_TP,
-						    "io_uring/io_uring_submit_sqe",
-						    .signature = "req" } } } },
+		.variants = { VARIANT("tp_btf",
+				      TYPED("fl_uring_begin", "io_uring_submit_req", "io_kiocb*")),
+			      VARIANT("tp_btf", TYPED("fl_uring_begin6", "io_uring_submit_sqe",
+						      "io_kiocb*, bool")),
+			      VARIANT("tp", { "fl_uring_b_tp", HOOK_TP,
+					      "io_uring/io_uring_submit_req", .signature = "req" }),
+			      VARIANT("tp", { "fl_uring_b6_tp", HOOK_TP,
+					      "io_uring/io_uring_submit_sqe",
+					      .signature = "req" }) },
 	},
 	{
 		.layer = LAYER_ASYNC,
 		.required = true,
 		.without = "requires Linux 5.19 or later",
-		.variants = { { "tp_btf", .probes = { { "fl_uring_end", HOOK_TP_BTF,
-							"io_uring_complete", 3 } } },
-			      { "tp_btf", .probes = { { "fl_uring_end6", HOOK_TP_BTF,
-							"io_uring_complete", 7 } } },
-			      { "tp", .probes = { { "fl_uring_e_tp", HOOK_TP,
-						    "io_uring/io_uring_complete",
-						    .signature = "req" } } } },
+		.variants = { VARIANT("tp_btf",
+				      { "fl_uring_end", HOOK_TP_BTF, "io_uring_complete", 3 }),
+			      VARIANT("tp_btf",
+				      { "fl_uring_end6", HOOK_TP_BTF, "io_uring_complete", 7 }),
+			      VARIANT("tp", { "fl_uring_e_tp", HOOK_TP,
+					      "io_uring/io_uring_complete", .signature = "req" }) },
 	},
 	{
 		.layer = LAYER_ASYNC,
 		.required = true,
 		.unless = 1u << LAYER_SYSCALL,
-		.variants = { { "tp_btf",
-				.probes = { { "fl_aio_enter", HOOK_TP_BTF, "sys_enter" },
-					    { "fl_aio_exit", HOOK_TP_BTF, "sys_exit" } } },
-			      { "tp", .probes = { { "fl_aio_enter_tp", HOOK_TP,
-						    "raw_syscalls/sys_enter" },
-						  { "fl_aio_exit_tp", HOOK_TP,
-						    "raw_syscalls/sys_exit" } } } },
+		.variants = { VARIANT("tp_btf", { "fl_aio_enter", HOOK_TP_BTF, "sys_enter" },
+				      { "fl_aio_exit", HOOK_TP_BTF, "sys_exit" }),
+			      VARIANT("tp",
+				      { "fl_aio_enter_tp", HOOK_TP, "raw_syscalls/sys_enter" },
+				      { "fl_aio_exit_tp", HOOK_TP, "raw_syscalls/sys_exit" }) },
 	},
 	{
 		.layer = LAYER_ASYNC,
 		.without = "operations cut short by process exit are not recorded",
-		.variants = { { "tp_btf", .probes = { { "fl_async_cut", HOOK_TP_BTF,
-							"sched_process_exit" } } },
-			      { "tp", .probes = { { "fl_async_cut_tp", HOOK_TP,
-						    "sched/sched_process_exit" } } } },
+		.variants = { EITHER("fl_async_cut", "sched", "sched_process_exit") },
 	},
 	{
 		.layer = LAYER_VFS,
@@ -334,30 +311,24 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_STACK,
 		.without = "lines that compute are not recorded, only those that wait",
-		.variants = { { "perf",
-				.probes = { { "fl_cpu_sample", HOOK_PERF, "cpu-clock" } } } },
+		.variants = { VARIANT("perf", { "fl_cpu_sample", HOOK_PERF, "cpu-clock" }) },
 	},
 	{
 		.layer = LAYER_STACK,
 		.without = "lines at which processes are killed are not recorded",
-		.variants = { { "tp_btf",
-				.probes = { { "fl_py_signal", HOOK_TP_BTF, "signal_deliver" } } } },
+		.variants = { VARIANT("tp_btf",
+				      { "fl_py_signal", HOOK_TP_BTF, "signal_deliver" }) },
 	},
 	{
 		.layer = LAYER_STACK,
 		.without = "interpreters in shared libraries are not detected",
 		.unless = 1u << LAYER_SYSCALL,
-		.variants = { { "tp_btf", .probes = { { "fl_py_map", HOOK_TP_BTF, "sys_exit" } } },
-			      { "tp", .probes = { { "fl_py_map_tp", HOOK_TP,
-						    "raw_syscalls/sys_exit" } } } },
+		.variants = { EITHER("fl_py_map", "raw_syscalls", "sys_exit") },
 	},
 	{
 		.layer = LAYER_VFS,
 		.without = "operations without an observed end may be missing from the loss count",
-		.variants = { { "tp_btf",
-				.probes = { { "fl_vfs_cut", HOOK_TP_BTF, "sched_process_exit" } } },
-			      { "tp", .probes = { { "fl_vfs_cut_tp", HOOK_TP,
-						    "sched/sched_process_exit" } } } },
+		.variants = { EITHER("fl_vfs_cut", "sched", "sched_process_exit") },
 	},
 	{
 		.layer = LAYER_FUSE,
@@ -387,20 +358,18 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_THREAD,
 		.required = true,
-		.variants = { { "tp_btf",
-				.probes = { { "fl_switch", HOOK_TP_BTF, "sched_switch" } } } },
+		.variants = { VARIANT("tp_btf", { "fl_switch", HOOK_TP_BTF, "sched_switch" }) },
 	},
 	{
 		.layer = LAYER_THREAD,
 		.without = "long waits are not recorded, nor who ended them",
-		.variants = { { "tp_btf",
-				.probes = { { "fl_waking", HOOK_TP_BTF, "sched_waking" } } } },
+		.variants = { VARIANT("tp_btf", { "fl_waking", HOOK_TP_BTF, "sched_waking" }) },
 	},
 	{
 		.layer = LAYER_THREAD,
 		.without = "the last second of threads that outlive the recording is not accounted "
 			   "for; monitor counts waits only after they end",
-		.variants = { { "iter", .probes = { { "fl_threads", HOOK_ITER, "task" } } } },
+		.variants = { VARIANT("iter", { "fl_threads", HOOK_ITER, "task" }) },
 	},
 };
 const size_t part_count = sizeof(parts) / sizeof(parts[0]);
