@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The kernel's functions that end bios of direct I/O, which tell whose they are.
+ * The kernel's completion functions of bios, which identify direct I/O and the structs around it.
  */
 #ifndef FAULTLINE_BLOCK_FUNCTIONS_H
 #define FAULTLINE_BLOCK_FUNCTIONS_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How an iterator over tasks finds out what another task is doing: calls that began before the task
- * was followed, and page faults; and the rows that it writes.
+ * For iterators over tasks: whether another task is in a page fault, or in a call that began before
+ * the task was followed; and the rows of operations in flight.
  */
 #ifndef FAULTLINE_BPF_IN_FLIGHT_H
 #define FAULTLINE_BPF_IN_FLIGHT_H
 
 #include "core/profile.h"
-#include "syscall/call_args.h"
 #include "fault/vma.h"
+#include "syscall/call_args.h"
 
 /*
  * Returns the row of a call that was already in flight when its task began to be followed; `op` 0:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Decodes rows that are not operations: program ends, span begins and ends, instants, times and
- * waits of threads, and rows that only name things.
+ * Decodes rows of one moment: program ends, span begins and ends, instants, and rows that only name
+ * things.
  */
 #include "analysis/events/event_decode.h"
 

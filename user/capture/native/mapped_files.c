@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files are opened by the names that the kernel has for mappings, which are right in any mount
- * namespace and after the file was replaced.
+ * Finds the files that a process has mapped, in /proc/PID/maps. Opens them through
+ * /proc/PID/map_files, whose links are right in any mount namespace and after a file was replaced.
  */
 #include "capture/native/mapped_files.h"
 
@@ -102,7 +102,7 @@ static void set_path(struct mapped_file *file, const char *path)
 	snprintf(file->path, sizeof(file->path), "%.*s", (int)length, path);
 }
 
-/* The kernel's names need a capability; without it, the path has to do. */
+/* The links in map_files need a capability; without it, uses the path. */
 static int open_mapping(uint32_t pid, const struct mapping *mapping)
 {
 	char path[PATH_MAX + 32];
@@ -174,16 +174,12 @@ size_t mapped_files_of(struct mapped_files *files, uint32_t pid, struct mapped_m
 			last = NULL;
 		}
 		if (!last && mapping.code) {
-			last = &modules[count++];
-			*last = (struct mapped_module) {
-				.start = group.start,
-				.file = vdso ? NULL : find_file(files, pid, &mapping),
-			};
-			if (!vdso && !last->file) {
-				count--;
-				last = NULL;
+			struct mapped_file *file = vdso ? NULL : find_file(files, pid, &mapping);
+
+			if (!file && !vdso)
 				continue;
-			}
+			last = &modules[count++];
+			*last = (struct mapped_module) { .start = group.start, .file = file };
 		}
 		if (last)
 			last->end = mapping.end;

@@ -97,9 +97,8 @@ static void put_latencies(struct json *out, const uint64_t *latencies)
 		return;
 	}
 	json_begin_list(out, "latencies");
-	for (unsigned int i = 0; i < LEDGER_LATENCIES; i++) {
+	for (unsigned int i = 0; i < LEDGER_LATENCIES; i++)
 		json_uint(out, NULL, latencies[i]);
-	}
 	json_end(out);
 }
 

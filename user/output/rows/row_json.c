@@ -6,15 +6,16 @@
 static void write_string(struct json *json, const struct resolved_row *row, const char *name,
 			 struct trace_string text)
 {
-	/* A file's own row: the path it contains is the file's. */
-	bool given = !strncmp(name, "path", 4) && row->kind != TRACE_FILE;
-
-	if (!strcmp(name, "command"))
+	if (!strcmp(name, "command")) {
 		json_word_list(json, name, text.bytes, text.length);
-	else
-		json_string(json,
-			    given ? strcmp(name, "path") ? "given_path2" : "given_path" : name,
-			    text.bytes, text.length);
+		return;
+	}
+	/* Paths as a call names them; row_json adds those of its files. */
+	if (row->kind != TRACE_FILE && !strcmp(name, "path"))
+		name = "given_path";
+	else if (row->kind != TRACE_FILE && !strcmp(name, "path2"))
+		name = "given_path2";
+	json_string(json, name, text.bytes, text.length);
 }
 
 static void write_column(struct json *json, const struct resolved_row *row, unsigned int number)

@@ -6,13 +6,12 @@
 #include <inttypes.h>
 #include <sys/wait.h>
 
+#include "base/units.h"
 #include "output/base/escape.h"
 #include "output/base/flags.h"
 #include "output/rows/row.h"
-#include "base/units.h"
 
-#define COLUMNS_MAX 64	     /* of a kind: as many as a column mask has bits */
-#define LEAST_RESULT (-4095) /* a smaller result is not an error */
+#define COLUMNS_MAX 64 /* of a kind: as many as a column mask has bits */
 
 struct shown_text {
 	const struct trace_reader *reader;
@@ -30,7 +29,7 @@ static void show_nothing(struct sink *out, const struct shown_text *shown)
 static void show_result(struct sink *out, const struct shown_text *shown)
 {
 	int64_t result = shown->value;
-	const char *name = result < 0 && result >= LEAST_RESULT ? strerrorname_np(-result) : NULL;
+	const char *name = result_is_error(shown->value) ? strerrorname_np(-result) : NULL;
 
 	sink_text(out, " = ");
 	if (name) {
@@ -88,14 +87,7 @@ static void show_device(struct sink *out, const struct shown_text *shown)
 {
 	char device[UNITS_TEXT];
 
-	sink_format(out, " dev %s", units_device(device, shown->value));
-}
-
-static void show_partition(struct sink *out, const struct shown_text *shown)
-{
-	char device[UNITS_TEXT];
-
-	sink_format(out, " part %s", units_device(device, shown->value));
+	sink_format(out, " %s %s", shown->column->name, units_device(device, shown->value));
 }
 
 static void show_mode(struct sink *out, const struct shown_text *shown)
@@ -198,7 +190,7 @@ static const struct {
 	{ "command", show_command },
 	{ "bytes", show_bytes },
 	{ "own_bytes", show_bytes },
-	{ "part", show_partition },
+	{ "part", show_device },
 	{ "read_bytes", show_bytes },
 	{ "write_bytes", show_bytes },
 	{ "discard_bytes", show_bytes },

@@ -121,37 +121,37 @@ static int compare_lines(const void *left, const void *right)
 	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->cells, b->cells);
 }
 
-static void add_padding(struct sink *out, const char *text, size_t columns)
+static void add_padding(struct sink *out, const char *text, size_t length, size_t columns)
 {
-	const size_t taken = escape_columns(text, strlen(text));
+	const size_t taken = escape_columns(text, length);
 
 	sink_repeat(out, ' ', taken < columns ? columns - taken : 0);
+}
+
+static void write_padded(struct sink *out, const struct cell *text, size_t columns)
+{
+	escape_shortened(out, text->text, text->length, columns);
+	add_padding(out, text->text, text->length, columns);
 }
 
 /* "loader.py:42 in TokenDataset.__getitem__   io       3.2 s ±100 ms   41.0%" */
 static void write_line(struct sink *out, const struct slow_lines *slow,
 		       const struct slow_line *line, size_t width)
 {
-	const struct cell *location = cell_of(slow, line->cells, LOCATION);
-	const struct cell *state = cell_of(slow, line->cells, STATE);
 	char text[UNITS_TEXT];
 
-	escape_shortened(out, location->text, location->length, width);
+	write_padded(out, cell_of(slow, line->cells, LOCATION), width);
 	sink_repeat(out, ' ', GAP);
-	if (escape_columns(location->text, location->length) < width)
-		sink_repeat(out, ' ', width - escape_columns(location->text, location->length));
-	escape_shortened(out, state->text, state->length, TIME_COLUMNS);
-	if (escape_columns(state->text, state->length) < TIME_COLUMNS)
-		sink_repeat(out, ' ', TIME_COLUMNS - escape_columns(state->text, state->length));
+	write_padded(out, cell_of(slow, line->cells, STATE), TIME_COLUMNS);
 	units_ns(text, line->time_ns);
-	add_padding(out, text, TIME_COLUMNS);
+	add_padding(out, text, strlen(text), TIME_COLUMNS);
 	sink_text(out, text);
 	units_ns(text, sqrt(line->variance));
 	if (line->variance > 0)
 		sink_format(out, " ±%s", text);
 	else
 		sink_repeat(out, ' ', 2 + strlen(text));
-	add_padding(out, text, TIME_COLUMNS);
+	add_padding(out, text, strlen(text), TIME_COLUMNS);
 	sink_format(out, "%6s\n", units_share(text, share_of(slow, line)));
 }
 

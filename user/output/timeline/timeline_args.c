@@ -124,10 +124,9 @@ static void add_result(const struct model *model, struct timeline_item *item, ui
 /* Paths that the row itself has, else its files. */
 static void add_paths(struct model *model, struct timeline_item *item)
 {
-	bool paths = item->kind != TRACE_SYSCALL;
 	struct resolved_row row;
 
-	if (!paths ||
+	if (item->kind == TRACE_SYSCALL ||
 	    !(VALUE(SYSCALL_PATH_DIR) | VALUE(SYSCALL_PATH_PATH) | VALUE(SYSCALL_PATH_FILE2) |
 	      VALUE(SYSCALL_PATH_DIR2) | VALUE(SYSCALL_PATH_PATH2))) {
 		add_file(item, TIMELINE_FILE, item->event->file);
@@ -328,7 +327,6 @@ static void (*const describe[TRACE_KIND_COUNT])(struct model *, struct timeline_
 void item_describe(struct model *model, struct timeline_item *item)
 {
 	const struct trace_schema *schema = &trace_schemas[item->kind];
-	uint16_t number = item->event->operation;
 	const struct operation *operation;
 
 	switch (item->kind) {
@@ -344,7 +342,7 @@ void item_describe(struct model *model, struct timeline_item *item)
 		item->category = literal(schema->layer);
 		break;
 	default:
-		operation = &model->timeline.job.operations[number];
+		operation = &model->timeline.job.operations[item->event->operation];
 		if (!model->operation.id || model->operation.id != (uintptr_t)operation->name) {
 			model->operation = literal(operation->name);
 			model->family = literal(trace_family_names[operation->family]);
