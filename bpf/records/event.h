@@ -331,6 +331,7 @@ enum {
 	NOTE_PRIVILEGED,     /* setuid program that was not followed */
 	NOTE_ASYNC_BEFORE,   /* operation submitted before the recording began */
 	NOTE_BIO_END_UNSEEN, /* a bio's address was reused before its end was seen */
+	NOTE_NFS_UNSEEN_NS,  /* counted by the user side: NFS requests were not seen for so long */
 	NOTE_COUNT,
 };
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Guest jobs for remote procedure calls of NFS clients, compared with /proc/self/mountstats."""
+import monitor
 from job import VARIANTS, Absent, Job, check, equal, told_losses
 
 FILE_BYTES = 1 << 20
@@ -49,6 +50,29 @@ kill $server; wait $server
 $RUN -- sh -c "cat /mnt/n/data; true"; s=$?
 {V3_STOP}; exit $s"""
 UNANSWERED = 2
+# The modules are loaded while the recording runs, and unloaded, twice; the second time with one more.
+LOAD = """was=$(grep -c "fl_nfs_count.* attached" $OUT/stderr); load nfsv%d || exit 77; mkdir -p /mnt/n
+until [ $(grep -c "fl_nfs_count.* attached" $OUT/stderr) -gt $was ]; do sleep 0.1; done; sleep 1"""
+LOADED = LOAD % 3
+UNLOADED = """for module in nfsv4 nfsv3 nfs nfs_acl lockd grace; do rmmod $module; done 2>/dev/null
+tries=100; until rmmod sunrpc; do tries=$((tries - 1)); [ $tries -gt 0 ] || exit 98; sleep 0.1; done 2>/dev/null"""
+LATE_WORK = f"""cd $OUT; for n in 1 2; do {LOADED}
+if [ $n = 2 ]; then {LOAD % 4}; fi
+mount -t nfs -o {V3_OPTIONS} 127.0.0.1:/export /mnt/n || exit 97; wc -l <served >mounting$n
+cat /mnt/n/data >/dev/null; wc -l <served >ended$n; umount /mnt/n || exit 96; {UNLOADED}
+done"""
+LATE = f"""[ ! -d /sys/module/nfs ] || exit 77; {V3_SERVE % (PORT, DELAY_MS, "")}
+cat >work <<'END'
+{LATE_WORK}
+END
+$RUN -- sh work; s=$?; kill $server; exit $s"""
+MONITOR = f"""[ ! -d /sys/module/nfs ] || exit 77; {V3_SERVE % (PORT, DELAY_MS, "")}
+{monitor.START % "task,syscall,pagecache,block,nfs"}
+{LOADED}
+mount -t nfs -o {V3_OPTIONS} 127.0.0.1:/export /mnt/n || exit; cat /mnt/n/data >/dev/null
+wget -q -O metrics http://127.0.0.1:9918/metrics || exit
+umount /mnt/n; {UNLOADED}
+kill $server $pid; wait $pid"""
 PROCEDURES = ("null getattr setattr lookup access readlink read write create mkdir symlink mknod "
               "remove rmdir rename link readdir readdirplus fsstat fsinfo pathconf commit").split()
 # Also made by kernel threads.
@@ -131,9 +155,9 @@ def judge_v4(results):
     return f"{len(rows)} calls of {len(used)} procedures"
 
 
-def served(results):
+def served(results, which=""):
     """Calls that the server answered between mounting and unmounting."""
-    begin, end = (int(results.text(name)) for name in ("mounting", "ended"))
+    begin, end = (int(results.text(f"{name}{which}")) for name in ("mounting", "ended"))
     for line in results.text("served").splitlines()[begin:end]:
         procedure, *numbers = map(int, line.split())
         yield (f"nfs_{PROCEDURES[procedure]}", *numbers)
@@ -176,9 +200,38 @@ def judge_soft(results):
     return f"{len(rows)} calls without a reply"
 
 
+def judge_late(results):
+    report = results.report()
+    layer = report["trace"]["layers"]["nfs"]
+    equal((layer["state"], layer["attach"]), ("on", "later"), "the layer")
+    told_losses(results, report)
+    rows = [row for row in results.printed("nfs") if row["op"] == "nfs_read"]
+    equal(sorted((row["op"], row["node"], row["offset"], row["asked"], row["bytes"], row["error"])
+                 for row in rows),
+          sorted(call for which in "12" for call in served(results, which)
+                 if call[0] == "nfs_read"), "reads")
+    equal({row.get("path") for row in rows}, {"/mnt/n/data"}, "files read")
+    unseen = report["trace"]["notes"]["nfs_unseen_ns"]
+    check(0 < unseen < report["trace"]["duration_ns"], f"unseen for {unseen} ns")
+    check([row for row in report["caveats"] if row["id"] == "nfs-unseen"], "no caveat")
+    equal(sum(row["read"]["bytes"] for row in report["devices"] if row["name"].startswith("127.")),
+          2 * FILE_BYTES, "bytes read from the mounts")
+    return f"{len(rows)} reads in two lives of the modules, not seen for {unseen / 1e9:.1f} s"
+
+
+def judge_monitor(results):
+    metrics = results.text("metrics")
+    of = {"device": "127.0.0.1:/export (nfs)", "op": "read"}
+    equal(monitor.told(metrics, "faultline_storage_bytes_total", **of), FILE_BYTES, "bytes read")
+    return f"{monitor.told(metrics, 'faultline_storage_requests_total', **of):.0f} reads"
+
+
 def for_kernel(quick):
     table = [("v3", V3, judge_v3), ("v4", V4, judge_v4), ("back", BACK, judge_back),
              ("soft", SOFT, judge_soft)]
-    return [Job("nfs", variant, name, script, judge)
-            for name, script, judge in table[:1 if quick else None]
-            for variant in ("chosen", *([] if quick else VARIANTS["nfs"]))]
+    # First those that load the modules themselves.
+    return [Job("nfs", "chosen", "late", LATE, judge_late),
+            Job("monitor", "chosen", "nfs", MONITOR, judge_monitor),
+            *(Job("nfs", variant, name, script, judge)
+              for name, script, judge in table[:1 if quick else None]
+              for variant in ("chosen", *([] if quick else VARIANTS["nfs"])))]

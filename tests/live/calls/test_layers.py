@@ -287,6 +287,15 @@ class Missing(unittest.TestCase):
                     told = report["totals"][of]
                     self.assertIsNone(told[part] if part else told)
 
+    @unittest.skipIf(os.path.isdir("/sys/module/nfs"), "the module nfs is loaded")
+    def test_a_layer_waits_for_its_module(self):
+        """Nothing is missing as long as no NFS file system can be mounted; the guests' jobs load
+        the module during a recording."""
+        layer = self.whole.report["trace"]["layers"]["nfs"]
+        self.assertEqual((layer["state"], layer["attach"]), ("on", "later"))
+        self.assertIn("waits for the module nfs", layer["reason"])
+        self.assertNotIn("nfs_unseen_ns", self.whole.report["trace"]["notes"])
+
     def test_nobody_can_be_followed(self):
         for name in self.FOLLOWED:
             with self.subTest(name):

@@ -117,6 +117,8 @@ static const struct {
 	  true },
 	{ TRACE_NOTE_BIOS_UNDER_WAY,
 	  "block I/Os in flight at the end, or whose completion was missed", true },
+	{ TRACE_NOTE_NFS_UNSEEN, "how long the module nfs was loaded without being recorded (≤)",
+	  false },
 	{ TRACE_NOTE_NATIVE_WHOLE, "samples whose native stack is known completely", false },
 	{ TRACE_NOTE_NATIVE_CUT, "samples whose native stack is deeper than the copy of it",
 	  false },
@@ -168,7 +170,7 @@ static void add_note_column(struct table *table, const struct about *about, size
 	const struct table_column column = {
 		name,
 		NULL,
-		UNIT_COUNT,
+		strcmp(about->notes[number].name, TRACE_NOTE_NFS_UNSEEN) ? UNIT_COUNT : UNIT_NS,
 		KIND_SUM,
 		meaning,
 		.get = table_get_uint,

@@ -307,6 +307,19 @@ static void say_mounts(struct strbuf *text, const struct results *results)
 	}
 }
 
+/* The modules of NFS were loaded during the recording. */
+static void say_nfs_unseen(struct strbuf *text, const struct results *results)
+{
+	uint64_t unseen_ns = job_count_notes(results->job, TRACE_NOTE_NFS_UNSEEN);
+	char time[UNITS_TEXT];
+
+	if (unseen_ns)
+		strbuf_add(text,
+			   "requests to NFS servers are missing for up to %s: the module nfs was "
+			   "loaded during the recording, and only later requests can be recorded",
+			   units_ns(time, unseen_ns));
+}
+
 /* Faults whose start or end was missed, and faults whose mapping was not found. */
 static void say_faults(struct strbuf *text, const struct results *results)
 {
@@ -456,6 +469,7 @@ static const struct caveat {
 	{ "summed", "note", .say = say_summed },
 	{ "native-stacks", "note", .say = say_native },
 	{ "mounts", "note", .say = say_mounts },
+	{ "nfs-unseen", "note", .say = say_nfs_unseen },
 };
 #define CAVEATS (sizeof(caveats) / sizeof(caveats[0]))
 

@@ -18,6 +18,7 @@
 #include "capture/drain/device_stats.h"
 #include "capture/host/host.h"
 #include "capture/drain/lane.h"
+#include "capture/session/late.h"
 #include "capture/support/load.h"
 #include "capture/host/online.h"
 #include "capture/host/privileges.h"
@@ -171,6 +172,7 @@ int session_open(struct session **out, const struct session_options *options)
 		session->in_flight = in_flight_open(session->skeleton,
 						    probes_chosen(&session->choice, "fl_in_flight"),
 						    probes_chosen(&session->choice, "fl_threads"));
+	session->late = late_start(session);
 	*out = session;
 	return 0;
 fail:
@@ -231,6 +233,7 @@ void session_close(struct session *session)
 	if (!session)
 		return;
 	session_detach(session);
+	late_close(session->late);
 	online_close(session->online);
 	waiting_close(session->waiting);
 	in_flight_close(session->in_flight);

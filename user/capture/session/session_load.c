@@ -11,6 +11,7 @@
 #include "capture/drain/device_stats.h"
 #include "capture/drain/quiesce.h"
 #include "capture/drain/ring.h"
+#include "capture/session/late.h"
 #include "capture/session/waiting.h"
 #include "capture/support/attach.h"
 #include "capture/support/load.h"
@@ -85,7 +86,9 @@ void session_detach(struct session *session)
 		return;
 	device_stats_end(session->device_stats);
 	waiting_stop(session->waiting);
+	late_stop(session->late);
 	session->skeleton->bss->recording_ended = true;
+	attached_free(&session->late_attached);
 	attached_free(&session->attached);
 	for (size_t p = 0; p < part_count; p++)
 		preempted |= probes_preempted(session->kernel, session->choice.variants[p]);
@@ -98,9 +101,12 @@ static int attach_or_note(struct session *session)
 {
 	struct probe_program failed;
 	int err = attach_chosen(&session->attached, session->skeleton->obj, &session->choice,
-				session->cpus, &failed);
+				~LAYERS_LATE, session->cpus, &failed);
 	int status;
 
+	if (!err)
+		err = attach_chosen(&session->late_attached, session->skeleton->obj,
+				    &session->choice, LAYERS_LATE, session->cpus, &failed);
 	if (!err)
 		return 0;
 	log_debug("cannot attach %s to %s: %s", failed.name, failed.probe->target, strerror(-err));

@@ -13,6 +13,7 @@
 #include "capture/drain/device_stats.h"
 #include "capture/support/features.h"
 #include "capture/drain/lane.h"
+#include "capture/session/late.h"
 #include "capture/support/missed.h"
 #include "capture/support/probes.h"
 #include "capture/drain/profile.h"
@@ -27,6 +28,7 @@ size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note n
 		[NOTE_FAULT_UNTIMED] = TRACE_NOTE_UNTIMED,
 		[NOTE_ASYNC_BEFORE] = TRACE_NOTE_ASYNC_BEFORE,
 		[NOTE_BIO_END_UNSEEN] = TRACE_NOTE_BIOS_UNSEEN,
+		[NOTE_NFS_UNSEEN_NS] = TRACE_NOTE_NFS_UNSEEN,
 	};
 	size_t n = 0;
 
@@ -161,6 +163,7 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 	if (session->arming)
 		arming_count(session->arming, kinds, notes);
 	kinds[RECORD_DEVICE].events += device_stats_count(session->device_stats);
+	notes[NOTE_NFS_UNSEEN_NS] = late_unseen_ns(session->late);
 	return 0;
 }
 
@@ -220,7 +223,8 @@ struct profile_use session_profile_use(const struct session *session)
 
 uint64_t session_missed(const struct session *session, enum layer layer)
 {
-	return missed_by_layer(session->skeleton->obj, &session->choice, layer);
+	return missed_by_layer(session->skeleton->obj, &session->choice, layer) +
+	       late_missed(session->late, layer);
 }
 
 uint64_t session_moves(const struct session *session)

@@ -150,13 +150,16 @@ static int attach_one(struct attached *attached, struct bpf_object *object,
 }
 
 int attach_chosen(struct attached *attached, struct bpf_object *object, const struct choice *choice,
-		  int cpus, struct probe_program *failed)
+		  unsigned int layers, int cpus, struct probe_program *failed)
 {
 	struct probe_program program = { 0 };
 
 	while (probes_next(choice, &program)) {
-		int err = attach_one(attached, object, &program, cpus);
+		int err;
 
+		if (!(layers & 1u << parts[program.part].layer))
+			continue;
+		err = attach_one(attached, object, &program, cpus);
 		if (err) {
 			*failed = program;
 			return err;

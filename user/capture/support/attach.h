@@ -17,11 +17,12 @@ struct attached {
 };
 
 /*
- * Attaches every program of the variants in `choice`; `cpus` is the number of possible CPUs.
- * Returns 0, or a negative errno with the failing program in `failed`; earlier links stay.
+ * Attaches every program of the variants in `choice` whose layer is in the mask `layers`; `cpus` is
+ * the number of possible CPUs. Returns 0, or a negative errno with the failing program in `failed`;
+ * earlier links stay.
  */
 int attach_chosen(struct attached *attached, struct bpf_object *object, const struct choice *choice,
-		  int cpus, struct probe_program *failed);
+		  unsigned int layers, int cpus, struct probe_program *failed);
 /* Whether any program is attached per CPU, and so must be attached again to a CPU that comes
  * online: its links from before it went offline are dead. */
 bool attach_is_by_cpu(const struct choice *choice);

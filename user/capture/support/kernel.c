@@ -191,6 +191,25 @@ static const struct module *open_module(struct kernel *kernel, size_t number)
 	return module;
 }
 
+uint64_t kernel_module(const char *name)
+{
+	struct stat status;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	return stat(path, &status) ? 0 : status.st_ino;
+}
+
+void kernel_forget_modules(struct kernel *kernel)
+{
+	for (size_t i = 0; i < MODULES; i++) {
+		type_names_close(kernel->modules[i].names);
+		btf__free(kernel->modules[i].btf);
+		kernel->modules[i] = (struct module) { 0 };
+	}
+	kernel->answer_count = 0;
+}
+
 /* Finds a type of the kernel proper or of a module. Returns its id in `btf`, or -ENOENT. */
 static int find_type(struct kernel *kernel, const char *name, unsigned int kind,
 		     const struct btf **btf)
@@ -546,10 +565,7 @@ void kernel_close(struct kernel *kernel)
 {
 	if (!kernel)
 		return;
-	for (size_t i = 0; i < MODULES; i++) {
-		type_names_close(kernel->modules[i].names);
-		btf__free(kernel->modules[i].btf);
-	}
+	kernel_forget_modules(kernel);
 	type_names_close(kernel->names);
 	btf__free(kernel->btf);
 	free(kernel);

@@ -81,6 +81,13 @@ bool kernel_has_loop(const struct kernel *kernel);
 /* Whether the kernel has what the faster build of the BPF programs needs: see bpf/core/kernel.h. */
 bool kernel_reads_plainly(struct kernel *kernel);
 
+/* Returns a number for a module that is loaded, or built in with parameters; another one when it is
+ * loaded again. 0: it is not loaded. */
+uint64_t kernel_module(const char *name);
+/* Forgets types of modules and cached answers, because modules were loaded or unloaded. Not while
+ * another thread uses the kernel's functions. */
+void kernel_forget_modules(struct kernel *kernel);
+
 /* Returns the length of a kernel tick in ns. */
 uint32_t kernel_tick_ns(void);
 

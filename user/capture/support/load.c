@@ -273,9 +273,12 @@ int loader_load(struct loader *loader, struct bpf_object_skeleton *skeleton, boo
 {
 	int err = 0;
 
-	if (!loader->types_written)
+	if (!loader->types_written) {
+		if (ftruncate(loader->types_fd, 0) || lseek(loader->types_fd, 0, SEEK_SET))
+			return -errno;
 		err = kernel_write_types(loader->kernel, bpf_object__btf(*skeleton->obj),
 					 loader->types_fd);
+	}
 	if (err)
 		return err;
 	loader->types_written = true;
@@ -285,6 +288,11 @@ int loader_load(struct loader *loader, struct bpf_object_skeleton *skeleton, boo
 		err = load_together(loader);
 	drop_jobs(loader);
 	return err;
+}
+
+void loader_forget_types(struct loader *loader)
+{
+	loader->types_written = false;
 }
 
 /* --- opening --- */

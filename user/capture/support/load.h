@@ -20,6 +20,9 @@ void loader_close(struct loader *loader); /* NULL is fine */
 /* Returns the path of the kernel types: the btf_custom_path to open every object with. */
 const char *loader_types(const struct loader *loader);
 
+/* Makes the next load read the types of the kernel's modules again, which may have changed. */
+void loader_forget_types(struct loader *loader);
+
 /* Loads an object, its maps first. If `alone`, loads one program after the other, and writes the
  * logs of those with log buffers. Returns 0 or a negative errno, that of a program that the kernel
  * refuses. */

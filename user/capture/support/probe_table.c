@@ -347,9 +347,9 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_NFS,
 		.required = true,
-		.without =
-			"requires the modules sunrpc and nfs, which are loaded when a file system "
-			"is mounted: mount it before the recording",
+		.module = "nfs",
+		.without = "requires the types of the modules sunrpc and nfs "
+			   "(CONFIG_DEBUG_INFO_BTF_MODULES)",
 		.variants = { { "raw_tp", .reads = { "nfs_inode", "fh" },
 				.probes = { NFS_PROBES } },
 			      { "raw_tp*3", .copies = 3, .reads = { "nfs_inode", "fh" },

@@ -177,6 +177,19 @@ static const struct variant *choose_variant(struct kernel *kernel, const struct 
 	return best;
 }
 
+/* Whether a part has no variant only because its module is not loaded. */
+static bool waits_for_module(const struct part *part, const struct forced_variants *forced)
+{
+	struct probe_program program = { 0 };
+
+	if (!part->module || kernel_module(part->module))
+		return false;
+	while (variant_next(&part->variants[0], &program))
+		if (is_taken_for_absent(forced, program.probe->target))
+			return false;
+	return true;
+}
+
 static unsigned int on_mask(const struct choice *choice)
 {
 	unsigned int mask = 0;
@@ -211,6 +224,13 @@ void probes_choose(struct kernel *kernel, unsigned int layers, unsigned int uses
 			if (part->required)
 				snprintf(attach, sizeof(choice->attach[0]), "%s",
 					 choice->variants[p]->name);
+			continue;
+		}
+		if (waits_for_module(part, forced)) {
+			snprintf(attach, sizeof(choice->attach[0]), "later");
+			snprintf(reason, size,
+				 "waits for the module %s, which the first mount loads",
+				 part->module);
 			continue;
 		}
 		if (part->required) {

@@ -15,6 +15,9 @@
 /* Many kernels cannot record these, most runs do not need them, and the report says so if one does:
  * no warning unless they were chosen. */
 #define LAYERS_QUIET (1u << LAYER_FUSE | 1u << LAYER_NFS)
+/* Their tracepoints and types come with kernel modules, which may be loaded and unloaded during a
+ * recording. */
+#define LAYERS_LATE (1u << LAYER_NFS)
 /* A recording without one of these is refused unless the caller insists. */
 #define LAYERS_ESSENTIAL (1u << LAYER_SYSCALL | 1u << LAYER_FAULT)
 
@@ -58,13 +61,15 @@ struct part {
 	const char *without; /* what is lost, or why there is no alternative; NULL: nothing */
 	unsigned int use;    /* mask of 1 << enum part_use: loaded only if one of these is used */
 	unsigned int unless; /* mask of layers; if one of them is on, this part is not needed */
+	const char *module;  /* of LAYERS_LATE: until it is loaded, the layer waits for it */
 	struct variant variants[PART_VARIANTS_MAX]; /* best first */
 };
 
 extern const struct part parts[];
 extern const size_t part_count;
 
-/* The variant chosen for each part; for each layer, why it is off or what it lacks. */
+/* The variant chosen for each part; for each layer, why it is off or what it lacks. A layer that
+ * waits for a module is on, has no variants, and attaches "later". */
 #define PARTS_MAX 48
 #define REASON_BYTES 512
 struct choice {
