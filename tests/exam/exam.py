@@ -47,6 +47,7 @@ JOBS = [
     Job("memmap_random", ("mmap-random",), "tokens.bin", sums=("mmap-faults",)),
     Job("index_parsed", ("opened-again", "read-again"), "index.json",
         sums=("opened-again", "small-reads-storage")),
+    Job("tar_scan", ("opened-again",), "scanned"),
     Job("fsync_each", ("fsync-often",), "log"),
     Job("checkpoint", ("save-waits",), "checkpoint"),
     Job("tiny_writes", ("small-writes",), "tokens.txt"),

@@ -105,6 +105,25 @@ FINDING_CASE("opened-again", opened_again_parsed)
 	}
 }
 
+/* Or it is scanned for a sample, as a tar archive; sound: only scanned, once in each epoch. */
+FINDING_CASE("opened-again", opened_again_scanned)
+{
+	add_file(made, 1, 64 * MIB, "/data/a.tar");
+	for (uint64_t i = 0; i < 30; i++) {
+		const uint64_t at = 100 + i * 30 * MS;
+
+		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = 1,
+		     .result = 3);
+		for (uint64_t j = 0; j < 300; j++)
+			CALL(made, .time = at + 10 * US + j * 80 * US, .dur = US, .pid = 10,
+			     .op = M_PREAD, .file = 1, .asked = 4096, .result = 4096,
+			     .offset = j * 20 * KIB);
+		if (!sound)
+			CALL(made, .time = at + 25 * MS, .dur = US, .pid = 10, .op = M_PREAD,
+			     .file = 1, .offset = i % 3 * MIB + 512, .asked = 4096, .result = 4096);
+	}
+}
+
 FINDING_CASE("opened-again", opened_again_few)
 {
 	add_file(made, 1, MIB, "/data/a.h5");

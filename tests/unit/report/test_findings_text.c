@@ -117,6 +117,32 @@ TEST(test_dropped)
 	made_close(&made);
 }
 
+static void make_scanned(struct made_trace *made)
+{
+	opened_again_scanned(made, false);
+}
+
+/* An archive is scanned after each open, 25 ms each; the first twelve opens are for learning. */
+TEST(test_scanned)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_scanned);
+	size_t row = find_row(report, "findings", "id", "opened-again");
+
+	check_text(report, "findings", row, "title",
+		   "a.tar is opened and scanned repeatedly, with 9,030 small reads");
+	check_text(report, "findings", row, "says",
+		   "30 opens of 1 file, 30 metadata calls on them; 450 ms from opens to the first "
+		   "read of new data");
+	check_text(report, "findings", row, "advice",
+		   "Open it once per process and keep it open (in a worker: at its start), with an "
+		   "index of what is where, or unpack it: most of the 9,030 reads look for "
+		   "something, as in a tar archive, which has no index");
+	assert_in_range(ask(report, "findings", row, "cost_ns")->uint, 440 * MS, 460 * MS);
+	report_free(report);
+	made_close(&made);
+}
+
 static void make_log(struct made_trace *made)
 {
 	small_writes(made, false);

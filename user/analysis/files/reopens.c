@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Table "reopens". Few files are opened often: what a process reads after an open is learned only
- * once a file has been opened often enough.
+ * once a file has been opened often enough. Several opens are learned, because some libraries try
+ * one format after another: Python's tarfile opens an archive four times.
  */
 #include "analysis/files/reopens.h"
 
@@ -13,9 +14,11 @@
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/trace_text.h"
 
-#define LEARN_AFTER 8	/* opens by any process; the next one by each process is learned */
-#define PAIRS_MAX 4096	/* of a process and a file; further ones are ignored */
-#define OFFSETS_MAX 128 /* learned reads; a header needs a few */
+#define HEADER_READS 128       /* more are one only if they go on in order: they scan the file */
+#define LEARN_AFTER 8	       /* opens by any process; and then ... */
+#define LEARN_OPENS 4	       /* ... these by each process are learned */
+#define PAIRS_MAX 4096	       /* of a process and a file; further ones are ignored */
+#define OFFSETS_MAX (1u << 18) /* learned reads in all; a tar archive needs one for each member */
 
 #define NO_DATA UINT8_MAX /* in place of an open count: loaded to run */
 
@@ -25,8 +28,8 @@ struct pair {
 	uint32_t file;
 	enum stage stage;
 	uint64_t begun_ns, until_ns; /* latest open: start, and end of its last known read */
-	uint64_t offsets[OFFSETS_MAX];
-	size_t count;
+	uint64_t learned;	     /* opens */
+	uint64_t reads, offset;	     /* since the latest open: known ones, and that of the last */
 };
 
 /* A table row. */
@@ -41,6 +44,7 @@ struct reopens {
 	struct arena *arena;
 	uint8_t *opens;	    /* per file, at most LEARN_AFTER */
 	struct map numbers; /* process, file -> index in pairs */
+	struct map offsets; /* file, process, offset: learned reads */
 	struct pair **pairs;
 	size_t count, room;
 	struct map files; /* file -> index in all */
@@ -56,6 +60,7 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 	reopens->job = job;
 	reopens->arena = arena;
 	map_init_in(&reopens->numbers, arena, 1, 1);
+	map_init_in(&reopens->offsets, arena, 2, 1);
 	map_init_in(&reopens->files, arena, 1, 1);
 	reopens->opens = arena_alloc(arena, job->files.count + 1);
 }
@@ -126,35 +131,33 @@ static void add_open(struct reopens *reopens, const struct event *event)
 	pair = find_pair(reopens, event, true);
 	if (!pair)
 		return;
-	if (pair->begun_ns) {
+	if (pair->learned++ >= LEARN_OPENS) {
 		settle(reopens, pair, pair->until_ns);
 		pair->stage = OPENED;
 	}
+	pair->reads = 0;
 	pair->begun_ns = event->start;
 	pair->until_ns = event->end;
-}
-
-static bool has_learned(const struct pair *pair, uint64_t offset)
-{
-	for (size_t i = 0; i < pair->count; i++)
-		if (pair->offsets[i] == offset)
-			return true;
-	return false;
 }
 
 static void add_read(struct reopens *reopens, const struct event *event)
 {
 	struct pair *pair = find_pair(reopens, event, false);
+	const uint64_t key[] = { (uint64_t)event->process << 32 | event->file, event->offset };
+	bool added;
 
 	if (!pair || pair->stage == PAST || event->offset < 0)
 		return;
 	if (pair->stage == LEARNING) {
-		if (pair->count < OFFSETS_MAX)
-			pair->offsets[pair->count++] = event->offset;
+		if (reopens->offsets.count < OFFSETS_MAX)
+			map_add(&reopens->offsets, key, &added);
 		return;
 	}
-	if (has_learned(pair, event->offset)) {
-		pair->until_ns = event->end;
+	if (map_find(&reopens->offsets, key) &&
+	    (pair->reads < HEADER_READS || key[1] > pair->offset)) {
+		/* A scan that nothing follows may be an epoch. */
+		pair->until_ns = pair->reads++ < HEADER_READS ? event->end : pair->begun_ns;
+		pair->offset = key[1];
 		return;
 	}
 	settle(reopens, pair, event->start);
@@ -184,7 +187,8 @@ static const struct table_column columns[] = {
 	COLUMN(reopened, path, "file", PATH, KEY, "path of the file"),
 	COLUMN(reopened, opens, "opens", COUNT, SUM,
 	       "analyzed opens: repeated opens by the same process, without the file's first eight "
-	       "opens; over several summaries, without the first eight of each"),
+	       "opens and the next four by each process; over several summaries, without those of "
+	       "each"),
 	COLUMN(reopened, time_ns, "time", NS, THREAD,
 	       "time from these opens to the first read of data not read after an earlier open, "
 	       "summed over threads"),

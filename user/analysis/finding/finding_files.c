@@ -68,6 +68,9 @@ const struct table_column file_group_columns[ALIKE_COLUMNS] = {
 	FILE_FACT(reopen_ns, NS,
 		  "time from opens to the first read that did not follow an earlier open, parsing "
 		  "included; null: less than the metadata calls, or unknown"),
+	FILE_FACT(scan_reads, COUNT,
+		  "reads of files opened repeatedly, if each open does many small ones; null: it "
+		  "does not"),
 };
 
 uint64_t file_group_fetched(const struct file_group *file_group)
@@ -110,6 +113,7 @@ struct file_group_ending {
 struct file_group_sums {
 	uint64_t direct_bytes; /* read past the page cache: also from storage */
 	uint64_t copied_bytes, advised;
+	uint64_t reads, read_bytes;
 	uint64_t dropped, random;
 	/* Bytes fetched again; and the part from files whose pages the job did not drop itself. */
 	uint64_t again_bytes, undropped_bytes;
@@ -163,9 +167,9 @@ static void add_again(struct file_group_sums *sums, const struct file_view *file
 /* Waits for locks have a finding of their own, and waits for written data belong to saves. */
 static uint64_t use_ns(const struct file_view *file, enum use use)
 {
-	return clock_subtract(file->tallies[use].time.measure,
-			      use == USE_METADATA ? clock_add(file->locking_ns, file->overwriting_ns)
-						  : 0);
+	return clock_subtract(
+		file->tallies[use].time.measure,
+		use == USE_METADATA ? clock_add(file->locking_ns, file->overwriting_ns) : 0);
 }
 
 static uint64_t time_of(const struct file_group_rule *kind, const struct file_view *file)
@@ -214,6 +218,8 @@ static void add_file(struct file_group *file_group, struct file_group_sums *sums
 		file_group->again_bytes += tally->bytes - size;
 	if (kind->use == USE_READ)
 		sums->direct_bytes += file->direct_bytes;
+	sums->reads += file->tallies[USE_READ].count;
+	sums->read_bytes += file->tallies[USE_READ].bytes;
 	sums->advised += file->advised;
 	sums->dropped += advice->dropped;
 	add_again(sums, file, advice);
@@ -224,6 +230,13 @@ static void add_file(struct file_group *file_group, struct file_group_sums *sums
 	sums->consecutive += file->patterns[by][CONSECUTIVE];
 	sums->jumps += file->jumps[by].known;
 	sums->backward += file->jumps[by].back;
+}
+
+/* Returns whether each open scans the file, as an archive without an index. */
+static bool is_scanned(const struct file_group *file_group, const struct file_group_sums *sums)
+{
+	return sums->reads >= threshold(THRESHOLD_SCAN_READS) * file_group->opens &&
+	       sums->read_bytes <= threshold(THRESHOLD_SMALL_READ) * sums->reads;
 }
 
 /* For summed operations, order and merged time are not known. */
@@ -263,6 +276,8 @@ static void finish(struct file_group *file_group, const struct file_group_sums *
 		by_faults && file_group->consecutive >= threshold(THRESHOLD_MMAP_SCAN)
 			? file_group->random
 			: TABLE_NO_UINT;
+	file_group->scan_reads =
+		kind->reopens && is_scanned(file_group, sums) ? sums->reads : TABLE_NO_UINT;
 	file_group->bandwidth = finding_bandwidth(
 		by_faults || kind->with_faults ? file_group->fetched_bytes : file_group->bytes,
 		file_group->time_ns);

@@ -32,12 +32,13 @@ struct file_group {
 	uint64_t misadvised;	      /* random, if the files are read in order; as above */
 	double consecutive, backward; /* shares of the accesses */
 	double fetched_share;	      /* share of the bytes that came from storage */
-	double of_run;	    /* share of the run, for the time that no compute overlapped */
-	uint64_t path_ns;   /* of time_ns, on the critical path, at most; UINT64_MAX: unknown */
-	uint64_t reopen_ns; /* from opens to the first new read; TABLE_NO_UINT: not used */
+	double of_run;	     /* share of the run, for the time that no compute overlapped */
+	uint64_t path_ns;    /* of time_ns, on the critical path, at most; UINT64_MAX: unknown */
+	uint64_t scan_reads; /* small reads, if each open does many; TABLE_NO_UINT: it does not */
+	uint64_t reopen_ns;  /* from opens to the first new read; TABLE_NO_UINT: not used */
 };
 
-#define ALIKE_COLUMNS 33
+#define ALIKE_COLUMNS 34
 
 extern const struct table_column file_group_columns[ALIKE_COLUMNS];
 

@@ -146,10 +146,6 @@ static uint64_t count_of_opens(const struct file_view *file)
 
 THRESHOLD(OPENS, 500, UNIT_COUNT, "opens of such files, at least", "a choice: one per sample");
 
-THRESHOLD(OPENS_EACH, 100, UNIT_COUNT,
-	  "or opens of each such file on average, at least; then CPU work of the same lines counts",
-	  "a choice: more than the epochs of most training runs");
-
 static bool are_many_opens(const struct file_group *file_group)
 {
 	return file_group->opens >= threshold(THRESHOLD_OPENS) ||
@@ -188,16 +184,21 @@ const struct finding_rule finding_opened_again = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_OPENS_OF_FILE, &THRESHOLD_OPENS, &THRESHOLD_OPENS_EACH,
-			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
-	.title = "{file} is opened and closed repeatedly",
+			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW, &THRESHOLD_SCAN_READS,
+			&THRESHOLD_SMALL_READ },
+	.title = "{file} is opened and [scanned repeatedly, with {scan_reads:small read|small "
+		 "reads}||closed repeatedly]",
 	.says = "{opens} opens of {files:file|files}, {metadata} metadata calls on them[; "
 		"{reopen_ns} from opens to the first read of new data]",
-	.advice = "Open it once per process and keep it open (in a worker: at its start)",
+	.advice = "Open it once per process and keep it open (in a worker: at its start)[, with an "
+		  "index of what is where, or unpack it: most of the {scan_reads:read|reads} "
+		  "look for something, as in a tar archive, which has no index]",
 	.more = "faultline report --table files TRACE",
 	.pictures = "files opens, calls metadata",
 	.rule = "A dataset that opens its file in __getitem__ pays for the open, and often for "
 		"parsing a header again, with each sample. On shared file systems each open "
-		"contacts a server. The cost is the time from each open to the first read that did "
+		"contacts a server. A tar archive has no index, so a library that looks for a member "
+		"by name reads the headers of all, each time that it is opened. The cost is the time from each open to the first read that did "
 		"not follow an earlier open, if that is more: it includes parsing.",
 };
 

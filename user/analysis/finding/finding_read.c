@@ -248,9 +248,12 @@ static bool takes_small_cached(const struct file_view *file)
 {
 	const struct tally *reads = reads_of(file);
 
-	/* Excludes small files that are read at once, and O_DIRECT reads, which are never
-	 * cached. */
-	return !is_file_scanned(file) && is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
+	/* Excludes small files that are read at once, those that opened-again explains, and
+	 * O_DIRECT reads, which are never cached. */
+	return !is_file_scanned(file) &&
+	       file->opens <
+		       threshold(THRESHOLD_OPENS_EACH) * (file->processes ? file->processes : 1) &&
+	       is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
 	       reads->count - reads->errors >=
 		       threshold(THRESHOLD_SMALL_READS_OF_FILE) * (file->opens ? file->opens : 1) &&
 	       finding_share(reads->fetched_bytes + file->direct_bytes, reads->bytes) <=

@@ -31,6 +31,11 @@ THRESHOLD(ORDER, 4, UNIT_COUNT, "accesses of a file for their order to count, at
 	  "a choice: one backward access in three is chance");
 THRESHOLD(FEW, 0.05, UNIT_SHARE, "share of occurrences that counts as a few",
 	  "a choice: one in twenty");
+THRESHOLD(SCAN_READS, 16, UNIT_COUNT, "small reads per open for it to scan the file, at least",
+	  "a choice: a header, a footer and an index take fewer");
+THRESHOLD(OPENS_EACH, 100, UNIT_COUNT,
+	  "or opens of each such file on average, at least; then CPU work of the same lines counts",
+	  "a choice: more than the epochs of most training runs");
 THRESHOLD(SAME_WAIT, 0.5, UNIT_SHARE,
 	  "part of a finding's time that another covers for both to be the same wait",
 	  "a choice: most of it");
