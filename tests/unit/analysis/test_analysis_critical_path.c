@@ -272,31 +272,26 @@ PATH_TEST(test_waiter_enters_later)
 
 /* In a script, a command's pipe is written by a process that the shell starts later: until then,
  * the path is what the shell waits for. */
-TEST(test_command_of_script)
+PATH_TEST(test_command_of_script)
 {
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	lives(&made, 10, 10, 10);
+	lives(10, 10, 10);
 	made_fork(&made, 20, 10, 11);
 	made_fork(&made, 30, 11, 12);
-	lives(&made, 11, 11, 20);
-	lives(&made, 12, 12, 30);
+	lives(11, 11, 20);
+	lives(12, 12, 30);
 	WAIT(&made, .time = 100 * MS, .dur = 700 * MS, .pid = 10, .state = "pipe", .call = "read",
 	     .waker_pid = 13, .waker_tid = 13);
 	WAIT(&made, .time = 100 * MS, .dur = 400 * MS, .pid = 11, .state = "child",
 	     .call = "wait4", .waker_pid = 12, .waker_tid = 12);
 	made_fork(&made, 600 * MS, 11, 13);
-	lives(&made, 13, 13, 600 * MS);
+	lives(13, 13, 600 * MS);
 	WAIT(&made, .time = 600 * MS + 1, .dur = 300 * MS, .pid = 11, .state = "child",
 	     .call = "wait4", .waker_pid = 13, .waker_tid = 13);
-	report = finish(&made);
-	check_thread(report, 10, END - 10 - 700 * MS, 0, 0);
-	check_thread(report, 12, 400 * MS, 0, 0);
-	check_thread(report, 11, 100 * MS + 1, 0, 0);
-	check_thread(report, 13, 200 * MS - 1, 0, 0);
-	done(&made, report);
+	finish();
+	check_thread(10, END - 10 - 700 * MS, 0, 0);
+	check_thread(12, 400 * MS, 0, 0);
+	check_thread(11, 100 * MS + 1, 0, 0);
+	check_thread(13, 200 * MS - 1, 0, 0);
 }
 
 /* However many threads outside the run ended earlier waits, later threads are followed. */
