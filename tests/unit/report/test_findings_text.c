@@ -117,6 +117,33 @@ TEST(test_dropped)
 	made_close(&made);
 }
 
+static void make_compiled_starts(struct made_trace *made)
+{
+	compiled_start(made, false);
+}
+
+static void make_python_starts(struct made_trace *made)
+{
+	worker_start(made, false);
+}
+
+/* Only a Python program has modules. */
+TEST(test_starts)
+{
+	check_reported(make_compiled_starts, "worker-start", "title", "b is started 5 times");
+	check_reported(make_compiled_starts, "worker-start", "says",
+		       "each start takes 100 ms and opens 1 library; 500 ms with starts in "
+		       "progress, by process 10");
+	check_reported(make_compiled_starts, "worker-start", "advice",
+		       "Start it once and let one process do all the work, or do it in the process "
+		       "that starts b, with a library");
+	check_reported(make_python_starts, "worker-start", "title",
+		       "b is started 5 times and loads 1 module each time");
+	check_reported(make_python_starts, "worker-start", "says",
+		       "each start takes 100 ms and opens 1 file, with 1 module; 500 ms with "
+		       "starts in progress, by process 10");
+}
+
 static void make_scanned(struct made_trace *made)
 {
 	opened_again_scanned(made, false);

@@ -261,7 +261,7 @@ const struct finding_rule finding_swapped = {
 
 struct again {
 	struct table_text program;
-	uint64_t processes, parent_pid, time_ns, each_ns, files_each;
+	uint64_t processes, parent_pid, time_ns, each_ns, files_each, modules_each;
 };
 
 static const struct table_column again_evidence[] = {
@@ -272,6 +272,8 @@ static const struct table_column again_evidence[] = {
 	FACT(again, each_ns, "each", NS, "average time per start"),
 	FACT(again, files_each, "files each", COUNT,
 	     "average number of libraries and modules opened per start"),
+	FACT(again, modules_each, "modules each", COUNT,
+	     "the part that is Python modules; null: none"),
 };
 
 THRESHOLD(STARTS, 3, UNIT_COUNT, "starts of a program by one process, at least",
@@ -301,6 +303,7 @@ static int find_again(struct findings *findings, const struct finding_rule *rule
 			.time_ns = view.time_ns,
 			.each_ns = view.thread_time_ns / view.processes,
 			.files_each = view.files / view.processes,
+			.modules_each = finding_or_none(view.modules / view.processes),
 		};
 
 		if (view.processes < threshold(THRESHOLD_STARTS) || !view.files ||
@@ -321,12 +324,15 @@ const struct finding_rule finding_worker_start = {
 	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct again, again_evidence),
 	.thresholds = { &THRESHOLD_STARTS, &THRESHOLD_LOADED_NS, &THRESHOLD_LOADED_OF_RUN },
-	.title = "{program} is started {processes} times and reloads its modules each time",
-	.says = "each start takes {each_ns} and opens {files_each:library or module|libraries and "
-		"modules}; {time_ns} with starts in progress, by process {parent_pid}",
-	.advice = "Start it once and let one process do all the work; for PyTorch workers, set "
+	.title = "{program} is started {processes} times[ and loads {modules_each:module|modules} "
+		 "each time]",
+	.says = "each start takes {each_ns} and opens [{files_each:file|files}, with "
+		"{modules_each:module|modules}||{files_each:library|libraries}]; {time_ns} with "
+		"starts in progress, by process {parent_pid}",
+	.advice = "Start it once and let one process do all the work[; for PyTorch workers, set "
 		  "persistent_workers=True or fork them (multiprocessing_context='fork', or "
-		  "'forkserver' with the modules preloaded)",
+		  "'forkserver' with the {modules_each:module|modules} preloaded)||, or do it in "
+		  "the process that starts {program}, with a library]",
 	.more = "faultline report --table starts TRACE",
 	.pictures = "starts",
 	.rule = "A process that executes a program loads its libraries and imports its modules "

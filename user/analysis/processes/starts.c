@@ -23,11 +23,11 @@
 #define PAUSE_NS 2000000000ull
 
 /* The role of a file in the start of a process. */
-enum file_part { PART_UNKNOWN, PART_LOADED, PART_DATA, PART_NEITHER };
+enum file_part { PART_UNKNOWN, PART_LOADED, PART_MODULE, PART_DATA, PART_NEITHER };
 
 struct start {
 	uint64_t last_ns; /* end of the last access to a loaded file; 0: none yet */
-	uint64_t files;
+	uint64_t files, modules;
 	bool over;
 };
 
@@ -68,7 +68,10 @@ static enum file_part part_of(const struct job *job, uint32_t file)
 	const struct trace_string path = file_table_path(&job->files, file);
 
 	if (loaded_in(&job->files, trace_text(path)))
-		return PART_LOADED;
+		return !S_ISDIR(job->files.files[file].mode) &&
+				       loaded_in_is_module(&job->files, trace_text(path))
+			       ? PART_MODULE
+			       : PART_LOADED;
 	if (loaded_is(trace_text(path))) /* may be the program itself */
 		return PART_NEITHER;
 	if (!S_ISREG(job->files.files[file].mode) || !path.length)
@@ -103,9 +106,10 @@ static void add_event(struct starts *starts, struct start *start, const struct e
 		start->over = true;
 		return;
 	}
-	if (*part == PART_LOADED) {
+	if (*part == PART_LOADED || *part == PART_MODULE) {
 		start->last_ns = event->end > start->last_ns ? event->end : start->last_ns;
 		start->files += event->flags & EVENT_OPENS ? 1 : 0;
+		start->modules += *part == PART_MODULE && event->flags & EVENT_OPENS;
 	} else if (*part == PART_DATA &&
 		   (event->class == IO_READ || event->class == IO_MMAP_READ)) {
 		start->over = true;
@@ -225,6 +229,7 @@ static void group_starts(struct starts *starts)
 		group->view.needless &= has_loaded(starts, process->parent, start);
 		group->view.processes++;
 		group->view.files += start->files;
+		group->view.modules += start->modules;
 		group->view.time_ns = group->time.measure;
 		group->view.thread_time_ns += time_ns;
 		if (time_ns > group->view.longest_ns)

@@ -13,6 +13,7 @@ struct starts_view {
 	struct table_text program;
 	uint64_t parent_pid;	   /* TABLE_NO_UINT: unknown */
 	uint64_t processes, files; /* files: opens of loaded files, total */
+	uint64_t modules;	   /* the part that is Python modules */
 	uint64_t time_ns;	   /* with at least one process starting */
 	uint64_t first_ns;	   /* the same up to the first end of one of them */
 	uint64_t thread_time_ns, longest_ns;
