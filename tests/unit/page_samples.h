@@ -21,7 +21,8 @@ static const char *const hostile[] = {
 
 static void make_hostile(struct made_trace *made)
 {
-	static const char *const command[] = { "</script><script>alert(1)</script>", NULL };
+	static const char *const command[] = { "</script><script>alert(1)</script>",
+					       "\nimport os\nos.sync()", "x", NULL };
 
 	BEGIN(made, .spans = true, .command = command, .realtime_ns = 1767600001000000000);
 	EXEC(made, .time = 1, .pid = 10, .comm = "<b>x", .command = "<i>", .rank = -1);

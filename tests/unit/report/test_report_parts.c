@@ -433,3 +433,27 @@ TEST(test_cheap_lookups)
 		done(&made, report);
 	}
 }
+
+/* The head of a report has a command in one line: of each argument, the first that is not empty. */
+TEST(test_command_of_lines)
+{
+	static const char *const command[] = { "python3", "-c",	    "\nimport os\nos.sync()\n",
+					       "a\n",	  "b\r\nc", "",
+					       NULL };
+	const struct style style = { .width = 100 };
+	const struct grid_options options = { .style = &style };
+	struct made_trace made;
+	struct report *report;
+	struct sink out;
+
+	BEGIN(&made, .command = command);
+	report = report_of(&made, 1000);
+	sink_open_memory(&out);
+	assert_int_equal(text_report(&out, report, &options), 0);
+	sink_bytes(&out, "", 1);
+	if (strncmp(out.buffer, "python3 -c import os… a b… ",
+		    strlen("python3 -c import os… a b… ")))
+		fail_msg("%s", out.buffer);
+	sink_close(&out);
+	done(&made, report);
+}

@@ -35,7 +35,7 @@ function lossText(trace) {
 
 function makeHead() {
 	const trace = record('trace'), totals = record('totals'), overlap = record('overlap');
-	const command = Array.isArray(trace.command) ? listText(trace.command) : trace.command || '';
+	const command = commandText(trace.command);
 	const started = trace.start_unix_ns ? new Date(trace.start_unix_ns / 1e6) : null;
 	const total = (name) => totals[name] === undefined ? null : totals[name];
 	const faults = total('mmap_read.faults') === null ? null

@@ -17,6 +17,15 @@ function listText(cell) {
 	return cell.map(String).join(' ');
 }
 
+/* A command in one line: of each argument, the first line that is not empty, and "…" if there are
+ * more. */
+function commandText(command) {
+	const words = Array.isArray(command) ? command.map(String) : [command || ''];
+
+	return words.map((word) => word.replace(/^[\r\n]+|[\r\n]+$/g, '')
+		.replace(/[\r\n][^]*/, '\u2026')).join(' ');
+}
+
 function cellText(cell, unit) {
 	const value = plain(cell);
 	if (value === null || value === undefined)

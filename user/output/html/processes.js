@@ -75,8 +75,7 @@ function drawProcess(g, box, row, y, series) {
 
 /* A single process, at the time pointed at. */
 function processLines(row) {
-	return [['command', (Array.isArray(row.command) ? listText(row.command) : row.command || '')
-		.slice(0, 120)],
+	return [['command', commandText(row.command).slice(0, 120)],
 	['lifetime',
 		`${timeText(row.start_ns)} to ${row.end_ns === null ? 'end of run' : timeText(row.end_ns)}`],
 	['exit status', row.exit_code === null ? NOTHING : String(row.exit_code)],

@@ -16,14 +16,35 @@
 #define HOSTS_NAMED 3  /* more hosts are only counted */
 #define COMMAND_MIN 30 /* minimum columns for the command next to host and time */
 
+static bool is_newline(char byte)
+{
+	return byte == '\n' || byte == '\r';
+}
+
+/* Adds a text's first line that is not empty, and "…" if there are more. */
+static void add_first_line(struct sink *line, const char *text, size_t length)
+{
+	size_t first = 0, end;
+
+	while (length && is_newline(text[length - 1]))
+		length--;
+	while (first < length && is_newline(text[first]))
+		first++;
+	for (end = first; end < length && !is_newline(text[end]);)
+		end++;
+	sink_bytes(line, text + first, end - first);
+	if (end < length)
+		sink_text(line, "…");
+}
+
 static void add_texts(struct sink *line, const struct cell *cell, const char *between)
 {
 	if (cell->type == CELL_TEXT)
-		sink_bytes(line, cell->text, cell->length);
+		add_first_line(line, cell->text, cell->length);
 	for (uint32_t i = 0; cell->type == CELL_TEXTS && i < cell->length; i++) {
 		if (i)
 			sink_text(line, between);
-		sink_bytes(line, cell->texts[i].text, cell->texts[i].length);
+		add_first_line(line, cell->texts[i].text, cell->texts[i].length);
 	}
 }
 
