@@ -164,3 +164,41 @@ TEST(test_notes)
 	CHECK(report, "totals", 0, "anonymous_faults.count", 0);
 	done(&made, report);
 }
+
+/* A caveat says what is recorded of files on other machines, and what is not. */
+TEST(test_unrecorded_servers)
+{
+	static const struct {
+		const char *types[6], *of, *bypass;
+	} rows[] = {
+		{ { "ext4", "tmpfs", "fuse", "nfs4" }, NULL, NULL },
+		{ { "ext4", "lustre", "lustre" }, "files on lustre were used: calls,", NULL },
+		{ { "cifs", "gpfs", "cifs", "9p" },
+		  "files on cifs, gpfs, 9p were used: calls,",
+		  "; reads on gpfs, 9p may bypass the page cache" },
+		{ { "ceph", "afs", "smb3", "wekafs", "lustre" },
+		  "files on ceph, afs, smb3, wekafs, lustre were used: calls,",
+		  "; reads on wekafs may bypass the page cache" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made, .lanes = 1);
+		for (size_t n = 0; n < 6 && rows[i].types[n]; n++)
+			FILE_ROW(&made, .id = 1 + n, .ino = 1 + n, .dev = 44, .path = "/mnt/a",
+				 .filesystem = rows[i].types[n]);
+		report = report_of(&made, 60);
+		if (rows[i].of) {
+			const char *said = caveat(report, "servers");
+
+			assert_memory_equal(said, rows[i].of, strlen(rows[i].of));
+			assert_int_equal(strstr(said, "bypass") != NULL, rows[i].bypass != NULL);
+			assert_true(!rows[i].bypass || strstr(said, rows[i].bypass));
+		} else {
+			assert_int_equal(row_with(report, "caveats", "id", "servers"), -1);
+		}
+		done(&made, report);
+	}
+}

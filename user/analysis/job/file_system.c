@@ -25,6 +25,17 @@ static const struct {
 	{ "virtiofs", FILE_SYSTEM_SERVED },
 	{ "nfs", FILE_SYSTEM_NFS },
 	{ "nfs4", FILE_SYSTEM_NFS },
+	{ "9p", FILE_SYSTEM_REMOTE | FILE_SYSTEM_BYPASSES },
+	{ "afs", FILE_SYSTEM_REMOTE },
+	{ "beegfs", FILE_SYSTEM_REMOTE | FILE_SYSTEM_BYPASSES },
+	{ "ceph", FILE_SYSTEM_REMOTE },
+	{ "cifs", FILE_SYSTEM_REMOTE },
+	{ "gpfs", FILE_SYSTEM_REMOTE | FILE_SYSTEM_BYPASSES },
+	{ "lustre", FILE_SYSTEM_REMOTE },
+	{ "panfs", FILE_SYSTEM_REMOTE | FILE_SYSTEM_BYPASSES },
+	{ "pvfs2", FILE_SYSTEM_REMOTE | FILE_SYSTEM_BYPASSES },
+	{ "smb3", FILE_SYSTEM_REMOTE },
+	{ "wekafs", FILE_SYSTEM_REMOTE | FILE_SYSTEM_BYPASSES },
 };
 
 unsigned int file_system_traits(struct trace_string type)

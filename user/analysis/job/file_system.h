@@ -14,6 +14,10 @@
 /* Served by a daemon: FUSE. */
 #define FILE_SYSTEM_SERVED (1u << 3)
 #define FILE_SYSTEM_NFS (1u << 4)
+/* Files are on other machines, and no layer records the requests to these. */
+#define FILE_SYSTEM_REMOTE (1u << 5)
+/* Reads may bypass the page cache, as with a cache of its own. */
+#define FILE_SYSTEM_BYPASSES (1u << 6)
 
 /* Returns FILE_SYSTEM_* of the type with that name; 0 if it is not in the table. */
 unsigned int file_system_traits(struct trace_string type);

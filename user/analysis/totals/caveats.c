@@ -13,6 +13,7 @@
 #include "analysis/run/loss.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
+#include "analysis/totals/mounts.h"
 #include "analysis/totals/totals.h"
 #include "analysis/run/trace_table.h"
 #include "base/compare.h"
@@ -281,45 +282,6 @@ static void say_native(struct strbuf *text, const struct results *results)
 				   rows[i].says);
 }
 
-/* Files on mounts with servers were used, but requests to these were not recorded. */
-static void say_mounts(struct strbuf *text, const struct results *results)
-{
-	static const struct {
-		unsigned int layer, trait;
-		const char *says;
-	} rows[] = {
-		{ JOB_FUSE, FILE_SYSTEM_SERVED,
-		  "files on FUSE mounts were used; requests to their daemons were not recorded "
-		  "(layer fuse, see --table trace)" },
-		{ JOB_NFS, FILE_SYSTEM_NFS,
-		  "files on NFS mounts were used; calls to their servers were not recorded (layer "
-		  "nfs, see --table trace)" },
-	};
-	const struct job *job = results->job;
-
-	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
-		uint32_t i = job->layers & rows[row].layer ? job->files.count : 0;
-
-		while (i < job->files.count && !file_table_is_on(&job->files, i, rows[row].trait))
-			i++;
-		if (i < job->files.count)
-			strbuf_join(text, "; ", "%s", rows[row].says);
-	}
-}
-
-/* The modules of NFS were loaded during the recording. */
-static void say_nfs_unseen(struct strbuf *text, const struct results *results)
-{
-	uint64_t unseen_ns = job_count_notes(results->job, TRACE_NOTE_NFS_UNSEEN);
-	char time[UNITS_TEXT];
-
-	if (unseen_ns)
-		strbuf_add(text,
-			   "requests to NFS servers are missing for up to %s: the module nfs was "
-			   "loaded during the recording, and only later requests can be recorded",
-			   units_ns(time, unseen_ns));
-}
-
 /* Faults whose start or end was missed, and faults whose mapping was not found. */
 static void say_faults(struct strbuf *text, const struct results *results)
 {
@@ -468,8 +430,9 @@ static const struct caveat {
 	  "that I/O" },
 	{ "summed", "note", .say = say_summed },
 	{ "native-stacks", "note", .say = say_native },
-	{ "mounts", "note", .say = say_mounts },
-	{ "nfs-unseen", "note", .say = say_nfs_unseen },
+	{ "mounts", "note", .say = mounts_say_unrecorded },
+	{ "servers", "note", .say = mounts_say_servers },
+	{ "nfs-unseen", "note", .say = mounts_say_unseen },
 };
 #define CAVEATS (sizeof(caveats) / sizeof(caveats[0]))
 

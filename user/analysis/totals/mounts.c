@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#include "analysis/totals/mounts.h"
+
+#include <string.h>
+
+#include "base/units.h"
+
+/* Files on mounts with servers were used, but requests to these were not recorded. */
+void mounts_say_unrecorded(struct strbuf *text, const struct results *results)
+{
+	static const struct {
+		unsigned int layer, trait;
+		const char *says;
+	} rows[] = {
+		{ JOB_FUSE, FILE_SYSTEM_SERVED,
+		  "files on FUSE mounts were used; requests to their daemons were not recorded "
+		  "(layer fuse, see --table trace)" },
+		{ JOB_NFS, FILE_SYSTEM_NFS,
+		  "files on NFS mounts were used; calls to their servers were not recorded (layer "
+		  "nfs, see --table trace)" },
+	};
+	const struct job *job = results->job;
+
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		uint32_t i = job->layers & rows[row].layer ? job->files.count : 0;
+
+		while (i < job->files.count && !file_table_is_on(&job->files, i, rows[row].trait))
+			i++;
+		if (i < job->files.count)
+			strbuf_join(text, "; ", "%s", rows[row].says);
+	}
+}
+
+#define TYPES_MAX 8
+
+static bool same_text(struct trace_string a, struct trace_string b)
+{
+	return a.length == b.length && !memcmp(a.bytes, b.bytes, a.length);
+}
+
+/* Files on other machines were used, and no layer records requests to these. */
+void mounts_say_servers(struct strbuf *text, const struct results *results)
+{
+	const struct file_table *files = &results->job->files;
+	struct trace_string types[TYPES_MAX];
+	size_t count = 0, bypass = 0;
+
+	for (uint32_t i = 0; i < files->count && count < TYPES_MAX; i++) {
+		struct trace_string type = file_table_filesystem(files, i);
+		size_t known = 0;
+
+		if (!(file_system_traits(type) & FILE_SYSTEM_REMOTE))
+			continue;
+		while (known < count && !same_text(types[known], type))
+			known++;
+		if (known == count)
+			types[count++] = type;
+	}
+	for (size_t i = 0; i < count; i++)
+		strbuf_add(text, "%s%.*s", i ? ", " : "files on ", (int)types[i].length,
+			   types[i].bytes);
+	if (count)
+		strbuf_add(text, " were used: calls, page faults and page-cache fills are "
+				 "recorded; requests to the servers are not, so network and server "
+				 "time are known only as parts of calls and faults");
+	for (size_t i = 0; i < count; i++)
+		if (file_system_traits(types[i]) & FILE_SYSTEM_BYPASSES)
+			strbuf_add(text, "%s%.*s", bypass++ ? ", " : "; reads on ",
+				   (int)types[i].length, types[i].bytes);
+	if (bypass)
+		strbuf_add(text, " may bypass the page cache: bytes from storage are lower bounds");
+}
+
+/* The modules of NFS were loaded during the recording. */
+void mounts_say_unseen(struct strbuf *text, const struct results *results)
+{
+	uint64_t unseen_ns = job_count_notes(results->job, TRACE_NOTE_NFS_UNSEEN);
+	char time[UNITS_TEXT];
+
+	if (unseen_ns)
+		strbuf_add(text,
+			   "requests to NFS servers are missing for up to %s: the module nfs was "
+			   "loaded during the recording, and only later requests can be recorded",
+			   units_ns(time, unseen_ns));
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Caveats on file systems with servers. Each function writes its caveat, or nothing. */
+#ifndef FAULTLINE_MOUNTS_H
+#define FAULTLINE_MOUNTS_H
+
+#include "analysis/shared/results.h"
+#include "base/strbuf.h"
+
+/* Files on FUSE or NFS mounts were used, but requests to the servers were not recorded. */
+void mounts_say_unrecorded(struct strbuf *text, const struct results *results);
+/* Files on FILE_SYSTEM_REMOTE were used: what of them is recorded, and what is not. */
+void mounts_say_servers(struct strbuf *text, const struct results *results);
+/* The modules of NFS were loaded during the recording: requests until they were attached to. */
+void mounts_say_unseen(struct strbuf *text, const struct results *results);
+
+#endif
