@@ -185,7 +185,7 @@ struct late *late_start(struct session *session)
 		return NULL;
 	late->session = session;
 	late->looked_ns = host_now_ns();
-	if (session->late_attached.count) /* otherwise the thread finds what was loaded meanwhile */
+	if (session->late_attached.count) /* otherwise the thread finds those loaded since */
 		read_modules(late->present);
 	pthread_mutex_init(&late->lock, NULL);
 	pthread_cond_init(&late->stopped, NULL);
