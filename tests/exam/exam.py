@@ -59,6 +59,8 @@ JOBS = [
     Job("fetches", ("peer-waits",), "fetches.py", beside=True),
     Job("decode", ("cpu-bound",), "decode.py"),
     Job("fresh_buffers", ("fresh-memory",), "fresh_buffers.py"),
+    Job("queue_arrays", ("pickled-data",), "queue_arrays.py",
+        sums=("fresh-memory", "cpu-bound", "none")),
     Job("one_worker", ("worker-bound",), "exam_job.py", sums=("none",)),
     Job("neighbors", ("cpu-starved",), beside=True),
     Job("dropped_cache", ("fetched-again",), "shard.bin"),

@@ -47,6 +47,18 @@ def fresh_memory(keeps=""):
             memory[offset] = 1
 
 
+def sends_arrays(numbers=""):
+    """A worker sends 60 arrays of 16 MB through a queue, or as many numbers."""
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue(2)
+    sender = context.Process(target=lambda: [queue.put(1 if numbers else bytearray(16_000_000))
+                                             for _ in range(60)])
+    sender.start()
+    for _ in range(60):
+        queue.get()
+    sender.join()
+
+
 def has_ranks(seconds="0.1"):
     """Three ranks, which meet after each step; rank 1 computes that long, the others 0.02 s."""
     ends = [socket.socketpair() for _ in range(2)]

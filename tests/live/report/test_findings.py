@@ -19,7 +19,7 @@ ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "de
 # test_path_findings
 ELSEWHERE |= {"cpu-bound", "worker-bound", "helper-bound", "cpu-starved", "sleeps", "peer-waits",
               "lock-waits", "stopped", "workers-renewed", "fresh-memory",
-              "rank-behind"}
+              "pickled-data", "rank-behind"}
 # Only with made traces: tests/unit/report.
 ELSEWHERE |= {"memory-waits", "device-waits", "node-slow", "mount-small-reads", "mount-metadata"}
 

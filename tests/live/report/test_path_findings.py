@@ -49,6 +49,9 @@ class PathFindings(unittest.TestCase):
     def test_fresh_memory(self):
         self.check("fresh-memory", ["fresh_memory"], ["fresh_memory", "kept"], "in fresh_memory")
 
+    def test_pickled_data(self):
+        self.check("pickled-data", ["sends_arrays"], ["sends_arrays", "numbers"], "sends_arrays")
+
     def test_worker_bound(self):
         self.check("worker-bound", ["has_worker"], ["computes"], "in compute")
 

@@ -48,6 +48,21 @@ FINDING_CASE("fresh-memory", fresh_memory)
 	};
 }
 
+/* It computes in multiprocessing, or in a function of its own. */
+FINDING_CASE("pickled-data", pickled_data)
+{
+	add_states(made, 10, 10, THREAD_CPU, 99, THREAD_SLEEP);
+	made_frame(made, 12, 1, "/job/train.py", 9, "main");
+	made_frame(made, 12, 2,
+		   sound ? "/job/reduction.py" : "/usr/lib/python3.11/multiprocessing/reduction.py",
+		   51, "dumps");
+	made_stack(made, 12, 1, 0, 1);
+	made_stack(made, 12, 2, 1, 2);
+	for (uint64_t i = 0; i < 50; i++)
+		SAMPLE(made, .time = (10 + i * 19) * MS, .pid = 10, .state = "cpu", .stack = 2,
+		       .weight = 20 * MS);
+}
+
 /* A worker computes while the main thread waits for it, or for an unknown process. */
 FINDING_CASE("worker-bound", worker_bound)
 {

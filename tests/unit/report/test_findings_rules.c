@@ -23,7 +23,7 @@ static void make_case(struct made_trace *made, size_t i, bool sound)
 {
 	BEGIN(made, .spans = true, .block = true, .fuse = true,
 	      .async = cases[i].make != async_not_traced, .memory_bytes = 1ull << 30,
-	      .threads = true);
+	      .threads = true, .stacks = true);
 	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 	cases[i].make(made, sound);
 	made_finish(made, 10, END);

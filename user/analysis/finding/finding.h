@@ -63,7 +63,7 @@ struct file_group;
 struct findings;
 struct line_use;
 struct lines_row;
-struct thread;
+struct path_stack;
 
 /* What a rule can use where operations were summed (mode profile). */
 enum finding_sums {
@@ -141,9 +141,9 @@ struct finding_rule {
 			   const struct line_use *use);
 	/* Or samples of all operations and waits, if they are in such rows of the table "lines". */
 	bool (*lines_row)(const void *evidence, const struct lines_row *row);
-	/* Or CPU samples on the critical path from such threads. */
+	/* Or CPU samples on the critical path with such stacks, or of such threads. */
 	bool (*lines_path)(const struct job *job, const void *evidence,
-			   const struct thread *thread);
+			   const struct path_stack *stack);
 	const char *lines_whole; /* with one of these: what the shares are of, "its I/O" */
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */

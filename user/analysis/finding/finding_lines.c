@@ -113,7 +113,6 @@ static void add_stacks(const struct results *results, const struct finding *find
 		       const struct path_stack *stacks, size_t count, struct located *located)
 {
 	for (; count; count--, stacks++) {
-		const struct thread thread = { .process = stacks->process, .tid = stacks->tid };
 		const struct line_sums sums = {
 			.time_ns = stacks->time_ns,
 			.samples = stacks->samples,
@@ -123,7 +122,7 @@ static void add_stacks(const struct results *results, const struct finding *find
 		const uint32_t site =
 			lines_site(results, stacks->trace, stacks->stack, stacks->cut);
 
-		if (!finding || finding->rule->lines_path(results->job, finding->evidence, &thread))
+		if (!finding || finding->rule->lines_path(results->job, finding->evidence, stacks))
 			add_sums(located, site < located->count ? site : SITE_NONE, &sums);
 	}
 }

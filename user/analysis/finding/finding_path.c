@@ -232,12 +232,12 @@ static int find_helper_cpu(struct findings *findings, const struct finding_rule 
 	return add_cpu(findings, rule, KIND_HELPER);
 }
 
-static bool is_of_kind(const struct job *job, const void *evidence, const struct thread *thread)
+static bool is_of_kind(const struct job *job, const void *evidence, const struct path_stack *stack)
 {
 	const struct path_evidence *path = evidence;
 
-	return path->kind == thread_kind(job, thread->process, thread->tid) &&
-	       process_runs_same(job, path->process, thread->process);
+	return path->kind == thread_kind(job, stack->process, stack->tid) &&
+	       process_runs_same(job, path->process, stack->process);
 }
 
 #define PATH_RULE                                                                                  \
@@ -360,9 +360,9 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 	return finding_add(findings, rule, &fresh, cost_ns, TABLE_NO_UINT);
 }
 
-static bool is_any(const struct job *job, const void *evidence, const struct thread *thread)
+static bool is_any(const struct job *job, const void *evidence, const struct path_stack *stack)
 {
-	return job && evidence && thread;
+	return job && evidence && stack;
 }
 
 const struct finding_rule finding_fresh_memory = {
@@ -376,7 +376,7 @@ const struct finding_rule finding_fresh_memory = {
 	.confidence = FINDING_LIKELY,
 	.lines_path = is_any,
 	.lines_whole = "the CPU time",
-	.reported_by = { "swapped" },
+	.reported_by = { "swapped", "pickled-data" },
 	FINDING_EVIDENCE(struct fresh_memory, memory_evidence),
 	.thresholds = { &THRESHOLD_FRESH_SHARE, &THRESHOLD_FRESH_NS },
 	.title = "Run gets fresh memory from the kernel again and again",

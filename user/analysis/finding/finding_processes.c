@@ -452,9 +452,9 @@ static int find_renewed(struct findings *findings, const struct finding_rule *ru
 	return status;
 }
 
-static bool is_worker(const struct job *job, const void *evidence, const struct thread *thread)
+static bool is_worker(const struct job *job, const void *evidence, const struct path_stack *stack)
 {
-	return evidence && !strcmp(thread_kind(job, thread->process, thread->tid), "worker");
+	return evidence && !strcmp(thread_kind(job, stack->process, stack->tid), "worker");
 }
 
 const struct finding_rule finding_workers_renewed = {
