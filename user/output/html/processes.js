@@ -76,10 +76,10 @@ function drawProcess(g, box, row, y, series) {
 /* A single process, at the time pointed at. */
 function processLines(row) {
 	return [['command', commandText(row.command).slice(0, 120)],
-	['lifetime',
-		`${timeText(row.start_ns)} to ${row.end_ns === null ? 'end of run' : timeText(row.end_ns)}`],
-	['exit status', row.exit_code === null ? NOTHING : String(row.exit_code)],
-	['I/O time, whole lifetime', timeText(row.time_ns)]];
+		['lifetime',
+			`${timeText(row.start_ns)} to ${row.end_ns === null ? 'end of run' : timeText(row.end_ns)}`],
+		['exit status', row.exit_code === null ? NOTHING : String(row.exit_code)],
+		['I/O time, whole lifetime', timeText(row.time_ns)]];
 }
 
 function processesLines(row, ns) {
