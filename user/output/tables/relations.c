@@ -15,6 +15,9 @@
 
 #define EVENTS(kind) .schema = &trace_schemas[kind], .kinds = 1ull << kind
 
+/* Tables that are not only rows of events, by their place in the registry. */
+enum { SPANS = 10, FILES, PROCESSES, STACKS };
+
 /* In the order in which tables are listed. */
 static const struct {
 	const char *name, *meaning;
@@ -45,12 +48,12 @@ static const struct {
 	  .columns = &relation_process_span },
 	{ "moments", "instants marked by the application", EVENTS(TRACE_INSTANT),
 	  .columns = &relation_process_span },
-	{ "spans", "spans of the application, in order of their ends", .kinds = CURSOR_SPAN_KINDS,
-	  .columns = &relation_spans },
-	{ "files", "files", .columns = &relation_files },
-	{ "processes", "processes", .columns = &relation_processes },
-	{ "stacks", "stacks of samples: a line, and the stack of its caller",
-	  .columns = &relation_stacks },
+	[SPANS] = { "spans", "spans of the application, in order of their ends",
+		    .kinds = CURSOR_SPAN_KINDS, .columns = &relation_spans },
+	[FILES] = { "files", "files", .columns = &relation_files },
+	[PROCESSES] = { "processes", "processes", .columns = &relation_processes },
+	[STACKS] = { "stacks", "stacks of samples: a line, and the stack of its caller",
+		     .columns = &relation_stacks },
 	{ "remote", "requests to servers of file systems (FUSE, NFS)", EVENTS(TRACE_REMOTE),
 	  .columns = &relation_process },
 	{ "operations", "exact totals by operation, lost events included", .table = "operations" },
@@ -60,9 +63,6 @@ static const struct {
 };
 #define COUNT (sizeof(registry) / sizeof(registry[0]))
 _Static_assert(COUNT <= RELATIONS_MAX, "writers have room for RELATIONS_MAX tables");
-
-/* Indices into the registry. */
-enum { SAMPLES = 8, SPANS = 10, FILES, PROCESSES, STACKS };
 
 /* Keys of the counters used where a program gives no numbers. */
 enum { COUNT_EPOCHS, COUNT_STEPS };
