@@ -28,7 +28,6 @@ SKIPPABLE = 0x184D2A50
 TAIL = struct.Struct("<IIQQQQ")
 OPTIONS = {"raw": False, "unicode_errors": "surrogateescape", "strict_map_key": False}
 TOGETHER = 50
-EXPORTS = ("csv", "jsonl", "chrome", "perfetto", "pfw", "speedscope", "sqlite", "collapsed", "pprof")
 
 
 def without(column):
@@ -141,7 +140,13 @@ def damaged_traces(data, kind):
                 yield what, written(frames, places, number, block)
 
 
-def commands(trace, whole, scratch):
+def formats(faultline):
+    """The formats of `faultline export`."""
+    done = subprocess.run([faultline, "export", "--to", "?", "-"], stderr=subprocess.PIPE, text=True)
+    return done.stderr.split("formats are ")[1].strip().split(", ")
+
+
+def commands(trace, whole, scratch, exports):
     yield ["report", trace]
     yield ["report", "--format", "json", trace]
     yield ["report", "--html", f"{scratch}/page.html", "--force", trace]
@@ -152,7 +157,7 @@ def commands(trace, whole, scratch):
     yield ["print", trace]
     yield ["print", "--format", "json", trace]
     yield ["summarize", "--force", "-o", f"{scratch}/summary.flt", trace]
-    for kind in EXPORTS:
+    for kind in exports:
         yield ["export", "--force", "--to", kind, "-o", f"{scratch}/export-{kind}", trace]
 
 
@@ -166,7 +171,7 @@ def check(path, whole, options, scratch, was_read):
     """What crashed on a trace, as text, or None."""
     tried = [] if was_read else [[options.reader, path]]
     if options.faultline:
-        tried += [[options.faultline, *words] for words in commands(path, whole, scratch)]
+        tried += [[options.faultline, *words] for words in commands(path, whole, scratch, options.exports)]
     for command in tried:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, timeout=120)
@@ -185,6 +190,7 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("traces", nargs="+")
     options = parser.parse_args()
+    options.exports = formats(options.faultline) if options.faultline else []
     tried = failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         for whole in options.traces:

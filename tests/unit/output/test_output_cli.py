@@ -261,9 +261,9 @@ class Reading(Command):
         whole = {"env": {"PATH": os.environ["PATH"]}, "preexec_fn": small, "capture_output": True}
         commands = [["report"], ["print"], ["report", "--html", self.path("page")]]
         commands += [["summarize", "-o", self.path("sums")]]
+        formats = call("export", "--to", "?", "-").stderr.decode().split("formats are ")[1].split()
         commands += [["export", "-q", "--to", format, "-o", self.path(format)]
-                     for format in ("perfetto", "sqlite", "csv", "jsonl", "pfw", "speedscope",
-                                   "collapsed", "pprof")]
+                     for format in (name.strip(",") for name in formats)]
         for command in commands:
             with self.subTest(command):
                 done = subprocess.run([FAULTLINE, *command, SPANS], **whole)
