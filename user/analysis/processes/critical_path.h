@@ -58,7 +58,7 @@ const struct path_stack *critical_path_holders(const struct results *results, si
 /* Calls that lock files. */
 struct path_file_locks {
 	uint64_t time_ns;    /* by how much they delay the run: see critical_path_locks.c */
-	uint64_t blocked_ns; /* the part in PATH_LOCK, of one main thread on average */
+	uint64_t blocked_ns; /* the part in THREAD_LOCK, of one main thread on average */
 };
 /* Returns false if they are unknown. */
 bool critical_path_file_locks(const struct results *results, struct path_file_locks *locks);
