@@ -157,6 +157,7 @@ class Page(unittest.TestCase):
                     self.assertGreater(picture["marks"], 0, row)
                     self.assertTrue(picture["says"], row)
             kinds, = ([picture["kind"] for picture in row["pictures"]] for row in shown if row["id"] == wanted)
+            self.assertTrue(kinds, f"{wanted} has no picture: name one in the rule's .pictures")
             named = self.browser.value("JSON.parse(document.getElementById('data').textContent)"
                                        f".finding_pictures[{json.dumps(wanted)}] || ''")
             named = [name.split()[0] for name in named.split(", ") if name]

@@ -20,7 +20,7 @@
  *  4. Make a THRESHOLD of every number that the condition compares with, with its source, and list
  *     it in `thresholds`: --explain prints them. Those of several files are in finding_threshold.h.
  *  5. Name its pictures on the page. user/output/html/evidence.js has them; without any, the page
- *     draws the times or bytes of the evidence.
+ *     draws the times or bytes of the evidence, so evidence without these needs one.
  *
  * Its test is a FINDING_CASE in tests/unit/report/findings_of_*.h: a trace that has it, and a sound
  * one that does not. Tests assert that every rule is complete, has a case and has a picture.
