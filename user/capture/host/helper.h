@@ -12,7 +12,7 @@
  */
 pid_t helper_fork(void);
 
-#define HELPER_DESCRIPTORS_MAX 16
+#define HELPER_DESCRIPTORS_MAX 256
 
 /* Closes all descriptors but these, at most HELPER_DESCRIPTORS_MAX: the command's pipes, the trace,
  * and output pipes of our caller, whose readers wait for EOF. The first three become /dev/null. */

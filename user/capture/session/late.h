@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Layers whose tracepoints and types come with kernel modules (LAYERS_LATE). A thread loads their
- * programs when the modules are loaded, also during a recording, and detaches them when the modules
- * are unloaded: a program that is attached to a module's tracepoint keeps the module in the kernel.
+ * Layers whose tracepoints and types come with kernel modules (LAYERS_LATE). A helper process loads
+ * their programs when the modules are loaded, also during a recording, and detaches them when the
+ * modules are unloaded: a program that is attached to a module's tracepoint keeps the module in the
+ * kernel.
  */
 #ifndef FAULTLINE_LATE_H
 #define FAULTLINE_LATE_H
@@ -14,17 +15,17 @@
 struct late;
 struct session;
 
-/* Starts the thread, for a session that is loaded. Returns NULL if no such layer is on, or if the
- * thread cannot start, which is logged. */
+/* Starts the helper, for a session that is loaded; it takes over the links of these layers. Returns
+ * NULL if none is on. A failure is logged. */
 struct late *late_start(struct session *session);
-/* Ends the thread; what it attached stays. May be called twice; NULL is fine. */
+/* Ends the helper, which detaches its programs. May be called twice; NULL is fine. */
 void late_stop(struct late *late);
 void late_close(struct late *late); /* NULL is fine */
 
 /* Returns for how long, in ns, the modules were loaded while requests were not recorded: an upper
  * bound, 0 for NULL. */
-uint64_t late_unseen_ns(struct late *late);
-/* The same as session_missed(), for programs that the thread loaded; 0 for NULL. */
-uint64_t late_missed(struct late *late, enum layer layer);
+uint64_t late_unseen_ns(const struct late *late);
+/* The same as session_missed(), for programs that the helper loaded; 0 for NULL. */
+uint64_t late_missed(const struct late *late, enum layer layer);
 
 #endif

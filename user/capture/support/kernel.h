@@ -84,8 +84,7 @@ bool kernel_reads_plainly(struct kernel *kernel);
 /* Returns a number for a module that is loaded, or built in with parameters; another one when it is
  * loaded again. 0: it is not loaded. */
 uint64_t kernel_module(const char *name);
-/* Forgets types of modules and cached answers, because modules were loaded or unloaded. Not while
- * another thread uses the kernel's functions. */
+/* Forgets types of modules and cached answers, because modules were loaded or unloaded. */
 void kernel_forget_modules(struct kernel *kernel);
 
 /* Returns the length of a kernel tick in ns. */

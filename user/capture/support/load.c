@@ -302,6 +302,11 @@ const char *loader_types(const struct loader *loader)
 	return loader->types_path;
 }
 
+int loader_types_fd(const struct loader *loader)
+{
+	return loader->types_fd;
+}
+
 int loader_open(struct loader **out, struct kernel *kernel)
 {
 	struct loader *loader = calloc(1, sizeof(*loader));

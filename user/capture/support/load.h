@@ -17,8 +17,10 @@ struct loader;
 int loader_open(struct loader **loader, struct kernel *kernel);
 void loader_close(struct loader *loader); /* NULL is fine */
 
-/* Returns the path of the kernel types: the btf_custom_path to open every object with. */
+/* Returns the path of the kernel types: the btf_custom_path to open every object with; and the
+ * descriptor behind it, which the loader owns. */
 const char *loader_types(const struct loader *loader);
+int loader_types_fd(const struct loader *loader);
 
 /* Makes the next load read the types of the kernel's modules again, which may have changed. */
 void loader_forget_types(struct loader *loader);
