@@ -84,7 +84,7 @@ struct made_device {
 };
 
 struct made_file {
-	uint64_t time, id, dev, ino, generation, size, flags;
+	uint64_t time, id, dev, ino, generation, size, flags, stripes, stripe_bytes;
 	uint64_t mode; /* 0: a regular file's */
 	const char *path, *filesystem;
 };
@@ -454,6 +454,8 @@ MADE void made_file(struct made_trace *made, const struct made_file *file)
 		[FILE_FLAGS] = file->flags,
 		[FILE_PATH] = made_string(made, file->path),
 		[FILE_FILESYSTEM] = made_string(made, file->filesystem),
+		[FILE_STRIPES] = file->stripes,
+		[FILE_STRIPE_BYTES] = file->stripe_bytes,
 	};
 
 	made_row(made, TRACE_FILE, made->lane, values);

@@ -202,3 +202,48 @@ TEST(test_unrecorded_servers)
 		done(&made, report);
 	}
 }
+
+/* Stripes are those of any row of a file: the last ones have no path and no time of their own. */
+TEST(test_stripes)
+{
+	static const struct {
+		uint64_t stripes, bytes;
+		const char *says;
+	} rows[] = { { 0, 0, "; stripes of files on lustre: 8, of 1.0 MiB" },
+		     { 8, 1 << 20, "; stripes of files on lustre: 8, of 1.0 MiB" },
+		     { 1, 4 << 20,
+		       "; stripes of files on lustre: 1 to 8, of 1.0 MiB to 4.0 MiB" } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made, .lanes = 1);
+		FILE_ROW(&made, .time = 1, .id = 1, .ino = 1, .dev = 44, .path = "/l/a",
+			 .filesystem = "lustre", .stripes = 8, .stripe_bytes = 1 << 20);
+		FILE_ROW(&made, .time = 2, .id = 1, .ino = 1, .dev = 44, .path = "/l/b",
+			 .filesystem = "lustre");
+		FILE_ROW(&made, .time = 1, .id = 2, .ino = 2, .dev = 44, .path = "/l/c",
+			 .filesystem = "lustre", .stripes = rows[i].stripes,
+			 .stripe_bytes = rows[i].bytes);
+		for (int file = 1; file <= 2; file++)
+			CALL(&made, .time = 10 * file, .dur = 5, .pid = 10, .op = M_READ,
+			     .file = file, .result = 5);
+		report = report_of(&made, 60);
+		assert_non_null(strstr(caveat(report, "servers"), rows[i].says));
+		CHECK(report, "files", row_with(report, "files", "path", "/l/b"), "stripe_count",
+		      8);
+		CHECK(report, "files", row_with(report, "files", "path", "/l/b"), "stripe_bytes",
+		      1 << 20);
+		if (rows[i].stripes)
+			CHECK(report, "files", row_with(report, "files", "path", "/l/c"),
+			      "stripe_count", rows[i].stripes);
+		else
+			assert_int_equal(ask(report, "files",
+					     row_with(report, "files", "path", "/l/c"),
+					     "stripe_count")
+						 ->type,
+					 CELL_NULL);
+		done(&made, report);
+	}
+}

@@ -35,6 +35,10 @@ static void set_identity(struct file_view *view, const struct file_uses *files, 
 		view->filesystem = (struct table_text) { type.bytes, type.length };
 	if (file->readahead_bytes)
 		view->readahead_bytes = file->readahead_bytes;
+	if (file->stripes) {
+		view->stripes = file->stripes;
+		view->stripe_bytes = file->stripe_kib * 1024ull;
+	}
 	view->dev = file->dev;
 }
 
@@ -57,6 +61,8 @@ struct file_view file_uses_view(const struct file_uses *files, uint32_t number)
 		.ino = TABLE_NO_UINT,
 		.size_bytes = TABLE_NO_UINT,
 		.readahead_bytes = TABLE_NO_UINT,
+		.stripes = TABLE_NO_UINT,
+		.stripe_bytes = TABLE_NO_UINT,
 		.processes = use->processes,
 		.opens = use->opens,
 		.unattributed = more->unattributed,
@@ -110,6 +116,8 @@ struct file_view file_view_of_row(const struct table *table, size_t row)
 		.ino = TABLE_NO_UINT,
 		.size_bytes = TABLE_NO_UINT,
 		.readahead_bytes = TABLE_NO_UINT,
+		.stripes = TABLE_NO_UINT,
+		.stripe_bytes = TABLE_NO_UINT,
 		.first_rank = TABLE_NO_UINT,
 		.last_rank = TABLE_NO_UINT,
 		.patterns[BY_READS] = { TABLE_NO_UINT },

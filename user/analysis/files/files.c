@@ -73,6 +73,11 @@ static const struct table_column first_columns[] = {
 	COLUMN(file_view, filesystem, NULL, NONE, FACT, "file system type of the file"),
 	COLUMN(file_view, readahead_bytes, NULL, BYTES, FACT,
 	       "readahead limit of the file's device (read_ahead_kb); null: unknown"),
+	{ "stripe_count", NULL, UNIT_COUNT, KIND_FACT,
+	  "stripes of the file on Lustre (lustre.lov), of the part that has the most; null: "
+	  "unknown",
+	  TABLE_UINT(struct file_view, stripes) },
+	COLUMN(file_view, stripe_bytes, NULL, BYTES, FACT, "size of these stripes; null: unknown"),
 	COLUMN(file_view, processes, "processes", COUNT, SUM, "processes that used the file"),
 	COLUMN(file_view, opens, "opens", COUNT, SUM, "successful opens of the file", 0,
 	       STRETCH(OPENS)),
@@ -334,6 +339,7 @@ static void add_others(const struct results *results, struct table *table, struc
 	others->view.path = (struct table_text) { name, length };
 	others->view.waiting = chain_line(&others->waiting, chain_queue_unknown(results));
 	others->view.ino = others->view.readahead_bytes = others->view.processes = TABLE_NO_UINT;
+	others->view.stripes = others->view.stripe_bytes = TABLE_NO_UINT;
 	others->view.first_rank = others->view.last_rank = TABLE_NO_UINT;
 	others->view.deleted = -1;
 	table->folded = others->count;

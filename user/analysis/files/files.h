@@ -43,6 +43,7 @@ struct file_view {
 	const char *host;
 	uint64_t time_ns, fetched_bytes, created_bytes; /* of all uses */
 	uint64_t ino, size_bytes, readahead_bytes, processes, opens, written_pages;
+	uint64_t stripes, stripe_bytes; /* on Lustre */
 	struct page_sums unattributed, indirect;
 	uint64_t faulted_bytes;		     /* fetched by faults, not by map calls */
 	uint64_t direct_bytes;		     /* read with O_DIRECT: bypassed the page cache */

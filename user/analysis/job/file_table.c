@@ -15,7 +15,7 @@
 	(1ull << FILE_TIME | 1ull << FILE_ID | 1ull << FILE_DEV | 1ull << FILE_INO |               \
 	 1ull << FILE_GENERATION | 1ull << FILE_MODE | 1ull << FILE_SIZE | 1ull << FILE_FLAGS |    \
 	 1ull << FILE_PATH | 1ull << FILE_READAHEAD | 1ull << FILE_FILESYSTEM |                    \
-	 1ull << FILE_CAPACITY)
+	 1ull << FILE_CAPACITY | 1ull << FILE_STRIPES | 1ull << FILE_STRIPE_BYTES)
 
 /* --- lookup --- */
 
@@ -180,6 +180,7 @@ static int keep_first(struct file_table *table, uint32_t number, const struct fi
 static void update(struct file *file, const struct file *row)
 {
 	uint16_t deleted = (file->flags | row->flags) & TRACE_FILE_DELETED;
+	const struct file striped = row->stripes ? *row : *file;
 
 	if (row->time >= file->time) {
 		const struct file named = row->path ? *row : *file;
@@ -190,6 +191,8 @@ static void update(struct file *file, const struct file *row)
 		file->trace = named.trace;
 	}
 	file->flags |= deleted;
+	file->stripes = striped.stripes;
+	file->stripe_kib = striped.stripe_kib;
 }
 
 static uint32_t at_most(uint64_t value, uint32_t most)
@@ -263,6 +266,8 @@ static int load_block(struct file_table *table, uint32_t trace, uint32_t host, s
 			.filesystem = at_most(columns[FILE_FILESYSTEM][i], UINT32_MAX),
 			.readahead_bytes = at_most(columns[FILE_READAHEAD][i], UINT32_MAX),
 			.capacity_kib = at_most(columns[FILE_CAPACITY][i] >> 10, UINT32_MAX),
+			.stripe_kib = at_most(columns[FILE_STRIPE_BYTES][i] >> 10, UINT32_MAX),
+			.stripes = at_most(columns[FILE_STRIPES][i], UINT16_MAX),
 			.time = columns[FILE_TIME][i],
 			.size_bytes = columns[FILE_SIZE][i],
 			.mode = at_most(columns[FILE_MODE][i], UINT16_MAX),

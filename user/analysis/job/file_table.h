@@ -28,6 +28,8 @@ struct file {
 	uint32_t filesystem;	  /* name of its type, as of the path; string id */
 	uint32_t readahead_bytes; /* 0: unknown */
 	uint32_t capacity_kib;	  /* of its tmpfs; 0: unknown */
+	uint32_t stripe_kib;	  /* on Lustre: size of its stripes; 0: unknown */
+	uint16_t stripes;	  /* and their number */
 	uint16_t mode;
 	uint16_t flags; /* TRACE_FILE_* of the latest row; DELETED once any row has it */
 };

@@ -38,6 +38,38 @@ static bool same_text(struct trace_string a, struct trace_string b)
 	return a.length == b.length && !memcmp(a.bytes, b.bytes, a.length);
 }
 
+/* "1", or "1 to 4". */
+static void say_range(struct strbuf *text, const char *lead, const char *from, const char *to)
+{
+	strbuf_add(text, "%s%s", lead, from);
+	if (strcmp(from, to))
+		strbuf_add(text, " to %s", to);
+}
+
+/* How Lustre distributes files. */
+static void say_stripes(struct strbuf *text, const struct file_table *files)
+{
+	uint32_t least = UINT32_MAX, most = 0, least_kib = UINT32_MAX, most_kib = 0;
+	char from[UNITS_TEXT], to[UNITS_TEXT];
+
+	for (uint32_t i = 0; i < files->count; i++) {
+		const struct file *file = &files->files[i];
+
+		if (!file->stripes)
+			continue;
+		least = file->stripes < least ? file->stripes : least;
+		most = file->stripes > most ? file->stripes : most;
+		least_kib = file->stripe_kib < least_kib ? file->stripe_kib : least_kib;
+		most_kib = file->stripe_kib > most_kib ? file->stripe_kib : most_kib;
+	}
+	if (!most)
+		return;
+	say_range(text, "; stripes of files on lustre: ", units_count(from, least),
+		  units_count(to, most));
+	say_range(text, ", of ", units_bytes(from, least_kib * 1024ull),
+		  units_bytes(to, most_kib * 1024ull));
+}
+
 /* Files on other machines were used, and no layer records requests to these. */
 void mounts_say_servers(struct strbuf *text, const struct results *results)
 {
@@ -69,6 +101,8 @@ void mounts_say_servers(struct strbuf *text, const struct results *results)
 				   (int)types[i].length, types[i].bytes);
 	if (bypass)
 		strbuf_add(text, " may bypass the page cache: bytes from storage are lower bounds");
+	if (count)
+		say_stripes(text, files);
 }
 
 /* The modules of NFS were loaded during the recording. */

@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "capture/host/host.h"
 #include "capture/names/cgroups.h"
+#include "capture/names/lustre.h"
+#include "capture/names/names.h"
 #include "capture/drain/decode_state.h"
 #include "capture/python/frames.h"
 #include "capture/calls/file_choice.h"
@@ -134,8 +137,32 @@ void decoder_close(struct decoder *decoder)
 	native_samples_free(decoder->native);
 	python_frames_free(decoder->frames);
 	free(decoder->unfinished);
+	for (size_t i = 0; i < decoder->striped_count; i++)
+		free(decoder->striped[i]);
+	free(decoder->striped);
 	cgroups_close(decoder->cgroups);
 	free(decoder);
+}
+
+#define STRIPES_MOST_NS 1000000000ull
+
+size_t decoder_add_stripes(struct decoder *decoder)
+{
+	uint64_t end_ns = host_now_ns() + STRIPES_MOST_NS;
+	char path[NAMES_PATH_BYTES + 1];
+	size_t added = 0;
+
+	for (size_t i = 0; i < decoder->striped_count && host_now_ns() < end_ns; i++) {
+		const struct event_file *event = decoder->striped[i];
+
+		path[names_path(event, path)] = '\0';
+		if (!lustre_read(path, event->dev, event->ino, &decoder->stripes))
+			continue;
+		decoder_take(decoder, 0, event, sizeof(*event) + event->names_bytes);
+		added++;
+	}
+	decoder->stripes = (struct lustre_stripes) { 0 };
+	return added;
 }
 
 void decoder_write_to(struct decoder *decoder, struct trace_writer *writer)

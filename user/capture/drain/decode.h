@@ -80,6 +80,11 @@ void decoder_take(void *decoder, unsigned int ring, const void *record, size_t s
 uint64_t decoder_taken(const struct decoder *decoder, enum record_kind kind);
 uint64_t decoder_refused(const struct decoder *decoder, enum record_kind kind);
 
+/* Reads the stripes of files on Lustre, for about a second at most, and takes their records once
+ * more with these. Returns how many: the kernel side has not counted them. For the end, because the
+ * file system may keep the caller waiting. */
+size_t decoder_add_stripes(struct decoder *decoder);
+
 /* Returns the time of the earliest exec; 0: none yet. */
 uint64_t decoder_start_ns(const struct decoder *decoder);
 

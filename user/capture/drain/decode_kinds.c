@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "capture/names/cgroups.h"
 #include "capture/names/names.h"
@@ -14,6 +15,7 @@
 #include "capture/host/proc.h"
 #include "capture/drain/span_ends.h"
 #include "trace/write/redact.h"
+#include "base/grow.h"
 
 /* Copies corresponding fields from `event` to `row`, by the lists in columns.h. */
 #define COPY_HEAD(field) event->header.field
@@ -227,6 +229,26 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 	decoder->waiting[decoder->waiting_count++] = exec;
 }
 
+#define STRIPED_MAX 4096
+
+/* Keeps a copy of the record of a file whose stripes can be read. */
+static void keep_striped(struct decoder *decoder, const struct event_file *event)
+{
+	size_t bytes = sizeof(*event) + event->names_bytes;
+	struct event_file *copy;
+
+	if (!S_ISREG(event->mode) || decoder->stripes.count ||
+	    strncmp(event->filesystem, "lustre", sizeof(event->filesystem)) ||
+	    decoder->striped_count == STRIPED_MAX ||
+	    !GROW(decoder->striped, decoder->striped_room, decoder->striped_count + 1))
+		return;
+	copy = malloc(bytes);
+	if (!copy)
+		return;
+	memcpy(copy, event, bytes);
+	decoder->striped[decoder->striped_count++] = copy;
+}
+
 static void take_file(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_file *event = record;
@@ -236,7 +258,10 @@ static void take_file(struct decoder *decoder, unsigned int ring, const void *re
 
 	TRACE_COLUMNS(FILE, COPY)
 	row[FILE_PATH] = trace_writer_name(decoder->writer, TRACE_NAME_PATH, path, path_bytes);
+	row[FILE_STRIPES] = decoder->stripes.count;
+	row[FILE_STRIPE_BYTES] = decoder->stripes.bytes;
 	trace_writer_append(decoder->writer, TRACE_FILE, ring, row);
+	keep_striped(decoder, event);
 	path[path_bytes] = '\0';
 	if (decoder->choice)
 		file_choice_name(decoder->choice, event->id, path);

@@ -8,6 +8,7 @@
 
 #include "bpf/records/event.h"
 #include "capture/drain/decode.h"
+#include "capture/names/lustre.h"
 #include "capture/python/live.h"
 #include "trace/write/writer.h"
 
@@ -60,6 +61,9 @@ struct decoder {
 	struct unwinder *unwinder;     /* NULL: stacks are those of Python only */
 	struct native_samples *native; /* the same */
 	struct file_choice *choice;    /* NULL: all files are kept */
+	struct event_file **striped;   /* records of files on Lustre: see decoder_add_stripes */
+	size_t striped_count, striped_room;
+	struct lustre_stripes stripes; /* of the record being taken; 0: unknown */
 };
 
 /* How to take a kind of record. */

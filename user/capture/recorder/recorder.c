@@ -49,6 +49,7 @@ struct recorder {
 	_Atomic uint64_t written_bytes;
 	_Atomic int write_error;
 	bool resumed;
+	uint64_t files_added;  /* rows of files that the kernel side has not counted */
 	uint64_t lost;	       /* by the kernel side, at the last check */
 	uint64_t lost_stopped; /* those lost while the thread was stopped */
 	uint64_t ran_ns;       /* when the draining thread last ran */
@@ -403,7 +404,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 		uint64_t lost = counts->kinds[kind].lost + decoder_refused(recorder->decoder, kind);
 		uint64_t unbegun = kind == RECORD_SPAN_BEGIN ? unbegun_spans(recorder, lost) : 0;
 		uint64_t events = counts->kinds[kind].events + unbegun +
-				  (kind == RECORD_FILE && recorder->profile_rows.other_named);
+				  (kind == RECORD_FILE ? recorder->files_added : 0);
 
 		decoder_add_rows(recorder->decoder, recorder->writer, kind, &written, &lost);
 		if (rows != TRACE_KIND_COUNT && !decoder_has_own_rows(kind))
@@ -513,6 +514,8 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	look_at_losses(recorder);
 	decoder_read_unfinished(recorder->decoder, recorder->options.live);
 	decoder_settle(recorder->decoder, true);
+	recorder->files_added =
+		recorder->profile_rows.other_named + decoder_add_stripes(recorder->decoder);
 	look_at_writer(recorder, trace_writer_flush(recorder->writer));
 	totals.start_ns = session_attached_ns(recorder->session);
 	if (!totals.start_ns)

@@ -29,7 +29,12 @@
 	       "size limit of its file system, for tmpfs; 0: unknown or unlimited")                \
 	HIDDEN(__u32, names_bytes)                                                                 \
 	HIDDEN(char, names[]) /* path components from leaf to root, each with its NUL */           \
-	COLUMN(FILE_PATH, 8, "path", STRING, NONE, BY_HAND, "path, if known")
+	COLUMN(FILE_PATH, 8, "path", STRING, NONE, BY_HAND, "path, if known")                      \
+	COLUMN(FILE_STRIPES, 12, "stripe_count", UINT, COUNT, BY_HAND,                             \
+	       "on Lustre, the number of stripes of the part that has the most, in a further row " \
+	       "at the end; 0: unknown")                                                           \
+	COLUMN(FILE_STRIPE_BYTES, 13, "stripe_bytes", UINT, BYTES, BY_HAND,                        \
+	       "the size of each of these stripes; 0: unknown")
 
 #define TRACE_FIELDS_SYSCALL(COLUMN, HIDDEN)                                                       \
 	COLUMN(SYSCALL_TIME, 0, "dts", TIME, NS, HEAD(time_ns), "start")                           \
