@@ -86,7 +86,7 @@ static int find_pickled(struct findings *findings, const struct finding_rule *ru
 
 const struct finding_rule finding_pickled_data = {
 	.id = "pickled-data",
-	.order = 660,
+	.order = 662,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_THREAD | JOB_EVENTS,
 	.sums = FINDING_OF_SPANS,
