@@ -386,6 +386,24 @@ FINDING_CASE("worker-start", worker_start)
 	start_again(made, sound, "/opt/venv/lib/python3.11/a/b.pyc");
 }
 
+/* A library is loaded to the end; sound: the program touches what is in memory. */
+FINDING_CASE("worker-start", start_by_faults)
+{
+	add_file(made, 1, 8 * MIB, "/usr/lib/libtorch.so");
+	for (uint64_t i = 0; i < 5; i++) {
+		const uint64_t pid = 20 + i, begins = 100 + i * 150 * MS;
+
+		made_fork(made, begins, 10, pid);
+		EXEC(made, .time = begins + 1, .pid = pid, .ppid = 10, .comm = "b", .command = "b",
+		     .rank = -1);
+		CALL(made, .time = begins + 10, .dur = US, .pid = pid, .op = M_OPENAT, .file = 1,
+		     .result = 3);
+		FAULT(made, .time = begins + 120 * MS, .dur = US, .pid = pid, .file = 1,
+		      .flags = sound ? 0 : TRACE_FAULT_MAJOR);
+		EXIT(made, .time = begins + 140 * MS, .pid = pid, .tid = pid);
+	}
+}
+
 FINDING_CASE("worker-start", compiled_start)
 {
 	start_again(made, sound, "/usr/lib/x86_64-linux-gnu/libz.so.1");

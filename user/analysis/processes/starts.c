@@ -21,6 +21,9 @@
 
 /* A process that loads nothing for this long has started. */
 #define PAUSE_NS 2000000000ull
+/* Touching what was loaded is part of the start only until then: a program does so until it ends.
+ */
+#define TOUCH_PAUSE_NS 50000000ull
 
 /* The role of a file in the start of a process. */
 enum file_part { PART_UNKNOWN, PART_LOADED, PART_MODULE, PART_DATA, PART_NEITHER };
@@ -106,6 +109,9 @@ static void add_event(struct starts *starts, struct start *start, const struct e
 		start->over = true;
 		return;
 	}
+	if (event->flags & EVENT_FAULT && !event->major && *part != PART_DATA &&
+	    event->start > start->last_ns + TOUCH_PAUSE_NS)
+		return;
 	if (*part == PART_LOADED || *part == PART_MODULE) {
 		start->last_ns = event->end > start->last_ns ? event->end : start->last_ns;
 		start->files += event->flags & EVENT_OPENS ? 1 : 0;
