@@ -339,7 +339,7 @@ FINDING_CASE("metadata-heavy", metadata_of_directories)
  * all but the first load it in no time.
  */
 /* A worker per epoch takes its time until the first result, or they go on from the beginning. */
-FINDING_CASE("workers-renewed", workers_renewed)
+static void renew_workers(struct made_trace *made, bool sound)
 {
 	for (uint64_t i = 0; i < 5; i++) {
 		const uint64_t pid = 20 + i, begins = 100 + i * 150 * MS;
@@ -355,6 +355,19 @@ FINDING_CASE("workers-renewed", workers_renewed)
 	}
 	THREAD_TIME(made, .time = 10, .dur = END - 10, .pid = 10, .tid = 10,
 		    .states = { [THREAD_PIPE] = 400 * MS, [THREAD_CPU] = END - 10 - 400 * MS });
+}
+
+FINDING_CASE("workers-renewed", workers_renewed)
+{
+	renew_workers(made, sound);
+}
+
+/* A shell forks, before it executes another program. */
+FINDING_CASE("workers-renewed", renewed_by_shell)
+{
+	renew_workers(made, false);
+	if (sound)
+		EXEC(made, .time = 800 * MS, .pid = 10, .comm = "b", .command = "b", .rank = -1);
 }
 
 /* A program is started five times and loads a file each time; sound: from then on in no time. */

@@ -382,6 +382,14 @@ static void add_worker(struct forks *forks, const struct process *process, uint6
 		forks->time_ns = clock_add(forks->time_ns, ready_ns);
 }
 
+/* A shell that has forked may execute another program, whose workers those are not. */
+static uint64_t program_start_ns(const struct process_table *table, uint32_t number)
+{
+	const uint32_t earlier = table->processes[number].earlier;
+
+	return earlier ? table->programs[earlier - 1].until_ns : 0;
+}
+
 /* Fills `forks`, by parent. `ready_ns`: by process. */
 static void add_workers(const struct job *job, const uint64_t *ready_ns, struct forks *forks)
 {
@@ -391,6 +399,7 @@ static void add_workers(const struct job *job, const uint64_t *ready_ns, struct 
 		const struct process *process = &table->processes[i];
 
 		if (!process->executed && !process->guessed && process->parent < i &&
+		    process->start_ns >= program_start_ns(table, process->parent) &&
 		    !strcmp(process_kind(job, i), "worker"))
 			add_worker(&forks[process->parent], process, ready_ns[i]);
 	}
