@@ -20,6 +20,19 @@ static __always_inline __u32 opening_flags(__u32 flags)
 	       (flags & O_CREAT ? TRACE_OP_CREATE : 0) | (flags & O_TRUNC ? TRACE_OP_TRUNCATE : 0);
 }
 
+/* Resets the state for a call that begins; op_account_begin follows when its file is known. */
+static __always_inline void call_open(struct task_state *state, struct task_struct *task,
+				      __u32 number)
+{
+	op_account_open(&state->call.account);
+	state->call.number = number;
+	state->call.file = 0;
+	state->call.file2 = 0;
+	state->call.fault_fetched_pages = 0;
+	state->call.major_seen = 0;
+	state->call.major_start = task->maj_flt;
+}
+
 /* Takes `file` as the file of the call in flight; returns false if its class is not recorded.
  * `refresh` checks whether the file's name or size has changed. */
 static __always_inline bool call_take_file(struct task_state *state, struct file *file,
@@ -151,12 +164,7 @@ __noinline int call_enter_late(struct task_state *state, struct call_args *args,
 	row = call_row(number);
 	if (!row.op)
 		return 0;
-	op_account_open(&state->call.account);
-	state->call.file = 0;
-	state->call.file2 = 0;
-	state->call.fault_fetched_pages = 0;
-	state->call.major_seen = 0;
-	state->call.major_start = bpf_get_current_task_btf()->maj_flt;
+	call_open(state, bpf_get_current_task_btf(), number);
 	if (row.fd && !row.path)
 		row.op = call_enter_any(state, args, number);
 	if (!row.op)
@@ -164,7 +172,6 @@ __noinline int call_enter_late(struct task_state *state, struct call_args *args,
 	if (result != -EBADF)
 		state->call.account.flags &= ~TRACE_OP_NO_FILE;
 	state->call.account.flags |= TRACE_OP_BEFORE;
-	state->call.number = number;
 	op_account_begin(&state->call.account, row.op, bpf_ktime_get_ns());
 	return 1;
 }

@@ -57,13 +57,7 @@ static __always_inline int call_enter(struct pt_regs *regs, long number, const b
 	if (attach_to)
 		state->before &= ~BEFORE_CALL;
 
-	op_account_open(&state->call.account);
-	state->call.number = number;
-	state->call.file = 0;
-	state->call.file2 = 0;
-	state->call.fault_fetched_pages = 0;
-	state->call.major_seen = 0;
-	state->call.major_start = task->maj_flt;
+	call_open(state, task, number);
 	if (state->fault.account.op)
 		fault_end_unseen(state, 0, false);
 	if (row.traits & CALL_PLAIN) {

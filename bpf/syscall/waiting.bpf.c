@@ -35,13 +35,7 @@ static __always_inline bool waiting_since_before(struct waiting_call *call,
 
 	if (!row.op)
 		return false;
-	op_account_open(&state->call.account);
-	state->call.number = number;
-	state->call.file = 0;
-	state->call.file2 = 0;
-	state->call.fault_fetched_pages = 0;
-	state->call.major_seen = 0;
-	state->call.major_start = task->maj_flt;
+	call_open(state, task, number);
 	if (row.fd && !row.path) {
 		file = file_of_fd(task, call_arg(&call->args, row.fd));
 		if (!file || !call_take_file(state, file, false))
