@@ -99,8 +99,8 @@ static __always_inline bool wait_is_for_memory(struct task_struct *task, bool in
 #define FUTEX_LOCK_PI2 13
 #define RT_MUTEX_FLAGS 3ull
 
-/* Notes who has the lock that a task waits for. The kernel knows it only for futexes that lend
- * priority. It knows the task, whatever its number is in the futex, in a namespace. */
+/* Notes which thread holds the lock that a task waits for. The kernel keeps the owner only of
+ * futexes that lend priority; it keeps the task, so PID namespaces do not matter. */
 static __always_inline void wait_note_owner(struct thread_account *thread, struct task_struct *task,
 					    struct pt_regs *regs, const struct wait_call *call)
 {

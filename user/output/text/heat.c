@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "analysis/devices/heat.h"
-#include "output/base/escape.h"
 #include "base/units.h"
+#include "output/base/escape.h"
 
 #define MAPS_MAX 6 /* maps drawn, those with the most requests first ... */
 #define MAP_MIN 16 /* ... and minimum requests of all but the first */
@@ -143,19 +143,17 @@ static void write_title(struct sink *out, const struct table *heat, const struct
 
 static void write_label(struct sink *out, const struct table *heat, size_t row)
 {
-	const struct cell *measure = cell_at(heat, row, HEAT_MEASURE);
 	const struct cell *upto = cell_at(heat, row, HEAT_UPTO);
-	bool size = measure->text[0] == HEAT_SIZE[0];
+	bool size = cell_is(cell_at(heat, row, HEAT_MEASURE), HEAT_SIZE);
 	char end[UNITS_TEXT], label[UNITS_TEXT + 8];
 	uint64_t value =
 		upto->type == CELL_UINT ? upto->uint : cell_at(heat, row, HEAT_ABOVE)->uint;
+	size_t columns;
 
 	snprintf(label, sizeof(label), "%s%s", upto->type == CELL_UINT ? "\u2264 " : "> ",
 		 size ? units_bytes(end, value) : units_ns(end, value));
-	sink_repeat(out, ' ',
-		    LABEL > escape_columns(label, strlen(label))
-			    ? LABEL - escape_columns(label, strlen(label))
-			    : 0);
+	columns = escape_columns(label, strlen(label));
+	sink_repeat(out, ' ', columns < LABEL ? LABEL - columns : 0);
 	sink_text(out, label);
 	sink_text(out, "  ");
 }
