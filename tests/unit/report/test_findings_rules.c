@@ -9,6 +9,7 @@
 #include "unit_test.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,6 +67,34 @@ TEST(test_killed)
 	row = find_row(report, "findings", "id", "killed");
 	check_text(report, "findings", row, "title", "1 of 2 processes died: SIGBUS");
 	check_text(report, "findings", row, "severity", "high");
+	report_free(report);
+	made_close(&made);
+}
+
+/* The place of metadata calls is the lowest directory with most of them: above the many that have
+ * few each, whichever single one has the most. */
+TEST(test_metadata_place)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .lanes = 1);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	for (uint64_t i = 1; i <= 12; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path),
+			 i < 9 ? "/data/set/%" PRIu64 "/a" : "/usr/%" PRIu64 "/a", i);
+		add_file(&made, i, MIB, path);
+		for (uint64_t j = 0; j < 200; j++)
+			CALL(&made, .time = i * 40 * MS + j * 200 * US, .pid = 10, .op = M_FSTAT,
+			     .file = i, .dur = i == 12 ? 150 * US : 100 * US);
+	}
+	made_finish(&made, 10, END);
+	report = made_report(&made.reader, 1);
+	check_text(report, "findings", find_row(report, "findings", "id", "metadata-heavy"), "says",
+		   "2,400 metadata calls took 250 ms, reads, writes and faults 0 ns; fstat leads "
+		   "with 2,400 calls, 0 calls failed; most time in /data/set");
 	report_free(report);
 	made_close(&made);
 }

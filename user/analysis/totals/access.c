@@ -249,13 +249,70 @@ static struct table_text leading_place(struct rollup *directories, uint64_t belo
 	return place;
 }
 
+/* Returns the name of a directory up to and with the component after `length` bytes, which are
+ * those of `above`; empty if there is none, or it is elsewhere. */
+static struct table_text below(struct table_text name, struct table_text above)
+{
+	const size_t length = above.length;
+	const char *end;
+
+	if (name.length < length + 2 || (length && memcmp(name.bytes, above.bytes, length) != 0) ||
+	    name.bytes[length] != '/')
+		return (struct table_text) { NULL, 0 };
+	end = memchr(name.bytes + length + 1, '/', name.length - length - 1);
+	return (struct table_text) { name.bytes, end ? (size_t)(end - name.bytes) : name.length };
+}
+
+static bool is_same(struct table_text a, struct table_text b)
+{
+	return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
+}
+
+/* Returns the directory below `above` with more than half of all metadata time; empty if there is
+ * none. First the majority vote of Boyer and Moore, with times as weights, finds a candidate. */
+static struct table_text leading_below(struct rollup *directories, struct table_text above,
+				       uint64_t all_ns)
+{
+	struct table_text candidate = { NULL, 0 };
+	uint64_t lead_ns = 0, own_ns = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t group = 0; group < directories->count; group++) {
+			const struct tally *tally = rollup_tally(directories, group, IO_METADATA);
+			const uint64_t time_ns = tally->time.measure;
+			const struct table_text name =
+				below(rollup_name(directories, group), above);
+
+			if (!name.length)
+				continue;
+			if (pass)
+				own_ns += is_same(name, candidate) ? time_ns : 0;
+			else if (is_same(name, candidate))
+				lead_ns += time_ns;
+			else if (time_ns <= lead_ns)
+				lead_ns -= time_ns;
+			else
+				candidate = name, lead_ns = time_ns - lead_ns;
+		}
+	return own_ns > all_ns / 2 ? candidate : (struct table_text) { NULL, 0 };
+}
+
 struct table_text access_metadata_place(const struct results *results)
 {
-	const struct tally *tally;
+	struct rollup *directories;
+	struct table_text place = { NULL, 0 }, next = place;
+	uint64_t all_ns = 0;
 
 	if (!results->job)
-		return (struct table_text) { NULL, 0 };
-	return leading_place(results_state(results, &analysis_access), UINT64_MAX, &tally);
+		return place;
+	directories = results_state(results, &analysis_access);
+	for (uint32_t group = 0; group < directories->count; group++)
+		all_ns += rollup_tally(directories, group, IO_METADATA)->time.measure;
+	do {
+		place = next;
+		next = leading_below(directories, place, all_ns);
+	} while (next.length);
+	return place;
 }
 
 static void add_calls(struct strbuf *note, const struct job *job)

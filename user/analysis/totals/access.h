@@ -20,8 +20,8 @@ enum access_column {
 
 /* Returns the run's I/O time from the finished table; 0: unknown. */
 uint64_t access_io_ns(const struct table *access);
-/* Returns the directory with the most metadata time; empty if no directory has a name. Valid until
- * the next call. */
+/* Returns the lowest directory with more than half of the metadata time, those below it included;
+ * empty if there is none. */
 struct table_text access_metadata_place(const struct results *results);
 
 #endif
