@@ -92,9 +92,10 @@ TEST(test_metadata_place)
 	}
 	made_finish(&made, 10, END);
 	report = made_report(&made.reader, 1);
-	check_text(report, "findings", find_row(report, "findings", "id", "metadata-heavy"), "says",
-		   "2,400 metadata calls took 250 ms, reads, writes and faults 0 ns; fstat leads "
-		   "with 2,400 calls, 0 calls failed; most time in /data/set");
+	check_text(
+		report, "findings", find_row(report, "findings", "id", "metadata-heavy"), "says",
+		"2,400 metadata calls took 250 ms, reads, writes and faults 0 ns; newfstatat leads "
+		"with 2,400 calls, 0 calls failed; most time in /data/set");
 	report_free(report);
 	made_close(&made);
 }
