@@ -107,9 +107,7 @@ static int queue_texts(struct trace_writer *writer, enum text_sort sort)
 /* Strings are queued before any row that may refer to them. */
 static int queue_strings(struct trace_writer *writer)
 {
-	int err = queue_texts(writer, TEXT_NAME);
-
-	return err ? err : queue_texts(writer, TEXT_ARGS);
+	return queue_texts(writer, TEXT_NAME) ?: queue_texts(writer, TEXT_ARGS);
 }
 
 /* Takes the rows of an open block and empties it. */
@@ -585,12 +583,11 @@ int trace_writer_open(struct trace_writer **result, int fd, const struct trace_h
 	header_pack_copy(&writer->header_copy, header);
 	worker_queue(&writer->worker, &job);
 	err = worker_wait(&writer->worker);
-	if (err) {
+	if (err)
 		trace_writer_close(writer);
-		return err;
-	}
-	*result = writer;
-	return 0;
+	else
+		*result = writer;
+	return err;
 }
 
 void trace_writer_close(struct trace_writer *writer)
