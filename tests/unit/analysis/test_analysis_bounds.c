@@ -203,7 +203,7 @@ TEST(test_pairs)
 	assert_int_equal(sum_of(report, "files", "processes"), EVERYBODY * EVERYBODY);
 	assert_null(report_table(report, "files")->note);
 	report_free(report);
-	report = report_within(&made, 10 << 18);
+	report = report_within(&made, 11 << 18);
 	assert_int_equal(report_table(report, "files")->row_count, EVERYBODY);
 	assert_int_equal(sum_of(report, "files", "read.bytes"), 10 * reads);
 	assert_true(sum_of(report, "files", "pattern.consecutive") > 0);
