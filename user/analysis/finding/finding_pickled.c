@@ -9,7 +9,7 @@
 #include "analysis/processes/threads.h"
 
 struct pickled {
-	uint64_t time_ns;
+	uint64_t time_ns, samples;
 	double share;
 };
 
@@ -18,11 +18,15 @@ static const struct table_column evidence_columns[] = {
 	       "CPU time on the critical path in pickling, sending, receiving and unpickling, of "
 	       "one "
 	       "main thread on average, with waits for a CPU"),
+	FACT(pickled, samples, "samples", COUNT, "CPU samples that say so"),
 	FACT(pickled, share, "share", SHARE, "its share of the CPU time on the critical path"),
 };
 
 THRESHOLD(PICKLED_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least",
 	  "a choice: the threshold of severity high");
+
+THRESHOLD(PICKLED_SAMPLES, 5, UNIT_COUNT, "CPU samples, at least",
+	  "measured: one or two are of the start of a queue");
 
 static bool ends_with(struct trace_string text, const char *end)
 {
@@ -47,7 +51,8 @@ static bool moves_objects(const struct job *job, const struct path_stack *sample
 			    stack_table_next(&job->stacks, sampled->trace, &stack, &frame);
 	     depth++)
 		for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-			if (ends_with(frame.source, files[i]))
+			if (ends_with(frame.source, files[i]) &&
+			    !ends_with(frame.function, "<module>")) /* being imported */
 				return true;
 	return false;
 }
@@ -61,7 +66,7 @@ static int find_pickled(struct findings *findings, const struct finding_rule *ru
 {
 	const struct results *results = findings->results;
 	uint64_t whole_ns, roots, computing_ns = 0, all_ns = 0, moving_ns = 0;
-	struct pickled pickled;
+	struct pickled pickled = { .samples = 0 };
 	size_t count;
 	const struct path_share *shares = critical_path_threads(results, &count, &whole_ns, &roots);
 	const struct path_stack *stacks;
@@ -71,10 +76,12 @@ static int find_pickled(struct findings *findings, const struct finding_rule *ru
 	stacks = critical_path_stacks(results, &count);
 	for (size_t i = 0; i < count; i++) {
 		all_ns += stacks[i].time_ns;
-		if (moves_objects(results->job, &stacks[i]))
-			moving_ns += stacks[i].time_ns;
+		if (!moves_objects(results->job, &stacks[i]))
+			continue;
+		moving_ns += stacks[i].time_ns;
+		pickled.samples += stacks[i].samples;
 	}
-	if (!roots)
+	if (!roots || pickled.samples < threshold(THRESHOLD_PICKLED_SAMPLES))
 		return 0;
 	pickled.share = finding_share(moving_ns, all_ns);
 	pickled.time_ns =
@@ -96,7 +103,7 @@ const struct finding_rule finding_pickled_data = {
 	.lines_path = takes_stack,
 	.lines_whole = "this CPU time",
 	FINDING_EVIDENCE(struct pickled, evidence_columns),
-	.thresholds = { &THRESHOLD_PICKLED_SHARE },
+	.thresholds = { &THRESHOLD_PICKLED_SHARE, &THRESHOLD_PICKLED_SAMPLES },
 	.title = "Processes send each other data that they pickle and copy through pipes",
 	.says = "{time_ns} ({share} of the critical path's CPU time) in pickling, sending, "
 		"receiving and unpickling",

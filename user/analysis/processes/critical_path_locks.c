@@ -51,7 +51,9 @@ void critical_path_locks_begin(struct critical_path *path)
 
 	path->branches =
 		arena_alloc(path->arena, (path->process_count + 1) * sizeof(*path->branches));
-	for (size_t i = 0; path->branches && i < path->process_count; i++) {
+	if (!path->branches)
+		path->process_count = 0;
+	for (size_t i = 0; i < path->process_count; i++) {
 		struct path_branch *branch = &path->branches[i];
 		const uint32_t parent = processes[i].parent;
 
