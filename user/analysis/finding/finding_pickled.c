@@ -2,11 +2,11 @@
 /* The finding on data that Python's processes send each other. */
 #include "analysis/finding/finding_made.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/threads.h"
+#include "base/map.h"
 
 struct pickled {
 	uint64_t time_ns, samples;
@@ -19,7 +19,7 @@ static const struct table_column evidence_columns[] = {
 	       "one "
 	       "main thread on average, with waits for a CPU"),
 	FACT(pickled, samples, "samples", COUNT, "CPU samples that say so"),
-	FACT(pickled, share, "share", SHARE, "its share of the CPU time on the critical path"),
+	FACT(pickled, share, "share", SHARE, "share of the critical path's CPU time"),
 };
 
 THRESHOLD(PICKLED_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least",
@@ -62,32 +62,87 @@ static bool takes_stack(const struct job *job, const void *evidence, const struc
 	return evidence && moves_objects(job, stack);
 }
 
-static int find_pickled(struct findings *findings, const struct finding_rule *rule)
+static uint64_t key_of(uint32_t process, uint32_t tid)
 {
-	const struct results *results = findings->results;
-	uint64_t whole_ns, roots, computing_ns = 0, all_ns = 0, moving_ns = 0;
-	struct pickled pickled = { .samples = 0 };
+	return (uint64_t)process << 32 | tid;
+}
+
+/* CPU time of a thread on the path, by its samples. */
+struct thread_samples {
+	uint64_t all_ns, moving_ns;
+};
+
+/* Sums up the samples by thread, in the order of the shares. */
+static void add_samples(const struct results *results, const struct map *numbers,
+			struct thread_samples *sampled, struct pickled *pickled)
+{
+	size_t count;
+	const struct path_stack *stacks = critical_path_stacks(results, &count);
+	uint64_t all_ns = 0, moving_ns = 0;
+
+	for (; count; count--, stacks++) {
+		const uint64_t key = key_of(stacks->process, stacks->tid);
+		const uint64_t *number = map_find(numbers, &key);
+
+		all_ns += stacks->time_ns;
+		if (number)
+			sampled[*number].all_ns += stacks->time_ns;
+		if (!moves_objects(results->job, stacks))
+			continue;
+		moving_ns += stacks->time_ns;
+		pickled->samples += stacks->samples;
+		if (number)
+			sampled[*number].moving_ns += stacks->time_ns;
+	}
+	pickled->share = finding_share(moving_ns, all_ns);
+}
+
+/* Two processes that send and receive wait for each other again and again, too briefly for the path
+ * to follow: the pipe waits of a thread belong to what it does otherwise. */
+static void sum_up(const struct results *results, struct arena *arena, struct pickled *pickled)
+{
+	uint64_t whole_ns, roots;
 	size_t count;
 	const struct path_share *shares = critical_path_threads(results, &count, &whole_ns, &roots);
-	const struct path_stack *stacks;
+	struct thread_samples *sampled = arena_alloc(arena, (count + 1) * sizeof(*sampled));
+	struct map numbers;
+	double time_ns = 0;
 
-	for (size_t i = 0; i < count; i++)
-		computing_ns += shares[i].parts[THREAD_CPU] + shares[i].parts[THREAD_RUNNABLE];
-	stacks = critical_path_stacks(results, &count);
+	map_init_in(&numbers, arena, 1, 1);
 	for (size_t i = 0; i < count; i++) {
-		all_ns += stacks[i].time_ns;
-		if (!moves_objects(results->job, &stacks[i]))
-			continue;
-		moving_ns += stacks[i].time_ns;
-		pickled.samples += stacks[i].samples;
+		const uint64_t key = key_of(shares[i].process, shares[i].tid);
+		bool added;
+		uint64_t *number = map_add(&numbers, &key, &added);
+
+		if (number)
+			*number = i;
 	}
-	if (!roots || pickled.samples < threshold(THRESHOLD_PICKLED_SAMPLES))
-		return 0;
-	pickled.share = finding_share(moving_ns, all_ns);
-	pickled.time_ns =
-		finding_least(computing_ns / roots * pickled.share, findings->duration_ns);
-	if (!finding_is_of_run(findings, pickled.time_ns, THRESHOLD_PICKLED_SHARE))
-		return 0;
+	if (!sampled || !roots)
+		return;
+	add_samples(results, &numbers, sampled, pickled);
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t *parts = shares[i].parts;
+
+		time_ns +=
+			(double)(parts[THREAD_CPU] + parts[THREAD_RUNNABLE] + parts[THREAD_PIPE]) *
+			finding_share(sampled[i].moving_ns, sampled[i].all_ns);
+	}
+	pickled->time_ns = time_ns / roots;
+}
+
+static int find_pickled(struct findings *findings, const struct finding_rule *rule)
+{
+	struct pickled pickled = { .samples = 0 };
+	struct arena arena = { .bytes = 0 };
+	int status;
+
+	sum_up(findings->results, &arena, &pickled);
+	status = arena_status(&arena);
+	arena_free(&arena);
+	pickled.time_ns = finding_least(pickled.time_ns, findings->duration_ns);
+	if (status || pickled.samples < threshold(THRESHOLD_PICKLED_SAMPLES) ||
+	    !finding_is_of_run(findings, pickled.time_ns, THRESHOLD_PICKLED_SHARE))
+		return status;
 	return finding_add(findings, rule, &pickled, pickled.time_ns, TABLE_NO_UINT);
 }
 
@@ -105,18 +160,19 @@ const struct finding_rule finding_pickled_data = {
 	FINDING_EVIDENCE(struct pickled, evidence_columns),
 	.thresholds = { &THRESHOLD_PICKLED_SHARE, &THRESHOLD_PICKLED_SAMPLES },
 	.title = "Processes send each other data that they pickle and copy through pipes",
-	.says = "{time_ns} ({share} of the critical path's CPU time) in pickling, sending, "
-		"receiving and unpickling",
+	.says = "{time_ns} in pickling, sending, receiving and unpickling, {share} of the critical "
+		"path's CPU time",
 	.advice = "Pass large arrays in shared memory (torch tensors, "
 		  "multiprocessing.shared_memory), or send file names or indices and load the data "
 		  "where it is used",
 	.more = "faultline report --table critical_path TRACE",
 	.pictures = "path",
 	.rule = "Queues, pipes and pools of Python's multiprocessing pickle each object, write it "
-		"to "
-		"a pipe and read and unpickle it at the other end: an array is copied four times, "
-		"by two processes, of which one waits for the other. The cost is the CPU time for "
-		"it on the critical path, which is what the main threads do and, while one waits "
-		"for another thread of the run, what that thread does; the new memory that the "
-		"copies need costs more.",
+		"to a pipe and read and unpickle it at the other end: an array is copied four "
+		"times, "
+		"by two processes, of which one waits for the other. The cost is the time "
+		"for it on the critical path, which is what the main threads do and, while one "
+		"waits for another thread of the run, what that thread does: each thread's CPU "
+		"time, waits for a CPU and waits on pipes, in the proportion of its CPU samples. "
+		"The new memory that the copies need costs more.",
 };
