@@ -165,7 +165,7 @@ TEST(test_notes)
 	done(&made, report);
 }
 
-/* A caveat says what is recorded of files on other machines, and what is not. */
+/* A caveat lists which parts of the I/O on remote file systems are recorded. */
 TEST(test_unrecorded_servers)
 {
 	static const struct {

@@ -113,7 +113,7 @@ TEST(test_turns_of_cpu)
 	done(&made, report);
 }
 
-/* Of a stranger, what it does is unknown; the wait is reported once. */
+/* The holder is outside the run, so its work is unknown; the wait is reported once. */
 TEST(test_stranger)
 {
 	struct made_trace made;

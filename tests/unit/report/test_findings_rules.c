@@ -100,7 +100,7 @@ TEST(test_metadata_place)
 	made_close(&made);
 }
 
-/* Who keeps the CPUs busy: the run itself, up to its limit or on all of them, or others. */
+/* The CPUs are busy with the run itself, up to its limit or on all of them, or with others. */
 TEST(test_starved_of)
 {
 	static const struct {

@@ -61,7 +61,7 @@ double threads_free_cpus(const struct results *results);
 /* Returns the time that a process's first thread was blocked for storage, in ns; UINT64_MAX if
  * unknown. */
 uint64_t threads_main_storage_ns(const struct results *results, uint32_t process);
-/* What identifies a thread in a table whose rows begin with it, and its columns. */
+/* The columns that identify a thread, for tables whose rows begin with them. */
 struct thread_key {
 	uint64_t pid, tid;
 	int64_t rank;

@@ -8,7 +8,7 @@
 
 /* Files on FUSE or NFS mounts were used, but requests to the servers were not recorded. */
 void mounts_say_unrecorded(struct strbuf *text, const struct results *results);
-/* Files on FILE_SYSTEM_REMOTE were used: what of them is recorded, and what is not. */
+/* Files on FILE_SYSTEM_REMOTE were used: says which parts of their I/O are recorded. */
 void mounts_say_servers(struct strbuf *text, const struct results *results);
 /* The modules of NFS were loaded during the recording: requests until they were attached to. */
 void mounts_say_unseen(struct strbuf *text, const struct results *results);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the part of the file that has the most stripes, among those that have storage. */
+/* The part of the file with the most stripes, among those that have storage. */
 struct lustre_stripes {
 	uint32_t count; /* 1 or more */
 	uint32_t bytes; /* size of a stripe, not 0 */

@@ -90,7 +90,7 @@
 	COLUMN(THREAD_TIME_IO, 18, "io", UINT, NS, FIELD(__u64, io_ns),                            \
 	       "time of the I/O operations that ended in the interval: off CPU, and on it")
 
-/* What a blocked thread waited for. */
+/* The reason why a thread was blocked. */
 #define TRACE_FIELDS_WAIT(COLUMN, HIDDEN)                                                          \
 	COLUMN(WAIT_TIME, 0, "dts", TIME, NS, HEAD(time_ns), "start")                              \
 	COLUMN(WAIT_PID, 2, "pid", UINT, NONE, HEAD(pid), "process")                               \

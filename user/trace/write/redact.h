@@ -20,7 +20,7 @@ struct redaction {
 	uint64_t key[2];
 };
 
-/* What a trace shows in place of a command line. */
+/* Replaces a command line in a trace. */
 #define REDACTED_COMMAND "(redacted)"
 
 /* Makes a random key. Returns 0 or a negative errno. */
