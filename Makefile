@@ -77,7 +77,7 @@ MONITOR_STYLES := $(HTML)/palette.css $(MONITOR)/style.css
 MONITOR_PAGE := $(BUILD)/monitor_page.c
 
 # The list of findings: their rules, by `order`.
-FINDINGS := $(wildcard user/analysis/finding/finding_*.c)
+FINDINGS := $(wildcard user/analysis/rules/*.c)
 FINDING_LIST := $(BUILD)/finding_list.c
 
 CORE_MADE := $(HTML_PAGE) $(FINDING_LIST)

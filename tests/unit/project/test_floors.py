@@ -22,6 +22,7 @@ FLOORS = [
     {"analysis/stacks"},
     {"analysis/totals"},
     {"analysis/finding", "analysis/picture"},
+    {"analysis/rules"},
     {"analysis/report"},
     {"output/base"},
     {"output/text", "output/rows", "output/tables", "output/timeline", "output/page",

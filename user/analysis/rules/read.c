@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Findings about files read with system calls; finding_mmap.c covers mappings. */
+/* Findings about files read with system calls; mmap.c covers mappings. */
 #include "analysis/finding/finding_files.h"
 #include "analysis/processes/threads.h"
 #include "analysis/totals/totals.h"
