@@ -53,6 +53,9 @@ class PathFindings(unittest.TestCase):
         self.check("pickled-data", ["sends_arrays"], ["sends_arrays", "numbers"], "sends_arrays")
 
     def test_worker_bound(self):
+        """More workers save nothing where no CPU is free: then the run is short of CPUs."""
+        if "cpu-starved" in self.findings("has_worker"):
+            self.skipTest("other programs keep the CPUs busy")
         self.check("worker-bound", ["has_worker"], ["computes"], "in compute")
 
     def test_workers_renewed(self):
