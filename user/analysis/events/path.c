@@ -56,6 +56,13 @@ bool path_begins(const char *path, size_t length, const char *start)
 	return length >= start_length && !memcmp(path, start, start_length);
 }
 
+bool path_ends(const char *path, size_t length, const char *end)
+{
+	size_t end_length = strlen(end);
+
+	return length >= end_length && !memcmp(path + length - end_length, end, end_length);
+}
+
 static size_t slot_of(const struct path_asked *asked)
 {
 	return (asked->path * 31 + asked->dir) & (SLOTS - 1);

@@ -75,7 +75,8 @@ static inline int path_memory_emit(const struct path_memory *memory, const struc
 size_t path_base(const char *path, size_t length);
 /* Returns the length of the directory part: "/a" for "/a/b", "/" for "/b", 0 for "b". */
 size_t path_directory(const char *path, size_t length);
-/* True if the path begins with `start`, byte for byte. */
+/* True if the path begins with `start`, or ends with `end`, byte for byte. */
 bool path_begins(const char *path, size_t length, const char *start);
+bool path_ends(const char *path, size_t length, const char *end);
 
 #endif

@@ -2,8 +2,7 @@
 /* The finding on data that Python's processes send each other. */
 #include "analysis/finding/finding_made.h"
 
-#include <string.h>
-
+#include "analysis/events/path.h"
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/threads.h"
 #include "base/map.h"
@@ -28,13 +27,6 @@ THRESHOLD(PICKLED_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at le
 THRESHOLD(PICKLED_SAMPLES, 5, UNIT_COUNT, "CPU samples, at least",
 	  "measured: one or two are of the start of a queue");
 
-static bool ends_with(struct trace_string text, const char *end)
-{
-	const size_t length = strlen(end);
-
-	return text.length >= length && !memcmp(text.bytes + text.length - length, end, length);
-}
-
 /* Whether a stack is in a part of multiprocessing (Python's, or PyTorch's) that moves objects. */
 static bool moves_objects(const struct job *job, const struct path_stack *sampled)
 {
@@ -51,8 +43,9 @@ static bool moves_objects(const struct job *job, const struct path_stack *sample
 			    stack_table_next(&job->stacks, sampled->trace, &stack, &frame);
 	     depth++)
 		for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-			if (ends_with(frame.source, files[i]) &&
-			    !ends_with(frame.function, "<module>")) /* being imported */
+			if (path_ends(frame.source.bytes, frame.source.length, files[i]) &&
+			    !path_ends(frame.function.bytes, frame.function.length,
+				       "<module>")) /* being imported */
 				return true;
 	return false;
 }

@@ -58,20 +58,13 @@ static bool has_part(struct table_text path)
 	return false;
 }
 
-static bool ends_with(struct table_text path, const char *ending)
-{
-	size_t length = strlen(ending);
-
-	return path.length >= length && !memcmp(path.bytes + path.length - length, ending, length);
-}
-
 /* Python modules, their compiled files, and the directories that contain them. */
 static bool is_module(struct table_text path)
 {
 	if (!path.length)
 		return false;
 	for (size_t i = 0; i < sizeof(module_endings) / sizeof(module_endings[0]); i++)
-		if (ends_with(path, module_endings[i]))
+		if (path_ends(path.bytes, path.length, module_endings[i]))
 			return true;
 	return has_part(path);
 }
@@ -82,8 +75,9 @@ bool loaded_names_module(struct table_text path)
 {
 	size_t base = path_base(path.bytes, path.length);
 
-	return is_module(path) || (ends_with(path, ".so") && path.length - base > 3 &&
-				   memcmp(path.bytes + base, "lib", 3) != 0);
+	return is_module(path) ||
+	       (path_ends(path.bytes, path.length, ".so") && path.length - base > 3 &&
+		memcmp(path.bytes + base, "lib", 3) != 0);
 }
 
 /* Whether the path starts with one of `roots` or is that directory itself. */
@@ -109,7 +103,7 @@ bool loaded_is(struct table_text path)
 		return false;
 	if (has_root(path))
 		return true;
-	if (is_module(path) || ends_with(path, ".so"))
+	if (is_module(path) || path_ends(path.bytes, path.length, ".so"))
 		return true;
 	base = path_base(path.bytes, path.length);
 	return memmem(path.bytes + base, path.length - base, ".so.", 4);
@@ -118,8 +112,9 @@ bool loaded_is(struct table_text path)
 /* Whether only the file's extension makes it a module. */
 static bool is_source_alone(struct table_text path)
 {
-	return (ends_with(path, ".py") || ends_with(path, ".pyi")) && !has_root(path) &&
-	       !has_part(path);
+	return (path_ends(path.bytes, path.length, ".py") ||
+		path_ends(path.bytes, path.length, ".pyi")) &&
+	       !has_root(path) && !has_part(path);
 }
 
 bool loaded_in_is_module(const struct file_table *files, struct table_text path)
