@@ -219,9 +219,9 @@ class Choice(unittest.TestCase):
         self.assertGreater(len(self.samples(recording.trace)), 0)
 
     def test_flight_recorder(self):
-        done = harness.faultline("run", "--flight", "1M", "--stacks", "python", "true")
+        done = harness.faultline("run", "--flight", "1M", "--stacks", "native", "true")
         self.assertEqual(done.returncode, 125)
-        self.assertIn(b"--stacks python", done.stderr)
+        self.assertIn(b"--stacks native", done.stderr)
 
     def test_running_process(self):
         """The interpreter of a process that already ran is found, too."""

@@ -234,17 +234,46 @@ TEST(test_stacks)
 	take(&fixture, RECORD_SAMPLE, &sample, sizeof(sample));
 	check_rows(&fixture, 2, 2, 2);
 	/* Another line of the same function, called from the same place. */
-	stack.stack.id = 7;
+	stack.stack.id = sample.stack = 7;
 	stack.frames[0].instruction = 2;
 	take(&fixture, RECORD_STACK, &stack, sizeof(stack));
-	check_rows(&fixture, 3, 3, 2);
+	check_rows(&fixture, 2, 2, 2);
+	take(&fixture, RECORD_SAMPLE, &sample, sizeof(sample));
+	check_rows(&fixture, 3, 3, 3);
 	/* A sample waits for its stack, but not for ever. */
 	sample.stack = 8;
 	take(&fixture, RECORD_SAMPLE, &sample, sizeof(sample));
 	decoder_settle(fixture.decoder, false);
-	check_rows(&fixture, 3, 3, 2);
-	decoder_settle(fixture.decoder, true);
 	check_rows(&fixture, 3, 3, 3);
+	decoder_settle(fixture.decoder, true);
+	check_rows(&fixture, 3, 3, 4);
+	tear_down(&fixture);
+}
+
+/* Each trace of a recording has all rows that its samples need, under ids of their own. */
+TEST(test_stacks_of_parts)
+{
+	const struct code_record code = code_record(0x1000, "f");
+	struct stack_record stack = stack_record(5, 0x1000, 0x1000);
+	struct event_sample sample = { .stack = 5 };
+	struct fixture fixture;
+	struct stack_ids last;
+
+	set_up(&fixture);
+	take(&fixture, RECORD_FRAME, &code, CODE_BYTES);
+	take(&fixture, RECORD_STACK, &stack, sizeof(stack));
+	for (uint32_t part = 1; part <= 2; part++) {
+		take(&fixture, RECORD_SAMPLE, &sample, sizeof(sample));
+		take(&fixture, RECORD_SAMPLE, &sample, sizeof(sample));
+		check_rows(&fixture, 2 * part, 2 * part, 2 * part);
+		last = decoder_last_stacks(fixture.decoder);
+		assert_int_equal(last.frame, 2 * part);
+		assert_int_equal(last.stack, 2 * part);
+		assert_int_equal(decoder_stack(fixture.decoder, 0, 0, 5), 2 * part);
+		decoder_write_to(fixture.decoder, fixture.writer);
+	}
+	decoder_continue_stacks(fixture.decoder, (struct stack_ids) { 10, 20 });
+	assert_int_equal(decoder_stack(fixture.decoder, 0, 0, 5), 22);
 	tear_down(&fixture);
 }
 
@@ -275,6 +304,7 @@ TEST(test_hostile_stacks)
 	check(&fixture, RECORD_STACK, 0, 2);
 	stack.stack.count = 2;
 	take(&fixture, RECORD_STACK, &stack, sizeof(stack));
+	decoder_stack(fixture.decoder, 0, 0, 1);
 	check_rows(&fixture, 1, 2, 0); /* both frames are unknown */
 	tear_down(&fixture);
 }
@@ -298,6 +328,7 @@ TEST(test_generations_of_stacks)
 	}
 	assert_int_equal(generation, 1);
 	take(&fixture, RECORD_STACK, &stack, sizeof(stack));
+	assert_int_equal(decoder_stack(fixture.decoder, 0, 0, 1), 2);
 	check_rows(&fixture, 2, 2, 0); /* two lines of "f", known from before */
 	for (code.frame.generation = 1; generation < 2 && codes++ < 2000000;) {
 		code.frame.code += 16;
@@ -306,6 +337,7 @@ TEST(test_generations_of_stacks)
 	assert_int_equal(generation, 2);
 	stack.stack.id = 2;
 	take(&fixture, RECORD_STACK, &stack, sizeof(stack)); /* of a generation that is gone */
+	assert_int_equal(decoder_stack(fixture.decoder, 0, 0, 2), 0);
 	check_rows(&fixture, 2, 2, 0);
 	tear_down(&fixture);
 }

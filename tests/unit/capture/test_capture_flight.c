@@ -41,7 +41,7 @@ static void open_filled(struct filled *filled)
 	filled->header.tool = filled->header.host = filled->header.mode = "x";
 	filled->header.page_bytes = 4096;
 	filled->header.operations = calls_operations(&filled->header.operation_count);
-	flight_ring_open(&filled->ring, 1 << 20, 2, &filled->header);
+	flight_ring_open(&filled->ring, 1 << 20, 2, &filled->header, NULL);
 }
 
 static void cut(struct filled *filled)

@@ -168,6 +168,7 @@ size_t decoder_add_stripes(struct decoder *decoder)
 void decoder_write_to(struct decoder *decoder, struct trace_writer *writer)
 {
 	decoder->writer = writer;
+	python_frames_begin_part(decoder->frames);
 }
 
 void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *context)
@@ -179,6 +180,28 @@ void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *cont
 void decoder_share_generation(struct decoder *decoder, volatile uint32_t *generation_out)
 {
 	python_frames_share_generation(decoder->frames, generation_out);
+}
+
+uint32_t decoder_stack(struct decoder *decoder, unsigned int ring, uint64_t time_ns, uint32_t id)
+{
+	const struct kept_stack *stack =
+		python_frames_rows(decoder->frames, decoder->writer, ring, time_ns, id);
+
+	return stack ? stack->row : 0;
+}
+
+struct stack_ids decoder_last_stacks(const struct decoder *decoder)
+{
+	struct stack_ids last;
+
+	python_frames_last(decoder->frames, &last.frame, &last.stack);
+	return last;
+}
+
+void decoder_continue_stacks(struct decoder *decoder, struct stack_ids last)
+{
+	python_frames_continue(decoder->frames, last.frame, last.stack);
+	decoder->exits_have_rows = true;
 }
 
 int decoder_unwind(struct decoder *decoder, struct unwinder *unwinder)

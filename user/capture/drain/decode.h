@@ -15,7 +15,7 @@ struct decoder;
 int decoder_open(struct decoder **decoder, struct trace_writer *writer, unsigned int rings,
 		 unsigned int page_bytes);
 void decoder_close(struct decoder *decoder); /* NULL is fine */
-/* Continues with another trace. */
+/* Continues with another trace, which gets its own rows of stacks. */
 void decoder_write_to(struct decoder *decoder, struct trace_writer *writer);
 
 /* Code that a process has mapped from a file, which it may run for the first time. */
@@ -47,6 +47,18 @@ void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *cont
 /* Sets where the kernel side reads which code objects and stacks are remembered: see
  * python/frames.h. */
 void decoder_share_generation(struct decoder *decoder, volatile uint32_t *generation_out);
+/* Returns a stack's id in rows, which are appended if they are new, from its id in records; 0: it
+ * is unknown. */
+uint32_t decoder_stack(struct decoder *decoder, unsigned int ring, uint64_t time_ns, uint32_t id);
+
+struct stack_ids {
+	uint32_t frame, stack; /* in rows */
+};
+
+/* Returns the highest ids so far. */
+struct stack_ids decoder_last_stacks(const struct decoder *decoder);
+/* Gives new rows ids above these. Records of exits have ids of rows then. */
+void decoder_continue_stacks(struct decoder *decoder, struct stack_ids last);
 
 /* Has the native stacks of samples unwound. The caller owns the unwinder. Returns 0 or -ENOMEM. */
 struct unwinder;

@@ -153,7 +153,8 @@ static bool write_exec(struct decoder *decoder, struct waiting_exec *exec, bool 
  * holds back the later ones. */
 static bool write_sample(struct decoder *decoder, struct waiting_sample *sample, bool wait)
 {
-	uint32_t stack = python_frames_stack(decoder->frames, sample->stack);
+	uint32_t stack =
+		decoder_stack(decoder, sample->ring, sample->row[SAMPLE_TIME], sample->stack);
 
 	if (sample->stack && !stack) {
 		if (!wait)
@@ -319,7 +320,10 @@ static void take_exit(struct decoder *decoder, unsigned int ring, const void *re
 	uint64_t row[EXIT_COLUMNS];
 
 	TRACE_COLUMNS(EXIT, COPY)
-	row[EXIT_STACK] = python_frames_stack(decoder->frames, event->stack);
+	row[EXIT_STACK] =
+		decoder->exits_have_rows
+			? event->stack
+			: decoder_stack(decoder, ring, event->header.time_ns, event->stack);
 	trace_writer_append(decoder->writer, TRACE_EXIT, ring, row);
 }
 
@@ -335,7 +339,7 @@ static void take_frame(struct decoder *decoder, unsigned int ring, const void *r
 
 static void take_stack(struct decoder *decoder, unsigned int ring, const void *record)
 {
-	python_frames_take_stack(decoder->frames, decoder->writer, ring, record);
+	python_frames_take_stack(decoder->frames, record);
 }
 
 static void take_sample(struct decoder *decoder, unsigned int ring, const void *record)

@@ -60,6 +60,7 @@ struct decoder {
 	struct python_frames *frames;
 	struct unwinder *unwinder;     /* NULL: stacks are those of Python only */
 	struct native_samples *native; /* the same */
+	bool exits_have_rows;	       /* see decoder_continue_stacks */
 	struct file_choice *choice;    /* NULL: all files are kept */
 	struct event_file **striped;   /* records of files on Lustre: see decoder_add_stripes */
 	size_t striped_count, striped_room;

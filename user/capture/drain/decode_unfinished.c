@@ -58,7 +58,8 @@ void decoder_read_unfinished(struct decoder *decoder, struct python_live *live)
 		struct waiting_sample *sample = &decoder->unfinished[i].sample;
 
 		sample->row[SAMPLE_FLAGS] |= threads ? threads[i].flags : TRACE_SAMPLE_UNREAD;
-		sample->row[SAMPLE_STACK] = python_frames_stack(decoder->frames, sample->stack);
+		sample->row[SAMPLE_STACK] = decoder_stack(decoder, sample->ring,
+							  sample->row[SAMPLE_TIME], sample->stack);
 		trace_writer_append(decoder->writer, TRACE_SAMPLE, sample->ring, sample->row);
 	}
 	free(threads);

@@ -33,7 +33,6 @@ struct native_samples *native_samples_make(struct unwinder *unwinder, struct pyt
 		return NULL;
 	samples->unwinder = unwinder;
 	samples->frames = frames;
-	python_frames_keep(frames);
 	return samples;
 }
 
@@ -92,7 +91,7 @@ static uint32_t native_row(struct native_samples *samples, struct trace_writer *
 /* Fills in the row's stack. */
 static void put_stack(struct native_samples *samples, struct trace_writer *writer,
 		      struct waiting_sample *sample, const struct unwound *unwound,
-		      const struct kept_frames *python)
+		      const struct kept_stack *python)
 {
 	uint32_t frames[UNWIND_FRAMES_MAX], flags[UNWIND_FRAMES_MAX];
 	uint32_t mixed[UNWIND_FRAMES_MAX + PYTHON_FRAMES_MAX], stack = 0;
@@ -131,11 +130,13 @@ static bool settle_first(struct native_samples *samples, struct trace_writer *wr
 			 uint64_t end_ns)
 {
 	struct waiting_sample *sample = &samples->waiting[samples->first % UNWIND_SLOTS];
-	const struct kept_frames *python;
+	const struct kept_stack *python;
 	struct unwound unwound = { .count = 0 };
 
 	python_frames_make_room(samples->frames);
-	python = sample->stack ? python_frames_kept(samples->frames, sample->stack) : NULL;
+	python = sample->stack ? python_frames_rows(samples->frames, writer, sample->ring,
+						    sample->row[SAMPLE_TIME], sample->stack)
+			       : NULL;
 	if (sample->stack && !python) {
 		if (!wait && samples->end - samples->first < UNWIND_SLOTS / 2)
 			return false;

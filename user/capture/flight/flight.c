@@ -411,7 +411,7 @@ int flight_open(struct flight **out, struct session *session, const struct fligh
 	if (!flight->triggers || (options->trigger_count && cgroups_open(&flight->cgroups, NULL)))
 		goto fail;
 	flight_ring_open(&flight->ring, options->bytes, session_lane_count(session),
-			 &options->header);
+			 &options->header, session_stack_generation(session));
 	err = -pthread_create(&flight->thread, NULL, write_thread, flight);
 	if (err)
 		goto fail;

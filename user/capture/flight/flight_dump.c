@@ -156,6 +156,12 @@ static uint64_t move_string(struct dump *dump, struct trace_reader *reader, cons
 		       : trace_writer_args(dump->writer, string.bytes, string.length);
 }
 
+/* Descriptions of stacks belong to all rows of their segment, whatever their time. */
+static bool is_of_stacks(enum trace_kind kind)
+{
+	return kind == TRACE_FRAME || kind == TRACE_STACK;
+}
+
 /* Appends the rows of the block read last, except those outside the period. */
 static void move_rows(struct dump *dump, struct trace_reader *reader,
 		      const struct trace_block_info *info)
@@ -165,7 +171,8 @@ static void move_rows(struct dump *dump, struct trace_reader *reader,
 
 	for (size_t i = 0; i < info->rows; i++) {
 		uint64_t end_ns = row_end(reader, info->kind, i);
-		bool inside = end_ns >= dump->snapshot->from_ns && end_ns <= dump->snapshot->to_ns;
+		bool inside = is_of_stacks(info->kind) || (end_ns >= dump->snapshot->from_ns &&
+							   end_ns <= dump->snapshot->to_ns);
 
 		for (size_t c = 0; c < schema->column_count; c++) {
 			row[c] = trace_reader_column(reader, c)[i];
@@ -243,7 +250,7 @@ static int count_before(struct dump *dump, const struct flight_segment *segment)
 	for (size_t i = 0; !err && i < trace_reader_block_count(reader); i++) {
 		const struct trace_block_info *info = trace_reader_block_info(reader, i);
 
-		if (info->start >= from_ns)
+		if (info->start >= from_ns || is_of_stacks(info->kind))
 			continue;
 		err = read_block(reader, i);
 		for (size_t row = 0; !err && row < info->rows; row++)
@@ -384,6 +391,16 @@ static int count_all_before(struct dump *dump)
 	return err;
 }
 
+static struct stack_ids last_stacks(const struct flight_snapshot *snapshot)
+{
+	struct stack_ids last = { 0 };
+
+	for (size_t i = 0; i < snapshot->count; i++)
+		if (snapshot->segments[i]->last_stacks.stack)
+			last = snapshot->segments[i]->last_stacks;
+	return last;
+}
+
 static int write_trace(struct dump *dump, const struct trace_header *header, const char *reason,
 		       int fd, struct flight_written *written)
 {
@@ -401,6 +418,8 @@ static int write_trace(struct dump *dump, const struct trace_header *header, con
 	if (!err)
 		err = decoder_open(&dump->decoder, dump->writer, snapshot->lanes,
 				   dump->sums.page_bytes);
+	if (!err)
+		decoder_continue_stacks(dump->decoder, last_stacks(snapshot));
 	if (!err)
 		err = take_all(dump);
 	return err ? err : end_trace(dump, &own, written);

@@ -72,8 +72,11 @@ static void try_to_open(struct flight_ring *ring)
 	struct flight_segment *segment = ring->current;
 	int err = 0;
 
-	if (!ring->decoder)
+	if (!ring->decoder) {
 		err = decoder_open(&ring->decoder, NULL, ring->lanes, ring->page_bytes);
+		if (!err)
+			decoder_share_generation(ring->decoder, ring->stack_generation);
+	}
 	if (!err)
 		err = open_trace(segment, &ring->header);
 	if (!err)
@@ -148,7 +151,7 @@ static void count_rows(struct flight_segment *segment)
 			continue;
 		written = trace_writer_rows(segment->writer, rows);
 		discarded = trace_writer_discarded(segment->writer, rows);
-		if (segment->trace)
+		if (segment->trace && decoder_has_own_rows(kind))
 			segment->events += written;
 		segment->lost[kind] += segment->trace ? discarded : written + discarded;
 	}
@@ -159,6 +162,8 @@ static void close_segment(struct flight_ring *ring, struct flight_segment *segme
 	int err;
 
 	if (segment->writer) {
+		decoder_settle(ring->decoder, true);
+		segment->last_stacks = decoder_last_stacks(ring->decoder);
 		err = finish(segment, ring->header.operation_count);
 		if (err)
 			report_failure(ring, err);
@@ -183,7 +188,7 @@ static size_t bytes_of(const struct flight_segment *segment)
 /* --- the ring --- */
 
 void flight_ring_open(struct flight_ring *ring, size_t bytes, unsigned int lanes,
-		      const struct trace_header *header)
+		      const struct trace_header *header, volatile uint32_t *stack_generation)
 {
 	memset(ring, 0, sizeof(*ring));
 	flight_names_init(&ring->names);
@@ -193,6 +198,7 @@ void flight_ring_open(struct flight_ring *ring, size_t bytes, unsigned int lanes
 	ring->header = *header;
 	ring->header.mount_count = 0;
 	ring->lanes = lanes;
+	ring->stack_generation = stack_generation;
 }
 
 void flight_ring_close(struct flight_ring *ring)
@@ -219,15 +225,31 @@ void flight_ring_lose(struct flight_ring *ring, unsigned int kind, uint64_t coun
 		ring->current->lost[kind] += count;
 }
 
+/* An exit gets its stack's id in rows: the one in records means nothing later. */
+static void keep_record(struct flight_ring *ring, struct flight_segment *segment, unsigned int lane,
+			const struct event_header *record)
+{
+	struct event_exit exit;
+
+	if (record->kind == RECORD_EXIT) {
+		exit = *(const struct event_exit *)record;
+		exit.stack = segment->writer ? decoder_stack(ring->decoder, lane, record->time_ns,
+							     exit.stack)
+					     : 0;
+		record = &exit.header;
+	}
+	segment->records.incomplete = false;
+	flight_records_add(&segment->records, lane, record, record->size);
+	segment->lost[record->kind] += segment->records.incomplete;
+}
+
 void flight_ring_take(struct flight_ring *ring, unsigned int lane,
 		      const struct event_header *record)
 {
 	struct flight_segment *segment = current(ring);
 
 	if (segment && flight_record_has_state(record)) {
-		segment->records.incomplete = false;
-		flight_records_add(&segment->records, lane, record, record->size);
-		segment->lost[record->kind] += segment->records.incomplete;
+		keep_record(ring, segment, lane, record);
 	} else if (segment && segment->writer) {
 		if (record->kind == RECORD_THROTTLE && record->time_ns > segment->end_ns)
 			segment->end_ns = record->time_ns;
@@ -272,6 +294,7 @@ bool flight_ring_look(struct flight_ring *ring, uint64_t now_ns)
 	}
 	bytes = segment->records.bytes;
 	if (segment->writer) {
+		decoder_settle(ring->decoder, false);
 		if (trace_writer_tick(segment->writer, now_ns))
 			return true; /* the next one may find memory */
 		bytes += trace_writer_bytes(segment->writer);

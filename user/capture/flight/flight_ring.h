@@ -2,7 +2,7 @@
 /*
  * The most recent events of a flight recorder, in bounded memory: a list of segments, of which the
  * oldest are evicted. Each segment is a trace in memory of its own, so its frames can be copied to
- * a file, and the strings that they need come and go with it.
+ * a file, and the strings and stacks that they need come and go with it.
  */
 #ifndef FAULTLINE_FLIGHT_RING_H
 #define FAULTLINE_FLIGHT_RING_H
@@ -40,6 +40,7 @@ struct flight_segment {
 	struct op_sums sums;	       /* of operations in the trace */
 	uint64_t events;
 	uint64_t end_ns; /* of the last event to end */
+	struct stack_ids last_stacks;
 	/* Found while it was open. The exact time is unknown: a loss may have happened before. */
 	uint64_t lost[FLIGHT_LOSSES];
 };
@@ -53,17 +54,19 @@ struct flight_ring {
 	uint64_t from_ns;	 /* all events that ended later are there; 0: nothing was evicted */
 	uint64_t evicted;	 /* events */
 	uint64_t next_number;
-	struct decoder *decoder;    /* NULL: not needed yet */
+	struct decoder *decoder; /* NULL: not needed yet */
+	volatile uint32_t *stack_generation;
 	struct trace_header header; /* of the segments */
 	unsigned int page_bytes, lanes;
 	uint64_t retry_ns; /* when to try again to open a segment's trace */
 	bool failed;	   /* one could not be opened or ended, and this was logged */
 };
 
-/* `bytes` limits the memory for events. The caller owns what the header points to. The other
- * functions are called by the draining thread. */
+/* `bytes` limits the memory for events. The caller owns what the header points to. For
+ * `stack_generation`, see decoder_share_generation. The other functions are called by the draining
+ * thread. */
 void flight_ring_open(struct flight_ring *ring, size_t bytes, unsigned int lanes,
-		      const struct trace_header *header);
+		      const struct trace_header *header, volatile uint32_t *stack_generation);
 void flight_ring_close(struct flight_ring *ring); /* all zeroes is fine */
 
 /* Take a whole record of any kind but names, or slots. */

@@ -22,12 +22,16 @@ struct code {
 	size_t path_bytes, function_bytes;
 };
 
+struct kept_line {
+	const struct code *code;
+	uint32_t line; /* 0: unknown */
+};
+
 struct generation {
 	uint32_t number;
-	struct arena arena; /* what the codes point to */
+	struct arena arena; /* what the values point to */
 	struct map codes;   /* by address, and check; the value is a struct code * */
-	struct map stacks;  /* by id in records; the value is the id in rows, or the line */
-	struct map kept;    /* the same, if frames are kept; the value is a struct kept_frames * */
+	struct map stacks;  /* by id in records; a struct kept_stack *, or struct python_line * */
 };
 
 struct python_frames {
@@ -36,8 +40,7 @@ struct python_frames {
 	struct generation generations[2]; /* the current one, and the one before */
 	struct map frames;		  /* by hashes of path and function, and line */
 	struct map stacks;		  /* by caller, and frame */
-	uint32_t last_frame, last_stack;
-	bool keep;
+	uint32_t last_frame, last_stack, part;
 };
 
 static void generation_begin(struct generation *generation, uint32_t number)
@@ -45,7 +48,6 @@ static void generation_begin(struct generation *generation, uint32_t number)
 	generation->number = number;
 	map_init(&generation->codes, 2, 1);
 	map_init(&generation->stacks, 1, 1);
-	map_init(&generation->kept, 1, 1);
 }
 
 static void generation_end(struct generation *generation)
@@ -54,7 +56,6 @@ static void generation_end(struct generation *generation)
 	memset(&generation->arena, 0, sizeof(generation->arena));
 	map_free(&generation->codes);
 	map_free(&generation->stacks);
-	map_free(&generation->kept);
 }
 
 /* Returns NULL if it has ended. */
@@ -74,6 +75,7 @@ struct python_frames *python_frames_make(void)
 	generation_begin(&frames->generations[0], 0);
 	generation_begin(&frames->generations[1], 1); /* not begun: empty */
 	frames->generations[1].number = UINT32_MAX;
+	frames->part = 1;
 	map_init(&frames->frames, 3, 1);
 	map_init(&frames->stacks, 2, 1);
 	return frames;
@@ -100,11 +102,19 @@ uint32_t python_frames_generation(const struct python_frames *frames)
 	return frames->current;
 }
 
+static void forget_rows(struct python_frames *frames)
+{
+	map_free(&frames->frames);
+	map_free(&frames->stacks);
+	map_init(&frames->frames, 3, 1);
+	map_init(&frames->stacks, 2, 1);
+}
+
 void python_frames_make_room(struct python_frames *frames)
 {
 	const struct generation *current = &frames->generations[frames->current & 1];
-	size_t entries = current->codes.count + current->stacks.count + current->kept.count +
-			 frames->frames.count + frames->stacks.count;
+	size_t entries = current->codes.count + current->stacks.count + frames->frames.count +
+			 frames->stacks.count;
 	struct generation *next;
 
 	if (!frames->generation_out ||
@@ -113,11 +123,26 @@ void python_frames_make_room(struct python_frames *frames)
 	next = &frames->generations[++frames->current & 1];
 	generation_end(next);
 	generation_begin(next, frames->current);
-	map_free(&frames->frames); /* their rows remain valid */
-	map_free(&frames->stacks);
-	map_init(&frames->frames, 3, 1);
-	map_init(&frames->stacks, 2, 1);
+	forget_rows(frames); /* they remain valid */
 	*frames->generation_out = frames->current;
+}
+
+void python_frames_begin_part(struct python_frames *frames)
+{
+	frames->part++;
+	forget_rows(frames);
+}
+
+void python_frames_last(const struct python_frames *frames, uint32_t *frame, uint32_t *stack)
+{
+	*frame = frames->last_frame;
+	*stack = frames->last_stack;
+}
+
+void python_frames_continue(struct python_frames *frames, uint32_t frame, uint32_t stack)
+{
+	frames->last_frame = frame;
+	frames->last_stack = stack;
 }
 
 /* --- code objects --- */
@@ -284,7 +309,7 @@ static bool is_entry(const struct event_stack *event, uint32_t i)
 /* Names the frames of a stack, the innermost first, and returns their number. Sets the bits of
  * those that C has called. */
 static size_t name_frames(const struct generation *generation, const struct event_stack *event,
-			  struct python_line lines[PYTHON_FRAMES_MAX], uint64_t entries[2])
+			  struct kept_line lines[PYTHON_FRAMES_MAX], uint64_t entries[2])
 {
 	size_t count = 0;
 
@@ -300,11 +325,17 @@ static size_t name_frames(const struct generation *generation, const struct even
 		if (line == PYTHON_LINE_NONE) /* before the function's first line */
 			line = code->lines.first_line;
 		entries[count / 64] |= (uint64_t)is_entry(event, i) << count % 64;
-		lines[count++] =
-			(struct python_line) { code->path, code->function, code->path_bytes,
-					       code->function_bytes, line > 0 ? line : 0 };
+		lines[count++] = (struct kept_line) { code, line > 0 ? line : 0 };
 	}
 	return count;
+}
+
+static struct python_line text_of(const struct kept_line *line)
+{
+	const struct code *code = line->code;
+
+	return (struct python_line) { code->path, code->function, code->path_bytes,
+				      code->function_bytes, line->line };
 }
 
 /* Returns the value of a stack that is to be set, or NULL. */
@@ -319,61 +350,51 @@ static uint64_t *add_stack(struct python_frames *frames, const struct event_stac
 	return *generation ? map_add(&(*generation)->stacks, key, &added) : NULL;
 }
 
-static void keep_frames(struct generation *generation, uint64_t id, const struct kept_frames *kept)
+void python_frames_take_stack(struct python_frames *frames, const struct event_stack *event)
 {
-	const size_t bytes = sizeof(*kept) + kept->count * sizeof(*kept->frames);
-	struct kept_frames *copy = arena_alloc(&generation->arena, bytes);
-	bool added;
-	uint64_t *entry = copy ? map_add(&generation->kept, &id, &added) : NULL;
-
-	if (!entry)
-		return;
-	memcpy(copy, kept, bytes);
-	*entry = (uintptr_t)copy;
-}
-
-void python_frames_take_stack(struct python_frames *frames, struct trace_writer *writer,
-			      unsigned int lane, const struct event_stack *event)
-{
-	uint64_t words[(sizeof(struct kept_frames) + PYTHON_FRAMES_MAX * sizeof(uint32_t)) / 8 + 1];
-	struct kept_frames *kept = (struct kept_frames *)words;
-	struct python_line lines[PYTHON_FRAMES_MAX];
+	struct kept_line lines[PYTHON_FRAMES_MAX], *copy;
 	struct generation *generation;
 	uint64_t *entry = add_stack(frames, event, &generation);
-	uint64_t time_ns = event->header.time_ns;
-	uint32_t stack = 0;
+	struct kept_stack *kept;
+	uint64_t entries[2];
+	size_t count;
 
 	if (!entry)
 		return;
-	kept->count = name_frames(generation, event, lines, kept->entries);
-	for (size_t i = kept->count; i-- > 0;) {
-		kept->frames[i] = python_frames_add(frames, writer, lane, time_ns, &lines[i]);
-		stack = python_frames_push(frames, writer, lane, time_ns, stack, kept->frames[i]);
-	}
-	*entry = stack;
-	if (frames->keep)
-		keep_frames(generation, event->id, kept);
+	count = name_frames(generation, event, lines, entries);
+	copy = arena_alloc(&generation->arena, count * sizeof(*copy));
+	kept = arena_alloc(&generation->arena, sizeof(*kept) + count * sizeof(*kept->frames));
+	if (!copy || !kept)
+		return;
+	memcpy(copy, lines, count * sizeof(*copy));
+	kept->lines = copy;
+	kept->count = count;
+	memcpy(kept->entries, entries, sizeof(entries));
+	*entry = (uintptr_t)kept;
 }
 
 void python_frames_keep_line(struct python_frames *frames, const struct event_stack *event,
 			     python_choose_fn *choose)
 {
+	struct kept_line named[PYTHON_FRAMES_MAX];
 	struct python_line lines[PYTHON_FRAMES_MAX], *kept;
 	struct generation *generation;
 	uint64_t *entry = add_stack(frames, event, &generation);
 	uint64_t entries[2];
-	size_t count = entry ? name_frames(generation, event, lines, entries) : 0;
+	size_t count = entry ? name_frames(generation, event, named, entries) : 0;
 
 	if (!count)
 		return;
+	for (size_t i = 0; i < count; i++)
+		lines[i] = text_of(&named[i]);
 	kept = arena_alloc(&generation->arena, sizeof(*kept));
 	if (kept)
 		*kept = lines[choose(lines, count)];
 	*entry = (uintptr_t)kept;
 }
 
-/* Returns what a stack's id in records stands for; 0: it is unknown. */
-static uint64_t find_stack(const struct python_frames *frames, uint32_t id)
+/* Returns what a stack's id in records stands for; NULL: it is unknown. */
+static void *find_stack(const struct python_frames *frames, uint32_t id)
 {
 	const uint64_t key[] = { id };
 
@@ -381,35 +402,32 @@ static uint64_t find_stack(const struct python_frames *frames, uint32_t id)
 		const uint64_t *entry = map_find(&frames->generations[i].stacks, key);
 
 		if (entry)
-			return *entry;
+			return (void *)(uintptr_t)*entry;
 	}
-	return 0;
+	return NULL;
 }
 
-uint32_t python_frames_stack(const struct python_frames *frames, uint32_t id)
+const struct kept_stack *python_frames_rows(struct python_frames *frames,
+					    struct trace_writer *writer, unsigned int lane,
+					    uint64_t time_ns, uint32_t id)
 {
-	return find_stack(frames, id);
+	struct kept_stack *kept = find_stack(frames, id);
+
+	if (!kept || kept->part == frames->part)
+		return kept;
+	kept->part = frames->part;
+	kept->row = 0;
+	for (size_t i = kept->count; i-- > 0;) {
+		const struct python_line line = text_of(&kept->lines[i]);
+
+		kept->frames[i] = python_frames_add(frames, writer, lane, time_ns, &line);
+		kept->row = python_frames_push(frames, writer, lane, time_ns, kept->row,
+					       kept->frames[i]);
+	}
+	return kept;
 }
 
 const struct python_line *python_frames_line(const struct python_frames *frames, uint32_t id)
 {
-	return (const struct python_line *)(uintptr_t)find_stack(frames, id);
-}
-
-void python_frames_keep(struct python_frames *frames)
-{
-	frames->keep = true;
-}
-
-const struct kept_frames *python_frames_kept(const struct python_frames *frames, uint32_t id)
-{
-	const uint64_t key[] = { id };
-
-	for (int i = 0; i < 2; i++) {
-		const uint64_t *entry = map_find(&frames->generations[i].kept, key);
-
-		if (entry)
-			return (const struct kept_frames *)(uintptr_t)*entry;
-	}
-	return NULL;
+	return find_stack(frames, id);
 }

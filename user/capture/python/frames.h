@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Turns records of code objects and stacks into rows: a frame for each line, a stack for each
- * path through frames, each once. Or keeps one line of each stack, without rows.
+ * path through frames, each once, when something first refers to it. Or keeps one line of each
+ * stack, without rows.
  *
  * What is remembered takes a bounded amount of memory. When it is full, a new generation begins:
  * the kernel side describes everything again, and the last generation is kept for records that are
@@ -29,12 +30,33 @@ uint32_t python_frames_generation(const struct python_frames *frames);
 /* Takes the record of a code object, whose table has event->table_bytes bytes. */
 void python_frames_take_code(struct python_frames *frames, const struct event_frame *event);
 
-/* Takes the record of a stack, and appends the rows that are new. */
-void python_frames_take_stack(struct python_frames *frames, struct trace_writer *writer,
-			      unsigned int lane, const struct event_stack *event);
+/* Takes the record of a stack. */
+void python_frames_take_stack(struct python_frames *frames, const struct event_stack *event);
 
-/* Returns the stack's id in rows, from its id in records; 0: it is unknown. */
-uint32_t python_frames_stack(const struct python_frames *frames, uint32_t id);
+struct kept_line;
+
+/* A stack, the innermost frame first. */
+struct kept_stack {
+	uint64_t entries[2]; /* as in struct event_stack */
+	const struct kept_line *lines;
+	uint32_t part; /* which the rows are in */
+	uint32_t row;  /* its id in rows; 0: it has no frames */
+	uint32_t count;
+	uint32_t frames[]; /* ids in rows */
+};
+
+/* Returns a stack from its id in records, and appends the rows that are new. NULL: it is unknown.
+ * Valid until there is a new generation. */
+const struct kept_stack *python_frames_rows(struct python_frames *frames,
+					    struct trace_writer *writer, unsigned int lane,
+					    uint64_t time_ns, uint32_t id);
+
+/* From now on, the rows are those of another part of the recording: the ones so far are appended
+ * again, under new ids, once something refers to them. */
+void python_frames_begin_part(struct python_frames *frames);
+/* Gets the highest ids so far, and gives new rows ids above these. */
+void python_frames_last(const struct python_frames *frames, uint32_t *frame, uint32_t *stack);
+void python_frames_continue(struct python_frames *frames, uint32_t frame, uint32_t stack);
 
 /* Texts are hostile. */
 struct python_line {
@@ -48,19 +70,6 @@ struct python_line {
 /* Begins a new generation if the current one is full. Call before each stack; what takes records
  * does so itself. */
 void python_frames_make_room(struct python_frames *frames);
-
-/* The frames of a stack, the innermost first. */
-struct kept_frames {
-	uint64_t entries[2]; /* as in struct event_stack */
-	uint32_t count;
-	uint32_t frames[]; /* ids in rows */
-};
-
-/* From now on, keeps the frames of stacks for python_frames_kept. */
-void python_frames_keep(struct python_frames *frames);
-/* Returns the frames of a stack, from its id in records, until there is a new
- * generation; NULL: it is unknown. */
-const struct kept_frames *python_frames_kept(const struct python_frames *frames, uint32_t id);
 
 /* Both return an id in rows, and append the row if it is new; 0: out of memory. */
 uint32_t python_frames_add(struct python_frames *frames, struct trace_writer *writer,

@@ -123,10 +123,11 @@ static int choose_flight(struct recording *recording)
 		against = "-o -";
 	else if (options->force)
 		against = "--force";
-	else if (options->stacks && !strcmp(options->stacks, "python"))
-		against = "--stacks python";
-	else if (options->stacks && !strcmp(options->stacks, "native"))
-		against = "--stacks native";
+	if (options->stacks && !strcmp(options->stacks, "native")) {
+		log_error("--stacks native and --flight are mutually exclusive: the flight "
+			  "recorder keeps stacks of Python only");
+		return -EINVAL;
+	}
 	if (options->include.count || options->exclude.count) {
 		log_error("--include, --exclude and --flight are mutually exclusive; filter with "
 			  "'faultline report --file'");
@@ -162,13 +163,12 @@ static int choose_redaction(struct recording *recording)
 	return err;
 }
 
-/* The flight recorder keeps no stacks. */
 static int choose_stacks(struct recording *recording)
 {
 	const char *stacks = recording->options->stacks;
 	unsigned int *layers = &recording->session_options.layers;
 
-	if (has_flight(recording) || (stacks && !strcmp(stacks, "off")))
+	if (stacks && !strcmp(stacks, "off"))
 		*layers &= ~(1u << LAYER_STACK);
 	else if (stacks)
 		*layers |= 1u << LAYER_STACK;
