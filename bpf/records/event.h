@@ -11,7 +11,6 @@
 #include "bpf/nfs/nfs_operations.h"
 #include "bpf/records/event_base.h"
 #include "bpf/records/event_call.h"
-#include "bpf/records/event_in_flight.h"
 #include "bpf/records/event_lane.h"
 #include "bpf/records/event_marker.h"
 #include "bpf/records/event_native.h"
@@ -190,6 +189,8 @@ EVENT_RECORD(event_frame, struct event_header header, FRAME, 824);
 EVENT_RECORD(event_stack, struct event_header header, STACK, 56);
 EVENT_RECORD(event_sample, struct event_header header, SAMPLE, 88);
 EVENT_RECORD(event_remote, struct event_header header, REMOTE, 104);
+
+#include "bpf/records/event_in_flight.h"
 
 /* A request followed by its only recorded bio, in one record. */
 struct event_request_single {

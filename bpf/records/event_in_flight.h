@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows that the iterator over operations in flight writes.
+ * Rows that the iterators over operations in flight and threads write. Included by event.h.
  */
 #ifndef FAULTLINE_EVENT_IN_FLIGHT_H
 #define FAULTLINE_EVENT_IN_FLIGHT_H
 
-#include "bpf/records/event_base.h"
+/* What the user side needs to read the stack of a blocked thread, and to see that it has not run
+ * since. */
+struct blocked_thread {
+	__u64 thread_pointer; /* 0: unknown */
+	__u32 tid_inside;     /* in its own PID namespace; 0: unknown */
+	__u32 runs;	      /* how often it was on a CPU, or SAMPLE_RUNS_UNKNOWN */
+};
+
+EVENT_SIZE(blocked_thread, 16);
 
 #define IN_FLIGHT_PATH_BYTES 256
 
@@ -20,10 +28,24 @@ struct event_in_flight {
 	__u32 pid, tid;
 	__u32 file; /* id; 0: none or unknown */
 	__u16 op;
-	__u16 flags;			 /* IN_FLIGHT_* */
+	__u16 flags; /* IN_FLIGHT_* */
+	struct blocked_thread blocked;
 	char path[IN_FLIGHT_PATH_BYTES]; /* path argument, if it is all that is known; may be cut */
 };
 
-EVENT_SIZE(event_in_flight, 32 + IN_FLIGHT_PATH_BYTES);
+EVENT_SIZE(event_in_flight, 48 + IN_FLIGHT_PATH_BYTES);
+
+/* A thread, as the records that it would send now. Their headers have times and ids only. */
+struct event_thread_now {
+	struct event_thread_time time; /* since its last record; time_ns 0: it was being changed */
+	struct event_wait wait;	       /* up to now; duration_ns 0: none that is an event */
+	struct blocked_thread blocked; /* of the wait */
+	__u64 process_start_ns;
+	__u64 now_ns;
+	__u32 flags; /* IN_FLIGHT_KEPT */
+	__u32 pad;
+};
+
+EVENT_SIZE(event_thread_now, 256);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How system calls block threads, and the rows of the iterator over threads.
+ * How system calls block threads.
  */
 #ifndef FAULTLINE_EVENT_THREAD_H
 #define FAULTLINE_EVENT_THREAD_H
@@ -41,16 +41,6 @@ enum {
 /* Sums of times are sent once a second, when the thread leaves its CPU. */
 #define THREAD_SEND_NS 1000000000
 
-/* A thread's times since its last record: a row of the iterator over threads. */
-struct event_thread_now {
-	__u64 from_ns; /* end of that record; 0: its sums were being changed */
-	__u64 until_ns;
-	__u64 process_start_ns;
-	__u32 pid, tid;
-	__u64 times[THREAD_STATE_COUNT]; /* settled up to until_ns */
-};
-
 EVENT_SIZE(wait_call, 4);
-EVENT_SIZE(event_thread_now, 32 + 8 * THREAD_STATE_COUNT);
 
 #endif

@@ -1,31 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Samples of operations and waits that have not ended when the recording does. Their stacks are
- * read by the user side: the memory of a task that is not the current one is out of reach here, and
- * the stack of a blocked one does not change.
+ * Samples of operations and waits that have not ended when the recording does.
  */
 #ifndef FAULTLINE_BPF_UNFINISHED_H
 #define FAULTLINE_BPF_UNFINISHED_H
 
-#include "core/pid.h"
+#include "core/blocked.h"
 #include "core/ring.h"
 #include "core/settings.h"
 #include "core/state.h"
-
-/* Fills in what the user side needs to find the thread, and to see that it has not run since. */
-static __always_inline void sample_set_thread(struct event_sample *event, struct task_struct *task)
-{
-	__u64 pid = (__u64)TASK_POINTER(task, thread_pid);
-
-	event->thread_pointer = 0;
-#ifdef __TARGET_ARCH_x86
-	event->thread_pointer = task->thread.fsbase;
-#endif
-	event->tid_inside = pid ? pid_at_level(pid, KREAD(pid, pid, level)) : 0;
-	event->runs = SAMPLE_RUNS_UNKNOWN;
-	if (bpf_core_field_exists(task->sched_info.pcount))
-		event->runs = task->sched_info.pcount;
-}
 
 /* An operation; or, if `op` is OP_NONE, a wait in the thread state `state`. */
 struct unfinished {
@@ -39,6 +22,7 @@ static __always_inline void sample_send_unfinished(struct task_state *state,
 						   const struct unfinished *unfinished)
 {
 	struct event_sample *event = ring_reserve(RECORD_SAMPLE, sizeof(*event), owner_of(task));
+	struct blocked_thread blocked;
 
 	if (!event)
 		return;
@@ -53,7 +37,10 @@ static __always_inline void sample_send_unfinished(struct task_state *state,
 	event->flags = TRACE_SAMPLE_UNFINISHED;
 	event->state = unfinished->state;
 	event->stack = 0;
-	sample_set_thread(event, task);
+	blocked = blocked_thread(task);
+	event->thread_pointer = blocked.thread_pointer;
+	event->tid_inside = blocked.tid_inside;
+	event->runs = blocked.runs;
 	ring_submit(event);
 }
 

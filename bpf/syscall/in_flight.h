@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_BPF_IN_FLIGHT_H
 #define FAULTLINE_BPF_IN_FLIGHT_H
 
+#include "core/blocked.h"
 #include "core/profile.h"
 #include "fault/vma.h"
 #include "syscall/call_args.h"
@@ -113,6 +114,7 @@ static __always_inline int in_flight_send(struct in_flight *found, struct seq_fi
 	row->file = found->key.file;
 	row->op = found->key.op;
 	row->flags = found->flags | (flight_keeps(found->task->tgid) ? IN_FLIGHT_KEPT : 0);
+	row->blocked = blocked_thread(found->task);
 	if (!found->path || !path_read_task(row->path, sizeof(row->path), found->task, found->path))
 		row->path[0] = 0;
 	bpf_seq_write(out, row, sizeof(*row));

@@ -108,6 +108,13 @@ static __always_inline void thread_sample(struct task_state *state, struct task_
 	sample_send_unfinished(state, task, &unfinished);
 }
 
+/* Whether it has had no CPU since it was blocked, and nothing has woken it. */
+static __always_inline bool thread_is_blocked(const struct thread_account *thread)
+{
+	return thread->in_ns < thread->since_ns && thread->woken_ns <= thread->since_ns &&
+	       thread->state != THREAD_RUNNABLE;
+}
+
 static __always_inline void thread_finish(struct task_state *state, struct task_struct *task)
 {
 	struct thread_account *thread = &state->thread;
@@ -117,8 +124,7 @@ static __always_inline void thread_finish(struct task_state *state, struct task_
 	/* It has no CPU: see thread_in. */
 	if (thread->in_ns < thread->since_ns && wait_is_event(thread, until_ns, task->tgid))
 		wait_send(thread, task, until_ns, woken ? 0 : TRACE_WAIT_UNFINISHED);
-	if (stack_period_ns && thread->in_ns < thread->since_ns && !woken &&
-	    thread->state != THREAD_RUNNABLE && !state->stack.sampled &&
+	if (stack_period_ns && thread_is_blocked(thread) && !state->stack.sampled &&
 	    threads_end_ns >= thread->since_ns + WAIT_MIN_NS)
 		thread_sample(state, task);
 	thread_settle_now(thread, task, threads_end_ns);
@@ -154,16 +160,20 @@ static __always_inline void thread_show(struct task_state *state, struct task_st
 	struct task_struct *leader = TASK_POINTER(task, group_leader);
 	struct thread_account *copy = scratch_get();
 	struct event_thread_now row = {
-		.until_ns = bpf_ktime_get_ns(),
 		.process_start_ns = TASK_POINTER(leader, start_time),
-		.pid = task->tgid,
-		.tid = task->pid,
+		.now_ns = bpf_ktime_get_ns(),
+		.flags = flight_keeps(task->tgid) ? IN_FLIGHT_KEPT : 0,
 	};
 
+	row.time.header.pid = row.wait.header.pid = task->tgid;
+	row.time.header.tid = row.wait.header.tid = task->pid;
 	if (copy && thread_copy(copy, &state->thread)) {
-		thread_settle_now(copy, task, row.until_ns);
-		row.from_ns = copy->from_ns;
-		__builtin_memcpy(row.times, copy->times, sizeof(row.times));
+		if (thread_is_blocked(copy) && wait_is_event(copy, row.now_ns, task->tgid)) {
+			wait_fill(&row.wait, copy, task, row.now_ns, TRACE_WAIT_UNFINISHED);
+			row.blocked = blocked_thread(task);
+		}
+		thread_settle_now(copy, task, row.now_ns);
+		thread_fill(&row.time, copy, task);
 	}
 	if (copy)
 		scratch_put(copy);

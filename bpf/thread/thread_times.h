@@ -34,24 +34,36 @@ static __always_inline void thread_begin(struct thread_account *thread, struct t
 	thread->call = WAIT_CALL_COUNT;
 }
 
+static __always_inline __u64 thread_until(const struct thread_account *thread)
+{
+	return thread->since_ns + thread->ahead_ns;
+}
+
+static __always_inline void thread_fill(struct event_thread_time *event,
+					const struct thread_account *thread,
+					struct task_struct *task)
+{
+	event->header.time_ns = thread->from_ns;
+	event->duration_ns = thread_until(thread) - thread->from_ns;
+	__builtin_memcpy(&event->cpu_ns, thread->times, sizeof(thread->times));
+	event->io_wait_ns = thread->io_wait_ns;
+	event->io_ns = thread->io_ns;
+	event->user_ns = task->utime - thread->user_ns;
+	event->system_ns = task->stime - thread->system_ns;
+}
+
 /* Sends the sums and starts new ones. */
 static __always_inline void thread_send(struct thread_account *thread, struct task_struct *task,
 					struct owner owner)
 {
-	__u64 until_ns = thread->since_ns + thread->ahead_ns;
+	__u64 until_ns = thread_until(thread);
 	struct event_thread_time *event;
 
 	if (until_ns <= thread->from_ns)
 		return;
 	event = ring_reserve(RECORD_THREAD_TIME, sizeof(*event), owner);
 	if (event) {
-		event->header.time_ns = thread->from_ns;
-		event->duration_ns = until_ns - thread->from_ns;
-		__builtin_memcpy(&event->cpu_ns, thread->times, sizeof(thread->times));
-		event->io_wait_ns = thread->io_wait_ns;
-		event->io_ns = thread->io_ns;
-		event->user_ns = task->utime - thread->user_ns;
-		event->system_ns = task->stime - thread->system_ns;
+		thread_fill(event, thread, task);
 		ring_submit(event);
 	}
 	thread->from_ns = until_ns;

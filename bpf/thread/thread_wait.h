@@ -194,15 +194,11 @@ static __always_inline bool wait_is_event(const struct thread_account *thread, _
 	       (!profile_aggregates_all() || profile_also_records(pid));
 }
 
-static __always_inline void wait_send(const struct thread_account *thread, struct task_struct *task,
-				      __u64 until_ns, __u32 flags)
+static __always_inline void wait_fill(struct event_wait *event, const struct thread_account *thread,
+				      struct task_struct *task, __u64 until_ns, __u32 flags)
 {
-	struct event_wait *event = ring_reserve(RECORD_WAIT, sizeof(*event), owner_of(task));
-	struct wait_call call;
+	struct wait_call call = wait_call(thread->call);
 
-	if (!event) /* at once: 6.1 does not know that a record checked before is not NULL */
-		return;
-	call = wait_call(thread->call);
 	event->header.time_ns = thread->since_ns;
 	event->duration_ns = until_ns - thread->since_ns;
 	event->object = wait_object(task, task_regs(task), &call);
@@ -213,6 +209,16 @@ static __always_inline void wait_send(const struct thread_account *thread, struc
 	event->owner_pid = thread->state == THREAD_LOCK ? thread->owner_pid : 0;
 	event->owner_tid = thread->state == THREAD_LOCK ? thread->owner_tid : 0;
 	event->flags = flags | (thread->flags & THREAD_NEW ? TRACE_WAIT_BEFORE : 0);
+}
+
+static __always_inline void wait_send(const struct thread_account *thread, struct task_struct *task,
+				      __u64 until_ns, __u32 flags)
+{
+	struct event_wait *event = ring_reserve(RECORD_WAIT, sizeof(*event), owner_of(task));
+
+	if (!event) /* at once: 6.1 does not know that a record checked before is not NULL */
+		return;
+	wait_fill(event, thread, task, until_ns, flags);
 	ring_submit(event);
 }
 

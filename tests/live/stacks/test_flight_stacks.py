@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Stacks in traces of the flight recorder: each is complete, whatever has been dropped."""
+import os
 import subprocess
+import time
 import unittest
 
 import harness
 from flights import Recorder
 from harness import machine
-from test_stacks import CUT, PERIOD_NS, READ_BYTES, READS, Stacks
+from test_stacks import (CUT, PERIOD_NS, READ_BYTES, READS, UNFINISHED, UNFINISHED_SAMPLE,
+                         Stacks)
 
 # Reads that take long, from two lines in turn, and enough short ones to fill the memory.
 ROUNDS = """
@@ -30,12 +33,39 @@ sys.stdin.readline()
 """
 ONE, TWO = [[6, "one"], [14, "<module>"]], [[8, "two"], [15, "<module>"]]
 
+# Threads that wait for good: for a lock, a pipe, and the other end of a FIFO.
+HANGING = """
+import os, sys, threading
+lock = threading.Lock()
+ends = os.pipe()
+ready = [threading.Event() for _ in range(3)]
+def locked():
+    ready[0].set()
+    lock.acquire()
+def piped():
+    ready[1].set()
+    os.read(ends[0], 1)
+def opened():
+    ready[2].set()
+    os.open(sys.argv[1], os.O_RDONLY)
+sys.stdin.readline()
+lock.acquire()
+for number, target in enumerate((locked, piped, opened)):
+    threading.Thread(target=target, daemon=True).start()
+    ready[number].wait()
+print("done", flush=True)
+sys.stdin.readline()
+os._exit(0)
+"""
+HANGS = {(8, "locked"): "lock", (11, "piped"): "pipe", (14, "opened"): "io",
+         (21, "<module>"): "pipe"}
+
 
 class Flight(unittest.TestCase):
-    def start(self, script, *arguments):
+    def start(self, script, *arguments, more=()):
         job = machine().start([harness.PYTHON, "-c", script, *arguments], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)
-        return job, Recorder("--flight", "1M", "-p", str(job.pid))
+        return job, Recorder("--flight", "1M", "-p", str(job.pid), *more)
 
     def test_kept(self):
         """Older events are dropped, and with them what describes their stacks."""
@@ -61,6 +91,53 @@ class Flight(unittest.TestCase):
             self.assertEqual(sample["flags"] & CUT, 0)
         text = harness.faultline("report", recorder.traces()[0], "--table", "lines")
         self.assertIn(b"in one", text.stdout)
+
+    def check_hanging(self, trace, fifo):
+        """Each thread has a sample of what it waits for, up to the end of the trace."""
+        end_ns = trace.totals["end_ns"]
+        stacks, found = Stacks(trace), {}
+        for sample in stacks.samples:
+            if sample["flags"] & UNFINISHED_SAMPLE:
+                self.assertEqual(sample["time"] + sample["dur"], end_ns)
+                self.assertEqual(sample["flags"], UNFINISHED_SAMPLE)
+                line = tuple(stacks.chain(sample["stack"])[0][1:])
+                found[line] = os.fsdecode(sample["state"])
+        self.assertEqual(found, HANGS)
+        (call,) = [row for row in trace.dicts("syscall_path") if row["flags"] & UNFINISHED]
+        self.assertEqual((call["op"], os.fsdecode(call["path"])), ("openat", fifo))
+        waits = [row for row in trace.dicts("wait") if row["time"] + row["dur"] == end_ns]
+        self.assertEqual(len(waits), 3)
+
+    def check_times(self, trace):
+        """The times of each thread follow one another without a gap."""
+        spans = {}
+        for row in trace.dicts("thread_time"):
+            spans.setdefault(row["tid"], []).append((row["time"], row["time"] + row["dur"]))
+        self.assertEqual(len(spans), 4)
+        for times in spans.values():
+            times.sort()
+            for (_, end), (begin, _) in zip(times, times[1:]):
+                self.assertEqual(begin, end)
+            self.assertGreaterEqual(times[-1][1], trace.totals["end_ns"])
+
+    def test_hanging(self):
+        """Threads that hang have a line and a state, in each trace anew."""
+        fifo = f"{machine().new_dir()}/fifo"
+        os.mkfifo(fifo)
+        job, recorder = self.start(HANGING, fifo, more=("--flight-every", "1ms"))
+        job.stdin.write("\n")
+        job.stdin.flush()
+        self.assertEqual(job.stdout.readline(), "done\n")
+        time.sleep(0.1)
+        for count in 1, 2:
+            trace = recorder.ask_and_wait(count)
+            self.check_hanging(trace, fifo)
+            self.check_times(trace)
+        job.communicate("\n", timeout=harness.LIMIT)
+        self.assertEqual(recorder.end()[0], 0)
+        report = harness.report_of(recorder.traces()[-1])
+        functions = {row["function"] for row in report["lines"]}
+        self.assertLessEqual({function for _, function in HANGS}, functions)
 
 
 if __name__ == "__main__":

@@ -34,12 +34,11 @@ static void record(struct thread_times *times, uint32_t pid, uint32_t tid, uint6
 static struct event_thread_now row(uint32_t pid, uint32_t tid, uint64_t from_ns, struct times of)
 {
 	return (struct event_thread_now) {
-		.from_ns = from_ns,
-		.until_ns = from_ns + of.cpu_ns + of.lock_ns,
+		.time = { .header = { .time_ns = from_ns, .pid = pid, .tid = tid },
+			  .cpu_ns = of.cpu_ns,
+			  .lock_ns = of.lock_ns },
 		.process_start_ns = STARTED,
-		.pid = pid,
-		.tid = tid,
-		.times = { [THREAD_CPU] = of.cpu_ns, [THREAD_LOCK] = of.lock_ns },
+		.now_ns = from_ns + of.cpu_ns + of.lock_ns,
 	};
 }
 
@@ -88,8 +87,10 @@ TEST(test_blocked_for_long)
 	settle(times, ledger, row(7, 7, 100, (struct times) { 5, 10 }));
 	assert_times(ledger, "/a", (struct times) { 5, 10 });
 	settle(times, ledger, row(7, 7, 100, (struct times) { 5, 40 }));
-	thread_times_settle(times, ledger, NULL);				 /* not read */
-	settle(times, ledger, (struct event_thread_now) { .pid = 7, .tid = 7 }); /* not readable */
+	thread_times_settle(times, ledger, NULL); /* not read */
+	settle(times, ledger,
+	       (struct event_thread_now) {
+		       .time.header = { .pid = 7, .tid = 7 } }); /* not readable */
 	assert_times(ledger, "/a", (struct times) { 5, 40 });
 	record(times, 7, 7, 100, (struct times) { 8, 60 });
 	settle(times, ledger, row(7, 7, 168, (struct times) { 1, 0 }));

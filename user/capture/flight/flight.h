@@ -17,6 +17,7 @@
 #include "trace/format/header.h"
 
 struct flight;
+struct python_live;
 
 struct flight_options {
 	uint64_t bytes;	     /* memory for events */
@@ -29,6 +30,7 @@ struct flight_options {
 	struct flight_trigger triggers[FLIGHT_TRIGGERS_MAX];
 	size_t trigger_count;
 	uint64_t slower_ns;	    /* same as session_options.flight_slower_ns */
+	struct python_live *live;   /* the caller owns it; NULL: blocked threads have no stacks */
 	struct trace_header header; /* of the recording; the caller owns what it points to */
 };
 

@@ -162,6 +162,29 @@ static bool is_of_stacks(enum trace_kind kind)
 	return kind == TRACE_FRAME || kind == TRACE_STACK;
 }
 
+/* Whether a thread sent these times after to_ns, but before its row of the snapshot, which go on
+ * from there. */
+static bool is_continued(const struct dump *dump, const uint64_t *row, uint64_t end_ns)
+{
+	const struct thread_list *threads = &dump->snapshot->threads;
+
+	for (size_t i = 0; i < threads->count; i++)
+		if (threads->rows[i].time.header.tid == row[THREAD_TIME_TID])
+			return threads->rows[i].time.header.time_ns >= end_ns;
+	return false;
+}
+
+static bool is_inside(const struct dump *dump, enum trace_kind kind, const uint64_t *row,
+		      uint64_t end_ns)
+{
+	if (is_of_stacks(kind))
+		return true;
+	if (end_ns < dump->snapshot->from_ns)
+		return false;
+	return end_ns <= dump->snapshot->to_ns ||
+	       (kind == TRACE_THREAD_TIME && is_continued(dump, row, end_ns));
+}
+
 /* Appends the rows of the block read last, except those outside the period. */
 static void move_rows(struct dump *dump, struct trace_reader *reader,
 		      const struct trace_block_info *info)
@@ -170,19 +193,16 @@ static void move_rows(struct dump *dump, struct trace_reader *reader,
 	uint64_t row[TRACE_COLUMNS_MAX];
 
 	for (size_t i = 0; i < info->rows; i++) {
-		uint64_t end_ns = row_end(reader, info->kind, i);
-		bool inside = is_of_stacks(info->kind) || (end_ns >= dump->snapshot->from_ns &&
-							   end_ns <= dump->snapshot->to_ns);
-
-		for (size_t c = 0; c < schema->column_count; c++) {
+		for (size_t c = 0; c < schema->column_count; c++)
 			row[c] = trace_reader_column(reader, c)[i];
-			if (inside && schema->columns[c].type == TRACE_STRING)
-				row[c] = move_string(dump, reader, schema->columns[c].name, row[c]);
-		}
-		if (inside)
-			trace_writer_append(dump->writer, info->kind, 0, row);
-		else
+		if (!is_inside(dump, info->kind, row, row_end(reader, info->kind, i))) {
 			op_sums_add_row(&dump->left_out, info->kind, row);
+			continue;
+		}
+		for (size_t c = 0; c < schema->column_count; c++)
+			if (schema->columns[c].type == TRACE_STRING)
+				row[c] = move_string(dump, reader, schema->columns[c].name, row[c]);
+		trace_writer_append(dump->writer, info->kind, 0, row);
 	}
 }
 
@@ -260,7 +280,25 @@ static int count_before(struct dump *dump, const struct flight_segment *segment)
 	return err;
 }
 
-/* --- operations in flight --- */
+/* --- operations and waits in flight --- */
+
+/* Samples what a blocked thread waits for; its stack is read at once: see take_in_flight. */
+static void take_sample(struct dump *dump, struct event_sample sample,
+			const struct blocked_thread *blocked)
+{
+	if (!dump->snapshot->stacks)
+		return;
+	sample.header.kind = RECORD_SAMPLE;
+	sample.header.size = sizeof(sample);
+	sample.duration_ns = dump->snapshot->to_ns - sample.header.time_ns;
+	sample.weight_ns = sample.duration_ns;
+	sample.offset = -1;
+	sample.flags = TRACE_SAMPLE_UNFINISHED;
+	sample.thread_pointer = blocked->thread_pointer;
+	sample.tid_inside = blocked->tid_inside;
+	sample.runs = blocked->runs;
+	decoder_take(dump->decoder, 0, &sample, sizeof(sample));
+}
 
 /* Takes a fault in flight as a slot, like finished faults. */
 static void take_waiting_fault(struct dump *dump, const struct event_in_flight *row)
@@ -313,21 +351,76 @@ static void take_waiting_call(struct dump *dump, const struct event_in_flight *r
 	decoder_take(dump->decoder, 0, call, call->header.size);
 }
 
-/* Takes operations in flight when the trace was requested, up to that time. */
-static void take_in_flight(struct dump *dump)
+static bool is_taken(const struct dump *dump, const struct event_in_flight *row)
+{
+	return row->flags & IN_FLIGHT_KEPT && row->start_ns < dump->snapshot->to_ns;
+}
+
+static void take_operation(struct dump *dump, const struct event_in_flight *row)
+{
+	if (row->op == OP_FAULT)
+		take_waiting_fault(dump, row);
+	else
+		take_waiting_call(dump, row);
+	if (!(row->flags & IN_FLIGHT_ASYNC))
+		take_sample(dump,
+			    (struct event_sample) {
+				    .header = { .time_ns = row->start_ns,
+						.pid = row->pid,
+						.tid = row->tid },
+				    .file = row->file,
+				    .op = row->op,
+				    .state = SAMPLE_IO,
+			    },
+			    &row->blocked);
+}
+
+static bool is_in_operation(const struct dump *dump, uint32_t tid)
 {
 	const struct in_flight_list *list = &dump->snapshot->in_flight;
 
-	for (size_t i = 0; i < list->count; i++) {
-		const struct event_in_flight *row = &list->rows[i];
+	for (size_t i = 0; i < list->count; i++)
+		if (list->rows[i].tid == tid && !(list->rows[i].flags & IN_FLIGHT_ASYNC) &&
+		    is_taken(dump, &list->rows[i]))
+			return true;
+	return false;
+}
 
-		if (!(row->flags & IN_FLIGHT_KEPT) || row->start_ns >= dump->snapshot->to_ns)
-			continue;
-		if (row->op == OP_FAULT)
-			take_waiting_fault(dump, row);
-		else
-			take_waiting_call(dump, row);
-	}
+/* Takes what a thread has done since its last record, and what it waits for. */
+static void take_thread(struct dump *dump, const struct event_thread_now *row)
+{
+	struct event_thread_time time = row->time;
+	struct event_wait wait = row->wait;
+
+	time.header.kind = RECORD_THREAD_TIME;
+	time.header.size = sizeof(time);
+	wait.header.kind = RECORD_WAIT;
+	wait.header.size = sizeof(wait);
+	if (time.header.time_ns && time.duration_ns)
+		decoder_take(dump->decoder, 0, &time, sizeof(time));
+	if (!wait.duration_ns || wait.header.time_ns >= dump->snapshot->to_ns)
+		return;
+	wait.duration_ns = dump->snapshot->to_ns - wait.header.time_ns;
+	decoder_take(dump->decoder, 0, &wait, sizeof(wait));
+	if (!is_in_operation(dump, wait.header.tid))
+		take_sample(dump,
+			    (struct event_sample) {
+				    .header = wait.header, .op = OP_NONE, .state = wait.state },
+			    &row->blocked);
+}
+
+/* Takes what was in flight when the trace was requested, up to that time. */
+static void take_in_flight(struct dump *dump)
+{
+	const struct flight_snapshot *snapshot = dump->snapshot;
+
+	for (size_t i = 0; i < snapshot->in_flight.count; i++)
+		if (is_taken(dump, &snapshot->in_flight.rows[i]))
+			take_operation(dump, &snapshot->in_flight.rows[i]);
+	for (size_t i = 0; i < snapshot->threads.count; i++)
+		if (snapshot->threads.rows[i].flags & IN_FLIGHT_KEPT)
+			take_thread(dump, &snapshot->threads.rows[i]);
+	decoder_read_unfinished(dump->decoder, snapshot->live);
 }
 
 static int take_all(struct dump *dump)
@@ -337,6 +430,7 @@ static int take_all(struct dump *dump)
 
 	flight_records_walk(&snapshot->names, decoder_take, dump->decoder);
 	flight_records_walk(&snapshot->past, take_past, dump);
+	take_in_flight(dump); /* now: a thread may go on, and then its stack is unknown */
 	for (size_t i = 0; i < snapshot->count; i++)
 		flight_records_walk(&snapshot->segments[i]->records, take_record, dump);
 	for (size_t i = 0; i < snapshot->count && !err; i++) {
@@ -348,7 +442,6 @@ static int take_all(struct dump *dump)
 			err = take_frames(dump, segment);
 	}
 	subtract_left_out(dump);
-	take_in_flight(dump);
 	decoder_settle(dump->decoder, true);
 	return err;
 }

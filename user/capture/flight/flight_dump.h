@@ -14,6 +14,9 @@ struct flight_snapshot {
 	struct flight_segment **segments; /* oldest first; closed */
 	size_t count, room;
 	struct in_flight_list in_flight; /* at to_ns */
+	struct thread_list threads;	 /* read after to_ns */
+	struct python_live *live;	 /* for the stacks of what is in flight */
+	bool stacks;			 /* the layer is on */
 	struct flight_records names, past;
 	uint64_t from_ns, to_ns; /* everything that ended between them is included; from_ns 0:
 				  * since start_ns */

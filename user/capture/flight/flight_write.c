@@ -113,6 +113,11 @@ static int take_snapshot(struct flight *flight, struct flight_snapshot *snapshot
 	if (err)
 		log_warning("flight recorder: the trace lacks operations in flight: %s",
 			    strerror(-err));
+	err = session_read_threads(flight->session, &snapshot->threads);
+	if (err && err != -ENOENT)
+		log_warning("flight recorder: the trace lacks waits in flight: %s", strerror(-err));
+	snapshot->live = flight->options.live;
+	snapshot->stacks = session_choice(flight->session)->on[LAYER_STACK];
 	snapshot->start_ns = session_attached_ns(flight->session);
 	if (!snapshot->start_ns)
 		snapshot->start_ns = flight->start_ns;
@@ -137,6 +142,7 @@ static void free_snapshot(struct flight *flight, struct flight_snapshot *snapsho
 	pthread_mutex_unlock(&flight->lock);
 	free(snapshot->segments);
 	free(snapshot->in_flight.rows);
+	free(snapshot->threads.rows);
 	free(snapshot->names.memory);
 	free(snapshot->past.memory);
 }

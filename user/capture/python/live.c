@@ -40,7 +40,7 @@ struct shared {
 	struct live_thread threads[LIVE_THREADS_MAX];
 	uint32_t count, generation;
 	_Atomic uint32_t used; /* bytes of records, each of which begins with its header */
-	_Alignas(8) uint8_t records[RECORDS_BYTES];
+	_Alignas(65536) uint8_t records[RECORDS_BYTES]; /* whole pages */
 };
 
 struct python_live {
@@ -48,6 +48,7 @@ struct python_live {
 	int files, processes; /* maps */
 	int socket;	      /* to the child */
 	pid_t pid;
+	bool hangs; /* the child has not answered */
 };
 
 struct walker {
@@ -352,6 +353,7 @@ static void read_all(const struct python_live *live, struct walker *walker)
 	struct shared *shared = live->shared;
 
 	walker->generation = shared->generation;
+	memset(walker->known, 0, sizeof(walker->known));
 	for (uint32_t i = 0; i < shared->count; i++) {
 		struct live_thread *thread = &shared->threads[i];
 
@@ -361,7 +363,7 @@ static void read_all(const struct python_live *live, struct walker *walker)
 	}
 }
 
-/* Waits for the request, or for the end of the tracer. */
+/* Waits for requests, until the tracer ends. */
 static void __attribute__((noreturn)) run_child(struct python_live *live, int socket)
 {
 	const int kept[] = { socket, live->files, live->processes };
@@ -372,10 +374,11 @@ static void __attribute__((noreturn)) run_child(struct python_live *live, int so
 	helper_keep_descriptors(kept, sizeof(kept) / sizeof(kept[0]));
 	privileges_keep_reading();
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* only now: a change of user clears it */
-	if (walker && read(socket, &byte, 1) == 1) {
+	while (walker && read(socket, &byte, 1) == 1) {
 		walker->shared = live->shared;
 		read_all(live, walker);
-		_exit(write(socket, &byte, 1) != 1);
+		if (write(socket, &byte, 1) != 1)
+			break;
 	}
 	_exit(0);
 }
@@ -432,23 +435,33 @@ static void pass_on(const struct shared *shared, live_record_fn take, void *cont
 	}
 }
 
+/* Gives back their memory. */
+static void forget_records(struct shared *shared)
+{
+	atomic_store(&shared->used, 0);
+	madvise(shared->records, RECORDS_BYTES, MADV_REMOVE);
+}
+
 void python_live_read(struct python_live *live, uint32_t generation, struct live_thread *threads,
 		      uint32_t count, live_record_fn take, void *context)
 {
 	for (uint32_t i = 0; i < count; i++)
 		threads[i].flags |= TRACE_SAMPLE_UNREAD;
-	if (!live || !count || live->shared->count)
+	if (!live || !count || live->hangs)
 		return;
 	if (count > LIVE_THREADS_MAX)
 		count = LIVE_THREADS_MAX;
 	memcpy(live->shared->threads, threads, count * sizeof(*threads));
 	live->shared->generation = generation;
 	live->shared->count = count;
-	if (!ask(live))
+	live->hangs = !ask(live);
+	if (live->hangs)
 		log_warning("could not read the stacks of all blocked threads within %d s",
 			    LIVE_MS / 1000);
 	memcpy(threads, live->shared->threads, count * sizeof(*threads));
 	pass_on(live->shared, take, context);
+	if (!live->hangs)
+		forget_records(live->shared);
 }
 
 /* A child that hangs in the kernel is left to init. */

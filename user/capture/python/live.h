@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reads the stacks of threads that are blocked when a recording ends: what bpf/stack/walk.h does
- * for threads that run.
+ * Reads the stacks of threads that are blocked when a recording ends, or a flight recorder writes a
+ * trace: what bpf/stack/walk.h does for threads that run.
  */
 #ifndef FAULTLINE_PYTHON_LIVE_H
 #define FAULTLINE_PYTHON_LIVE_H
@@ -35,8 +35,9 @@ struct python_live;
 struct python_live *python_live_start(int files, int processes);
 
 /*
- * Reads the stacks, once, in at most two seconds: a process that hangs may hold locks that reading
- * its memory has to wait for. A stack is passed on only if its thread has not run since.
+ * Reads the stacks, in at most two seconds: a process that hangs may hold locks that reading its
+ * memory has to wait for; then later calls read nothing. A stack is passed on only if its thread
+ * has not run since. One thread at a time.
  * `generation` is that of the records: see frames.h. At most LIVE_THREADS_MAX threads; `live` may
  * be NULL.
  */

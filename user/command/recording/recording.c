@@ -354,6 +354,7 @@ static int open_flight(struct recording *recording)
 	options->header = recording->header.header;
 	options->header.mode = "trace";
 	options->header.start = "attach";
+	options->live = recording->live;
 	return flight_open(&recording->flight, recording->session, options);
 }
 

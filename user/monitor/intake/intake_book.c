@@ -365,18 +365,19 @@ static void check_threads(struct intake *intake, uint64_t now_ns)
 
 	for (size_t i = 0; list && i < list->count; i++) {
 		const struct event_thread_now *row = &list->rows[i];
+		const uint32_t pid = row->time.header.pid;
 		struct ledger_process *process = NULL;
 
-		if (row->tid == row->pid)
-			process = ledger_find_owner(intake->ledger, row->pid, row->process_start_ns,
-						    row->until_ns, row->until_ns)
+		if (row->time.header.tid == pid)
+			process = ledger_find_owner(intake->ledger, pid, row->process_start_ns,
+						    row->now_ns, row->now_ns)
 					  .process;
 		if (!may_be_elsewhere(intake, process) || process->end_ns ||
 		    now_ns < process->checked_ns + CHECK_EVERY_NS)
 			continue;
 		process->checked_ns = now_ns;
-		if (!process_cgroup(row->pid, cgroup, sizeof(cgroup)) ||
-		    !intake_has_begun(row->pid, row->process_start_ns))
+		if (!process_cgroup(pid, cgroup, sizeof(cgroup)) ||
+		    !intake_has_begun(pid, row->process_start_ns))
 			continue;
 		process->checked_moves = intake->moves;
 		ledger_move(intake->ledger, process, cgroup);

@@ -86,13 +86,13 @@ static bool add_rows(struct thread_times *times, const struct thread_list *list)
 		const struct event_thread_now *row = &list->rows[i];
 		struct lap *lap = &times->laps[times->count++];
 
-		*lap = (struct lap) { .tid = row->tid,
-				      .pid = row->pid,
+		*lap = (struct lap) { .tid = row->time.header.tid,
+				      .pid = row->time.header.pid,
 				      .kind = LAP_ROW,
-				      .from_ns = row->from_ns,
-				      .until_ns = row->until_ns,
+				      .from_ns = row->time.header.time_ns,
+				      .until_ns = row->now_ns,
 				      .process_start_ns = row->process_start_ns };
-		memcpy(lap->thread_ns, row->times, sizeof(lap->thread_ns));
+		memcpy(lap->thread_ns, &row->time.cpu_ns, sizeof(lap->thread_ns));
 	}
 	return true;
 }
