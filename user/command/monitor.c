@@ -160,7 +160,9 @@ static int choose(struct monitor *monitor)
 	}
 	if (err)
 		return err;
-	service->session.layers &= ~(1u << LAYER_STACK); /* the service shows no stacks */
+	if (!service->session.flight_bytes) /* only its traces show stacks */
+		service->session.layers &= ~(1u << LAYER_STACK);
+	service->session.stacks_only = true;
 	if (!options->layers) /* needs CAP_SYS_ADMIN, and examines all mapped files */
 		service->session.layers &= ~(1u << LAYER_SPAN);
 	service->session.attach.uid = privileges_are_own() ? ATTACH_ANYBODY : getuid();
@@ -275,6 +277,7 @@ static int open_flight(struct monitor *monitor)
 	options->uid = geteuid();
 	options->gid = getegid();
 	options->header = monitor->header.header;
+	options->live = service_live(monitor->service);
 	err = flight_open(&monitor->flight, session, options);
 	if (!err)
 		service_take_flight(monitor->service, monitor->flight);

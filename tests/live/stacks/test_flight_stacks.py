@@ -120,15 +120,18 @@ class Flight(unittest.TestCase):
                 self.assertEqual(begin, end)
             self.assertGreaterEqual(times[-1][1], trace.totals["end_ns"])
 
-    def test_hanging(self):
-        """Threads that hang have a line and a state, in each trace anew."""
-        fifo = f"{machine().new_dir()}/fifo"
-        os.mkfifo(fifo)
-        job, recorder = self.start(HANGING, fifo, more=("--flight-every", "1ms"))
+    def hang(self, job):
         job.stdin.write("\n")
         job.stdin.flush()
         self.assertEqual(job.stdout.readline(), "done\n")
-        time.sleep(0.1)
+        time.sleep(0.1)  # until the threads have called what they hang in
+
+    def test_hanging(self):
+        """Threads that hang have a line and a state, in each trace again."""
+        fifo = f"{machine().new_dir()}/fifo"
+        os.mkfifo(fifo)
+        job, recorder = self.start(HANGING, fifo, more=("--flight-every", "1ms"))
+        self.hang(job)
         for count in 1, 2:
             trace = recorder.ask_and_wait(count)
             self.check_hanging(trace, fifo)
@@ -138,6 +141,26 @@ class Flight(unittest.TestCase):
         report = harness.report_of(recorder.traces()[-1])
         functions = {row["function"] for row in report["lines"]}
         self.assertLessEqual({function for _, function in HANGS}, functions)
+
+    def test_monitor(self):
+        """The same for a chosen job of a node. Others have no samples."""
+        fifo, group = f"{machine().new_dir()}/fifo", harness.new_cgroup(self)
+        os.mkfifo(fifo)
+        recorder = Recorder("--listen", f"unix:{machine().new_dir()}/socket", "--flight", "32M",
+                            "--flight-of", f"cgroup={harness.below_root(group)}",
+                            output="f.flt", command="monitor", said="watching ")
+        command = [harness.PYTHON, "-c", HANGING, fifo]
+        chosen, other = [
+            machine().start(full, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            for full in (harness.in_cgroup(group, *command), command)]
+        for job in chosen, other:
+            self.hang(job)
+        trace = recorder.ask_and_wait()
+        for job in chosen, other:
+            job.communicate("\n", timeout=harness.LIMIT)
+        self.assertEqual(recorder.end()[0], 0)
+        self.check_hanging(trace, fifo)
+        self.assertEqual({row["pid"] for row in trace.dicts("sample")}, {chosen.pid})
 
 
 if __name__ == "__main__":

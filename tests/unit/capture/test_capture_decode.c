@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "capture/drain/decode.h"
+#include "capture/python/frames.h"
 #include "trace_sample.h"
 
 #define PAGE_BYTES 4096
@@ -320,7 +321,7 @@ TEST(test_generations_of_stacks)
 	uint32_t codes = 0;
 
 	set_up(&fixture);
-	decoder_share_generation(fixture.decoder, &generation);
+	decoder_share_generation(fixture.decoder, &generation, PYTHON_GENERATION_BYTES);
 	take(&fixture, RECORD_FRAME, &code, CODE_BYTES);
 	while (generation < 1 && codes++ < 1000000) {
 		code.frame.code += 16;

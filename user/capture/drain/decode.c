@@ -177,9 +177,10 @@ void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *cont
 	decoder->emit_context = context;
 }
 
-void decoder_share_generation(struct decoder *decoder, volatile uint32_t *generation_out)
+void decoder_share_generation(struct decoder *decoder, volatile uint32_t *generation_out,
+			      size_t bytes)
 {
-	python_frames_share_generation(decoder->frames, generation_out);
+	python_frames_share_generation(decoder->frames, generation_out, bytes);
 }
 
 uint32_t decoder_stack(struct decoder *decoder, unsigned int ring, uint64_t time_ns, uint32_t id)

@@ -44,9 +44,10 @@ static inline struct code_mapping code_mapping_of(const struct event_header *rec
 typedef void (*decoder_code_fn)(void *context, const struct code_mapping *mapping);
 void decoder_emit_code(struct decoder *decoder, decoder_code_fn emit, void *context);
 
-/* Sets where the kernel side reads which code objects and stacks are remembered: see
- * python/frames.h. */
-void decoder_share_generation(struct decoder *decoder, volatile uint32_t *generation_out);
+/* Sets where the kernel side reads which code objects and stacks are remembered, and the memory for
+ * them: see python/frames.h. */
+void decoder_share_generation(struct decoder *decoder, volatile uint32_t *generation_out,
+			      size_t bytes);
 /* Returns a stack's id in rows, which are appended if they are new, from its id in records; 0: it
  * is unknown. */
 uint32_t decoder_stack(struct decoder *decoder, unsigned int ring, uint64_t time_ns, uint32_t id);

@@ -12,6 +12,7 @@
 
 #define WRITER_LANES 8
 #define RETRY_NS 1000000000ull
+#define FRAMES_BYTES (4u << 20) /* beside those of names: see FLIGHT_NAMES_BYTES */
 
 /* --- segments --- */
 
@@ -75,7 +76,8 @@ static void try_to_open(struct flight_ring *ring)
 	if (!ring->decoder) {
 		err = decoder_open(&ring->decoder, NULL, ring->lanes, ring->page_bytes);
 		if (!err)
-			decoder_share_generation(ring->decoder, ring->stack_generation);
+			decoder_share_generation(ring->decoder, ring->stack_generation,
+						 FRAMES_BYTES);
 	}
 	if (!err)
 		err = open_trace(segment, &ring->header);

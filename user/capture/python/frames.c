@@ -9,8 +9,7 @@
 #include "capture/python/lines.h"
 #include "trace/write/redact.h"
 
-#define GENERATION_BYTES (12u << 20) /* two are kept */
-#define ENTRY_BYTES 64		     /* of a map, on average */
+#define ENTRY_BYTES 64 /* of a map, on average */
 
 /* At most three bytes for each byte of a string. */
 #define PATH_BYTES (3 * EVENT_FRAME_PATH_BYTES)
@@ -36,6 +35,7 @@ struct generation {
 
 struct python_frames {
 	volatile uint32_t *generation_out;
+	size_t generation_bytes;
 	uint32_t current;
 	struct generation generations[2]; /* the current one, and the one before */
 	struct map frames;		  /* by hashes of path and function, and line */
@@ -92,9 +92,11 @@ void python_frames_free(struct python_frames *frames)
 	free(frames);
 }
 
-void python_frames_share_generation(struct python_frames *frames, volatile uint32_t *generation_out)
+void python_frames_share_generation(struct python_frames *frames, volatile uint32_t *generation_out,
+				    size_t bytes)
 {
 	frames->generation_out = generation_out;
+	frames->generation_bytes = bytes;
 }
 
 uint32_t python_frames_generation(const struct python_frames *frames)
@@ -118,7 +120,7 @@ void python_frames_make_room(struct python_frames *frames)
 	struct generation *next;
 
 	if (!frames->generation_out ||
-	    current->arena.bytes + entries * ENTRY_BYTES < GENERATION_BYTES)
+	    current->arena.bytes + entries * ENTRY_BYTES < frames->generation_bytes)
 		return;
 	next = &frames->generations[++frames->current & 1];
 	generation_end(next);

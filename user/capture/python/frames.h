@@ -19,10 +19,12 @@ struct python_frames;
 struct python_frames *python_frames_make(void);	       /* NULL: out of memory */
 void python_frames_free(struct python_frames *frames); /* NULL is fine */
 
-/* Sets where the kernel side reads the number of the current generation. Without it, the first one
- * never ends. */
-void python_frames_share_generation(struct python_frames *frames,
-				    volatile uint32_t *generation_out);
+#define PYTHON_GENERATION_BYTES (12u << 20) /* of a generation; two are kept */
+
+/* Sets where the kernel side reads the number of the current generation, and the memory for each.
+ * Without it, the first one never ends. */
+void python_frames_share_generation(struct python_frames *frames, volatile uint32_t *generation_out,
+				    size_t bytes);
 
 /* Returns the number of the current generation. */
 uint32_t python_frames_generation(const struct python_frames *frames);

@@ -16,6 +16,7 @@
 #include "capture/calls/file_choice.h"
 #include "capture/host/host.h"
 #include "capture/markers/markers.h"
+#include "capture/python/frames.h"
 #include "capture/drain/profile_rows.h"
 #include "base/log.h"
 
@@ -188,7 +189,8 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 	err = decoder_open(&recorder->decoder, writer, session_lane_count(session), page_bytes);
 	if (err)
 		goto fail;
-	decoder_share_generation(recorder->decoder, session_stack_generation(session));
+	decoder_share_generation(recorder->decoder, session_stack_generation(session),
+				 PYTHON_GENERATION_BYTES);
 	if (options->unwinder)
 		err = decoder_unwind(recorder->decoder, options->unwinder);
 	if (err)

@@ -372,8 +372,7 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 {
 	struct intake *intake = context;
 
-	if (!decoder_is_whole(record, size) ||
-	    (intake->lines && line_times_take(intake->lines, record)))
+	if (!decoder_is_whole(record, size) || line_times_take(intake->lines, record))
 		return;
 	take_at_once(intake, record);
 	if (apply_at_once(intake, record) || keep(intake, record, size))

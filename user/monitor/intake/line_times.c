@@ -38,7 +38,7 @@ int line_times_open(struct line_times **out, volatile uint32_t *generation_out)
 		free(times);
 		return -ENOMEM;
 	}
-	python_frames_share_generation(times->frames, generation_out);
+	python_frames_share_generation(times->frames, generation_out, PYTHON_GENERATION_BYTES);
 	*out = times;
 	return 0;
 }
@@ -96,18 +96,18 @@ static void take_sample(struct line_times *times, const struct event_sample *eve
 
 bool line_times_take(struct line_times *times, const struct event_header *record)
 {
-	switch (record->kind) {
-	case RECORD_FRAME:
+	bool is_of_stacks = record->kind == RECORD_FRAME || record->kind == RECORD_STACK ||
+			    record->kind == RECORD_SAMPLE;
+
+	if (!times)
+		return is_of_stacks;
+	if (record->kind == RECORD_FRAME)
 		python_frames_take_code(times->frames, (const struct event_frame *)record);
-		return true;
-	case RECORD_STACK:
+	else if (record->kind == RECORD_STACK)
 		python_frames_keep_line(times->frames, (const struct event_stack *)record, choose);
-		return true;
-	case RECORD_SAMPLE:
+	else if (record->kind == RECORD_SAMPLE)
 		take_sample(times, (const struct event_sample *)record);
-		return true;
-	}
-	return false;
+	return is_of_stacks;
 }
 
 /* Returns false if its line or process is unknown, or there is no room. */

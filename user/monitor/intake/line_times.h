@@ -18,7 +18,8 @@ struct line_times;
 int line_times_open(struct line_times **times, volatile uint32_t *generation_out);
 void line_times_close(struct line_times *times); /* NULL is fine */
 
-/* Takes a record of a code object, a stack or a sample. Returns false for others. */
+/* Takes a record of a code object, a stack or a sample. Returns false for others. If `times` is NULL,
+ * leaves them out. */
 bool line_times_take(struct line_times *times, const struct event_header *record);
 /* Books the samples that were taken. Records of their stacks have been taken, too. Caller holds the
  * ledger's lock. */

@@ -16,6 +16,7 @@
 #include "capture/follow/child.h"
 #include "capture/host/host.h"
 #include "capture/markers/markers.h"
+#include "capture/python/live.h"
 #include "capture/host/privileges.h"
 #include "base/log.h"
 #include "monitor/intake/intake.h"
@@ -36,8 +37,9 @@ struct service {
 	struct session *session;
 	struct ledger *ledger;
 	struct intake *intake;
-	struct markers *markers; /* NULL: no spans are recorded */
-	struct flight *flight;	 /* NULL: there is no flight recorder */
+	struct markers *markers;  /* NULL: no spans are recorded */
+	struct python_live *live; /* NULL: no stacks are read */
+	struct flight *flight;	  /* NULL: there is no flight recorder */
 	pthread_t thread;
 	bool started;
 	atomic_bool stop;
@@ -167,12 +169,12 @@ static bool is_chosen(const struct service *service, uint32_t pid, uint64_t firs
 	return job && job_choice_has(choice, job);
 }
 
-/* The kernel sends spans and times of threads of all processes, so they are filtered here. Records
- * that identify processes are kept for all. */
+/* The kernel sends spans, times of threads and samples of all processes, so they are filtered here.
+ * Records that identify processes or describe stacks are kept for all. */
 static bool is_for_flight(const struct service *service, const struct event_header *record)
 {
 	return (record->kind != RECORD_SPAN_BEGIN && record->kind != RECORD_SPAN_END &&
-		record->kind != RECORD_THREAD_TIME) ||
+		record->kind != RECORD_THREAD_TIME && record->kind != RECORD_SAMPLE) ||
 	       is_chosen(service, record->pid, record->time_ns, record->time_ns);
 }
 
@@ -368,6 +370,20 @@ static void set_nice(int nice)
 		log_debug("cannot change the priority: %s", strerror(errno));
 }
 
+/* For the flight recorder. */
+static void start_live(struct service *service)
+{
+	const struct session_markers maps = session_markers(service->session);
+
+	if (service->options.session.flight_bytes && maps.python_files >= 0)
+		service->live = python_live_start(maps.python_files, maps.python_processes);
+}
+
+struct python_live *service_live(struct service *service)
+{
+	return service->live;
+}
+
 int service_open(struct service **out, const struct service_options *options, bool best_effort)
 {
 	const struct child_user self = { .uid = geteuid(), .gid = getegid() };
@@ -395,7 +411,10 @@ int service_open(struct service **out, const struct service_options *options, bo
 		err = markers_start(&service->markers, service->session, &self, NULL, environ);
 	if (err)
 		goto fail;
-	service->options.ledger.lines = session_choice(service->session)->on[LAYER_STACK];
+	start_live(service);
+	/* One of the two has the stacks: what the kernel side describes, it describes once. */
+	service->options.ledger.lines =
+		session_choice(service->session)->on[LAYER_STACK] && !session->flight_bytes;
 	err = ledger_open(&service->ledger, &service->options.ledger);
 	if (!err && options->flight_of.count)
 		ledger_on_join(service->ledger, choose_for_flight, service);
@@ -476,6 +495,7 @@ void service_close(struct service *service)
 	flight_close(service->flight);
 	session_close(service->session);
 	markers_close(service->markers);
+	python_live_close(service->live);
 	if (service->intake && intake_unnamed_lines(service->intake))
 		log_debug("%llu samples of Python have no line: too many lines, or unknown ones",
 			  (unsigned long long)intake_unnamed_lines(service->intake));

@@ -14,6 +14,7 @@
 #include "monitor/ledger/job_choice.h"
 #include "monitor/ledger/ledger.h"
 
+struct python_live;
 struct service;
 
 struct service_options {
@@ -61,6 +62,7 @@ void service_close(struct service *service); /* NULL is fine */
 
 struct ledger *service_ledger(struct service *service);
 struct session *service_session(struct service *service);
+struct python_live *service_live(struct service *service); /* NULL: none */
 /* May be called from any thread. */
 void service_look(struct service *service, struct service_facts *facts);
 /* Takes a reading and waits for it, about a millisecond. May be called from any thread but the
