@@ -32,6 +32,8 @@ endif
 # libdw unwinds for --stacks native. Without it, the option says so. LIBDW= builds without.
 CAPTURE_PACKAGES := libbpf libelf
 LIBDW ?= $(if $(shell $(PKG_CONFIG) --exists libdw && echo yes),libdw)
+# libiberty names functions of C++ and Rust. Without it, they have the names of their symbols.
+LIBIBERTY ?= $(if $(wildcard /usr/include/libiberty/demangle.h),-l:libiberty.a)
 # msgpack-c has another name since version 4.
 MSGPACK := $(if $(shell $(PKG_CONFIG) --exists msgpack-c && echo yes),msgpack-c,msgpack)
 CORE_PACKAGES := $(MSGPACK) libzstd json-c zlib sqlite3 libdeflate
@@ -48,17 +50,18 @@ ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSIO
 libraries_of = $(if $(STATIC),$(patsubst -l%,-l:lib%.a,$(filter-out -lm -ldl -lpthread -pthread,$(shell \
 	$(PKG_CONFIG) --libs --static $(1)))),$(shell $(PKG_CONFIG) --libs $(1)))
 CORE_LIBS = $(call libraries_of,$(CORE_PACKAGES)) -lm -ldl -pthread
-CAPTURE_LIBS = $(call libraries_of,$(LIBDW) $(CAPTURE_PACKAGES))
+CAPTURE_LIBS = $(call libraries_of,$(LIBDW) $(CAPTURE_PACKAGES)) $(LIBIBERTY)
 
 CORE_SOURCES := $(wildcard user/base/*.c user/trace/*/*.c user/analysis/*/*.c user/output/*/*.c)
 # Without libdw, only the tracer's side of unwinding.
-NATIVE_SOURCES := $(addprefix user/capture/native/,unwind.c unwind_process.c symbols.c mapped_files.c)
+NATIVE_SOURCES := $(addprefix user/capture/native/,unwind.c unwind_process.c symbols.c demangle.c \
+	mapped_files.c)
 CAPTURE_SOURCES := $(filter-out $(if $(LIBDW),,$(NATIVE_SOURCES)),$(wildcard user/capture/*/*.c))
 MONITOR_SOURCES := $(wildcard user/monitor/*/*.c user/top/*.c)
 COMMAND_SOURCES := $(wildcard user/command/*.c user/command/*/*.c)
 # Tests have unique names: they are built into one directory, whichever folder they are in.
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/tests/unit/%,$(notdir $(wildcard tests/unit/*/test_*.c)))
-UNIT_TESTS := $(filter-out $(if $(LIBDW),,%/test_capture_unwind),$(UNIT_TESTS))
+UNIT_TESTS := $(filter-out $(if $(LIBDW),,%/test_capture_unwind %/test_capture_demangle),$(UNIT_TESTS))
 vpath test_%.c $(wildcard tests/unit/*)
 LIVE_PROGRAMS := $(patsubst tests/live/workloads/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/workloads/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
@@ -139,7 +142,7 @@ $(SKELETON) $(PROBE_READ_SKELETON): %.skel.h: %.bpf.o
 # --- the user side -----------------------------------------------------------------------------
 
 $(BUILD)/user/capture/%.o: ALL_CFLAGS += -I$(BUILD)
-$(BUILD)/user/capture/native/%.o: ALL_CFLAGS += $(if $(LIBDW),-DHAVE_LIBDW)
+$(BUILD)/user/capture/native/%.o: ALL_CFLAGS += $(if $(LIBDW),-DHAVE_LIBDW) $(if $(LIBIBERTY),-DHAVE_LIBIBERTY)
 $(CAPTURE_OBJECTS): | $(SKELETON) $(PROBE_READ_SKELETON)
 
 # The commit for --version, if this is a git clone. Written only if it changed.

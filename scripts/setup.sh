@@ -9,7 +9,7 @@ set -euo pipefail
 
 packages() {
 	case $1 in
-	build) echo gcc libc6-dev make pkg-config clang bpftool libbpf-dev libelf-dev libdw-dev libbz2-dev \
+	build) echo gcc libc6-dev make pkg-config clang bpftool libbpf-dev libelf-dev libdw-dev libiberty-dev libbz2-dev \
 		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev libsqlite3-dev libdeflate-dev \
 		libmicrohttpd-dev \
 		systemtap-sdt-dev python3-dev node-d3 ;;

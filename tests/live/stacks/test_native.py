@@ -107,6 +107,14 @@ class Native(unittest.TestCase):
     def test_thread(self):
         self.check_whole("thread")
 
+    def test_mangled(self):
+        """Functions of C++ and Rust have the names of their source."""
+        _, said, reads = self.record("mangled")
+        ((_, chain),) = reads
+        self.check_files(chain, said[0])
+        self.assertEqual([function for _, _, function in chain[1:4]],
+                         ["read_here", "data::Loader<int>::next", "tokenizers::encode"])
+
     def test_deep(self):
         """A stack that is deeper than the copy has its innermost frames, and says so."""
         recording, said, reads = self.record("deep")

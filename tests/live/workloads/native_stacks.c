@@ -4,7 +4,7 @@
  * a line with its offset in the file and its callers, the innermost first, as FILE+ADDRESS, with
  * the addresses of calls.
  *
- * usage: native_stacks MODE FILE   (MODE: chains, thread, deep, jit)
+ * usage: native_stacks MODE FILE   (MODE: chains, thread, deep, jit, mangled)
  */
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -146,10 +146,40 @@ static void jit(void)
 	sleep(1); /* the map is read while the program runs */
 }
 
+/* Functions with names as compilers of C++ and Rust make them. */
+KEPT long next(long offset) __asm__("_ZN4data6LoaderIiE4nextEl");
+KEPT long encode(long offset) __asm__("_ZN10tokenizers6encode17h0123456789abcdefE");
+
+KEPT long next(long offset)
+{
+	long got = read_here(offset);
+
+	AFTER_CALL();
+	return got + 1;
+}
+
+KEPT long encode(long offset)
+{
+	long got = next(offset);
+
+	AFTER_CALL();
+	return got + 1;
+}
+
+static void mangled(void)
+{
+	encode(0);
+	AFTER_CALL();
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
-} modes[] = { { "chains", chains }, { "thread", thread }, { "deep", deep }, { "jit", jit } };
+} modes[] = { { "chains", chains },
+	      { "thread", thread },
+	      { "deep", deep },
+	      { "jit", jit },
+	      { "mangled", mangled } };
 
 int main(int argc, char **argv)
 {

@@ -16,6 +16,7 @@
 
 #include "base/map.h"
 #include "capture/host/host.h"
+#include "capture/native/demangle.h"
 #include "capture/native/mapped_files.h"
 #include "capture/native/perf_map.h"
 #include "capture/native/symbols.h"
@@ -24,7 +25,8 @@
 #define AGAIN_NS 50000000ull /* between looks at a process for unknown code */
 #define JITTED_MAX 65536     /* frames of a JIT that are known */
 #define VDSO_BYTES_MAX (1u << 20)
-#define JIT "[jit]" /* the path of functions in perf maps */
+#define SYMBOL_BYTES 4096 /* longer ones are cut, and not understood */
+#define JIT "[jit]"	  /* the path of functions in perf maps */
 
 struct process {
 	uint32_t pid;	 /* 0: free */
@@ -324,8 +326,7 @@ static uint32_t add_file_frame(struct unwind *unwind, struct mapped_file *file,
 	}
 	if (!file->path_at)
 		return 0;
-	/* Without the symbol's version. */
-	return add_frame(unwind, file->path_at, file->path_bytes, function, strcspn(function, "@"),
+	return add_frame(unwind, file->path_at, file->path_bytes, function, strlen(function),
 			 flags);
 }
 
@@ -345,10 +346,23 @@ static uint32_t unnamed_frame(struct unwind *unwind, struct mapped_file *file)
 						      : 0);
 }
 
+static void name_symbol(const char *symbol, char name[NATIVE_NAME_BYTES + 1])
+{
+	char plain[SYMBOL_BYTES]; /* without its version */
+	size_t bytes;
+
+	snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(symbol, "@"), symbol);
+	bytes = demangle(plain, name, NATIVE_NAME_BYTES);
+	name[bytes] = 0;
+	if (!bytes)
+		snprintf(name, NATIVE_NAME_BYTES + 1, "%.*s", NATIVE_NAME_BYTES, plain);
+}
+
 static uint32_t symbol_frame(struct unwind *unwind, struct mapped_file *file, uint64_t address)
 {
+	char name[NATIVE_NAME_BYTES + 1];
 	ptrdiff_t function;
-	const char *name;
+	const char *symbol;
 	uint32_t *id;
 
 	if (!file->symbols_sought && file->fd >= 0) {
@@ -360,11 +374,12 @@ static uint32_t symbol_frame(struct unwind *unwind, struct mapped_file *file, ui
 		return unnamed_frame(unwind, file);
 	id = symbols_word(file->symbols, function);
 	if (!*id) {
-		name = symbols_name(file->symbols, function);
+		symbol = symbols_name(file->symbols, function);
+		name_symbol(symbol, name);
 		*id = add_file_frame(
 			unwind, file, name,
 			(symbols_have_eval(file->symbols) ? NATIVE_FRAME_INTERPRETER : 0) |
-				(symbols_is_eval(name) ? NATIVE_FRAME_EVAL : 0));
+				(symbols_is_eval(symbol) ? NATIVE_FRAME_EVAL : 0));
 	}
 	return *id;
 }
