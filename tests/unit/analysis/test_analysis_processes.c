@@ -378,6 +378,7 @@ TEST(test_tables)
 					     "readahead",
 					     "writeback",
 					     "spans",
+					     "span_states",
 					     "overlap",
 					     "ranks",
 					     "levels",
@@ -410,8 +411,8 @@ TEST(test_tables)
 	}
 	/* threads, thread_kinds, thread_ranks, thread_processes, critical_path; lines, functions;
 	 * devices, device_users, device_heat, chain, span_latency, slowest, readahead; spans,
-	 * overlap, levels, epochs, steps */
-	assert_int_equal(absent, 19);
+	 * span_states, overlap, levels, epochs, steps */
+	assert_int_equal(absent, 20);
 	assert_null(report_table(report, "nothing"));
 	CHECK(report, "trace", 0, "events", 0);
 	CHECK(report, "trace", 0, "exit_code", 0);

@@ -437,3 +437,49 @@ TEST(test_random_owners)
 		done(&made, report);
 	}
 }
+
+/* --- what threads did in spans --- */
+
+#define STATES(report, name, column, expected)                                                     \
+	CHECK(report, "span_states", find_row(report, "span_states", "name", name), column,        \
+	      expected)
+
+/*
+ *         100       200       300       400       500       600
+ *   10:10  |--- step ---------------------------------------|
+ *   10:10       |- fetch ---------------|
+ *   10:10         r===== (a lock in it)    sleep===   pipe=======  (the span ends before)
+ *   10:10                pipe====
+ *   10:11         r=====                    (no span of its own)
+ */
+TEST(test_states)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .spans = true, .threads = true);
+	EXEC(&made, .time = 1, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	SPAN(&made, .begin = 100, .end = 600, .pid = 10, .id = 1, .name = "step");
+	SPAN(&made, .begin = 150, .end = 400, .pid = 10, .id = 2, .name = "fetch");
+	read_at(&made, 160, 50, 10, 10, 1000);
+	read_at(&made, 160, 50, 10, 11, 1000);
+	WAIT(&made, .time = 170, .dur = 20, .pid = 10, .state = "lock", .call = "flock");
+	WAIT(&made, .time = 250, .dur = 60, .pid = 10, .state = "pipe", .call = "read");
+	WAIT(&made, .time = 420, .dur = 30, .pid = 10, .state = "sleep", .call = "nanosleep");
+	WAIT(&made, .time = 550, .dur = 90, .pid = 10, .state = "pipe", .call = "read");
+	WAIT(&made, .time = 700, .dur = 50, .pid = 10, .state = "pipe", .call = "read");
+	THREAD_TIME(&made, .time = 1, .dur = 999, .pid = 10, .states = { [THREAD_CPU] = 999 });
+	report = report_of(&made, 1000);
+	STATES(report, "fetch", "count", 1);
+	STATES(report, "fetch", "time_ns", 250);
+	STATES(report, "fetch", "io_ns", 50);
+	STATES(report, "fetch", "lock_ns", 0); /* inside the read */
+	STATES(report, "fetch", "pipe_ns", 60);
+	STATES(report, "fetch", "running_ns", 250 - 50 - 60);
+	STATES(report, "step", "time_ns", 500 - 250);
+	STATES(report, "step", "io_ns", 0);
+	STATES(report, "step", "sleep_ns", 30);
+	STATES(report, "step", "pipe_ns", 50);
+	STATES(report, "step", "running_ns", 250 - 30 - 50);
+	done(&made, report);
+}

@@ -49,6 +49,7 @@ static const struct analysis *const registry[] = {
 	&analysis_readahead,
 	&analysis_writeback,
 	&analysis_spans,
+	&analysis_span_states,
 	&analysis_overlap,
 	&analysis_ranks,
 	&analysis_levels,

@@ -80,6 +80,7 @@ extern const struct analysis analysis_programs;
 extern const struct analysis analysis_starts;
 extern const struct analysis analysis_writeback;
 extern const struct analysis analysis_spans;
+extern const struct analysis analysis_span_states;
 extern const struct analysis analysis_overlap;
 extern const struct analysis analysis_ranks;
 extern const struct analysis analysis_levels;
