@@ -2,15 +2,21 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Runs the live tests: prints a line for each, with failures below it, and a summary.
 
-usage: BUILD=DIR tests/live/run.py [-v] [--once] [NAME...]
+usage: BUILD=DIR [LIVE_JOBS=N] tests/live/run.py [--once] [NAME...]
 
 NAMEs select tests whose full names (test_faults.Faults.test_threads) contain one of them. Needs
 root, the workloads (make programs), strace, and loop devices; harness.py describes the tests.
+
+Two classes run at a time (LIVE_JOBS): most tests wait. Those that watch the whole machine, or change
+it, follow one by one: the folder monitor, and modules that set ALONE.
 
 A virtual machine sometimes loses an event or pauses a CPU. So a few failed tests run once more, in a
 new process with new recordings. Those that pass then are counted as unsteady: look for the cause.
 With --once, they fail.
 """
+import concurrent.futures
+import multiprocessing
+import multiprocessing.util
 import os
 import re
 import subprocess
@@ -25,6 +31,7 @@ FOLDERS = sorted(entry.path for entry in os.scandir(HERE)
 sys.path[:0] = [HERE, *FOLDERS]  # modules have unique names, whichever folder they are in
 sys.dont_write_bytecode = True
 MOST_UNSTEADY = 3  # more failures than this are no accident
+JOBS = 2
 
 
 class Lines(unittest.TestResult):
@@ -60,6 +67,7 @@ class Lines(unittest.TestResult):
         raise NotImplementedError("a test is passed, failed or skipped")
 
     def stopTest(self, test):
+        """Prints all lines at once: several processes do."""
         seconds = time.monotonic() - self.started
         word = "FAIL" if self.troubles else "skip" if self.reason else "ok"
         if self.troubles:
@@ -67,7 +75,7 @@ class Lines(unittest.TestResult):
             self.failed.append(re.sub(r".*\((.+)\)$", r"\1", test.id()))
         self.passed += word == "ok"
         tail = f": {self.reason}" if word == "skip" else ""
-        print(f"{word:<5} {test.id():<66} {seconds:5.1f} s{tail}")
+        lines = [f"{word:<5} {test.id():<66} {seconds:5.1f} s{tail}"]
         for part, (kind, value, trace) in self.troubles:
             name = part._subDescription() if hasattr(part, "_subDescription") else ""
             place = [
@@ -77,9 +85,8 @@ class Lines(unittest.TestResult):
             text = str(value).strip() or kind.__name__
             if not issubclass(kind, AssertionError):
                 text = f"{kind.__name__}: {text}"
-            for line in f"{where} {name} {text}".splitlines():
-                print(f"      {line[:400]}")
-        sys.stdout.flush()
+            lines += [f"      {line[:400]}" for line in f"{where} {name} {text}".splitlines()]
+        print("\n".join(lines), flush=True)
 
 
 def each(suite):
@@ -91,41 +98,110 @@ def each(suite):
 
 
 def pass_once_more(names):
-    """Runs the failed tests again; returns whether all of them passed."""
+    """Runs the failed tests again, one by one; returns whether all of them passed."""
     print(f"Once more: {' '.join(names)}", flush=True)
-    return subprocess.run([sys.executable, __file__, "--once", *names]).returncode == 0
+    return subprocess.run([sys.executable, __file__, "--once", *names],
+                          env={**os.environ, "LIVE_JOBS": "1"}).returncode == 0
+
+
+# --- several processes ---------------------------------------------------------------------------
+
+
+def by_class(suite, names):
+    """Suites of the chosen tests of each class, which share what the class sets up."""
+    found = {}
+    for test in each(suite):
+        if not names or any(name in test.id() for name in names):
+            found.setdefault(type(test), unittest.TestSuite()).addTest(test)
+    return found
+
+
+def is_alone(test_class):
+    module = sys.modules[test_class.__module__]
+    return getattr(module, "ALONE", False) or "/monitor/" in module.__file__
+
+
+def run_suite(suite):
+    """Returns the tests that passed, the names of those that failed, and the tests skipped."""
+    import harness
+
+    result = Lines()
+    try:
+        harness.machine()
+        suite.run(result)
+    except harness.Broken as error:
+        print(f"FAIL  {error}", flush=True)
+        return result.passed, [*result.failed, BROKEN], len(result.skipped)
+    return result.passed, result.failed, len(result.skipped)
+
+
+def remove_machine():
+    import harness
+
+    if harness.machine.cache_info().currsize:
+        harness.machine().remove()
+
+
+def begin_process():
+    multiprocessing.util.Finalize(None, remove_machine, exitpriority=1)
+
+
+def run_numbered(number):
+    return run_suite(SUITES[number])
+
+
+def run_side_by_side(suites, jobs):
+    """Yields the results of suites, which may end in any order."""
+    SUITES.extend(suites)
+    with concurrent.futures.ProcessPoolExecutor(
+            jobs, multiprocessing.get_context("fork"), begin_process) as pool:
+        done = [pool.submit(run_numbered, number) for number in range(len(suites))]
+        for future in concurrent.futures.as_completed(done):
+            try:
+                yield future.result()
+            except concurrent.futures.process.BrokenProcessPool as error:
+                print(f"FAIL  {error}", flush=True)
+                yield 0, [BROKEN], 0
+
+
+SUITES = []  # numbered, for processes that are forked later
+BROKEN = "the machine or the runner"
+
+
+def run_all(chosen, jobs):
+    beside = [suite for kind, suite in chosen.items() if not is_alone(kind)]
+    alone = [suite for kind, suite in chosen.items() if is_alone(kind)]
+    if jobs > 1 and len(beside) > 1:
+        yield from run_side_by_side(beside, jobs)
+    else:
+        alone = beside + alone
+    for suite in alone:
+        yield run_suite(suite)
 
 
 def main(names, once):
     if os.geteuid() != 0:
         print("the live tests need root", file=sys.stderr)
         return 1
-    import harness
-
     tests = unittest.TestSuite(
         unittest.TestLoader().discover(folder, top_level_dir=folder) for folder in [HERE, *FOLDERS]
     )
-    chosen = unittest.TestSuite(
-        t for t in each(tests) if not names or any(n in t.id() for n in names)
-    )
-    if not chosen.countTestCases():
+    chosen = by_class(tests, names)
+    if not chosen:
         print(f"no test is called {' or '.join(names)}", file=sys.stderr)
         return 1
-    result = Lines()
+    passed, failed, skipped, unsteady = 0, [], 0, 0
     try:
-        harness.machine()
-        chosen.run(result)
-    except harness.Broken as error:
-        print(f"FAIL  {error}")
-        once, result.failed = True, result.failed + [str(error)]
+        for result in run_all(chosen, int(os.environ.get("LIVE_JOBS", JOBS))):
+            passed, failed, skipped = passed + result[0], failed + result[1], skipped + result[2]
+            if BROKEN in result[1]:
+                once = True
     finally:
-        if harness.machine.cache_info().currsize:
-            harness.machine().remove()
-    failed, unsteady = len(result.failed), 0
-    if not once and 0 < failed <= MOST_UNSTEADY and pass_once_more(result.failed):
-        failed, unsteady = 0, failed
+        remove_machine()
+    if not once and 0 < len(failed) <= MOST_UNSTEADY and pass_once_more(failed):
+        failed, unsteady = [], len(failed)
     tail = f", {unsteady} unsteady" if unsteady else ""
-    print(f"{result.passed} passed, {failed} failed, {len(result.skipped)} skipped{tail}")
+    print(f"{passed} passed, {len(failed)} failed, {skipped} skipped{tail}")
     return 1 if failed else 0
 
 

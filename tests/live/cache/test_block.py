@@ -14,6 +14,8 @@ import bpf_maps
 import harness
 from harness import Recording, machine
 
+ALONE = True  # empties the page cache, and compares counters of devices
+
 MIB = 1 << 20
 KINDS = ("read", "write", "discard", "flush")
 # Fields of /proc/diskstats for each kind: count, merges, sectors.

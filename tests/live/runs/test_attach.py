@@ -13,6 +13,8 @@ import harness
 from harness import Attached, account, machine
 from test_device_findings import limit_reads, throttle
 
+ALONE = True  # attaches to all processes
+
 COUNTED = 17  # length of reads that a job counts
 BEFORE = 1 << 13  # flag of a call
 FAULT_BEFORE = 1 << 11
