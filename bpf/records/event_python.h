@@ -16,7 +16,7 @@
 /* The largest parts of a frame and of a code object that are read at once. */
 #define PYTHON_FRAME_BYTES 112
 #define PYTHON_FRAME_BYTES_NEW 80 /* since 3.11 */
-#define PYTHON_CODE_BYTES 144
+#define PYTHON_CODE_BYTES 160
 
 #define PYTHON_NOWHERE 0xffff /* this version has no such field */
 
@@ -50,9 +50,24 @@ struct python_layout {
 	__u16 text_ascii;  /* characters of an ASCII string */
 	__u16 text_other;  /* characters of any other string */
 	__u16 frame_entry; /* a byte: a call of C's has begun with this frame; 3.11 */
+	/* Threads run copies of the instructions; free-threaded, since 3.14. */
+	__u16 frame_copy;   /* which of them, as 4 bytes; 0 is the one in the object */
+	__u16 code_copies;  /* a pointer to their addresses */
+	__u16 object_bytes; /* what all objects begin with */
+	__u16 text_shift;   /* in bits, of a string's state */
+	__u16 pad[2];
 };
 
-EVENT_SIZE(python_layout, 56);
+EVENT_SIZE(python_layout, 64);
+
+/* What follows the start of a string: 8 bytes each for its length in characters and its hash, and 4
+ * for its state. Of bytes: 8 bytes for their number, and 8 for their hash. */
+#define PYTHON_TEXT_IS_ASCII(layout, state) ((state) >> (layout)->text_shift & 0x40)
+#define PYTHON_TEXT_WIDTH(layout, state) ((state) >> (layout)->text_shift >> 2 & 7)
+#define PYTHON_BYTES_CONTENT(layout) ((layout)->object_bytes + 16)
+
+/* Since 3.14, a frame's pointer to its code has tags in these bits. */
+#define PYTHON_CODE_TAGS 7ull
 
 /* A file as the kernel identifies it. */
 struct code_file {

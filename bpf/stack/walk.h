@@ -79,15 +79,9 @@ struct {
 } stack_ids SEC(".maps");
 
 #define FIELD_8(bytes, offset) (*(__u64 *)((bytes) + ((offset)&0x78)))
+#define FIELD_4(bytes, offset) (*(__u32 *)((bytes) + ((offset)&0x7c)))
 #define CODE_8(bytes, offset) (*(__u64 *)((bytes) + ((offset)&0xf8)))
 #define CODE_4(bytes, offset) (*(__u32 *)((bytes) + ((offset)&0xfc)))
-
-/* The same in all supported versions: of a string, and of bytes. */
-#define OBJECT_SIZE 16
-#define STRING_LENGTH 16
-#define STRING_IS_ASCII 0x40
-#define STRING_WIDTH(state) ((state) >> 2 & 7)
-#define BYTES_CONTENT 32
 
 #define HASH_STEP(hash, value) ((hash) = ((hash) ^ (hash) >> 29 ^ (value)) * 0x9e3779b97f4a7c15ull)
 
@@ -108,10 +102,11 @@ static __always_inline const struct text_head *text_head(const struct stack_draf
 
 /* Reads a string's head over the draft's frame. A pointer that may be NULL would not do: 6.1 does
  * not know that it is not NULL if the read has succeeded. */
-static __always_inline bool text_read_head(struct stack_draft *draft, __u64 string)
+static __always_inline bool text_read_head(const struct python_layout *layout,
+					   struct stack_draft *draft, __u64 string)
 {
 	return !bpf_probe_read_user(draft->frame, sizeof(struct text_head),
-				    (void *)(string + STRING_LENGTH));
+				    (void *)(string + layout->object_bytes));
 }
 
 /* Copies the characters of a string as they are, `*width` bytes each (0: ASCII). Returns how many
@@ -123,7 +118,8 @@ static __always_inline __s32 text_copy(const struct python_layout *layout, void 
 	/* 6.1 follows the limit of a 32-bit number no further. */
 	__u64 bytes = head->length > bytes_max ? bytes_max : head->length;
 
-	*width = head->state & STRING_IS_ASCII ? 0 : STRING_WIDTH(head->state);
+	*width = PYTHON_TEXT_IS_ASCII(layout, head->state) ? 0
+							   : PYTHON_TEXT_WIDTH(layout, head->state);
 	bytes *= *width ? *width : 1;
 	if (bytes > bytes_max)
 		bytes = bytes_max;
@@ -179,7 +175,7 @@ static __noinline bool hash_string(struct hash_walk *walk, const struct python_l
 	__s32 bytes;
 	__u8 width;
 
-	if (!text_read_head(walk->draft, string))
+	if (!text_read_head(layout, walk->draft, string))
 		return false;
 	if (head->hash != TEXT_NOT_HASHED) {
 		HASH_STEP(walk->hash, head->hash);
@@ -194,17 +190,18 @@ static __noinline bool hash_string(struct hash_walk *walk, const struct python_l
 }
 
 /* The same for a table of lines, which is a bytes object. */
-static __noinline bool hash_table(struct hash_walk *walk, __u64 table)
+static __noinline bool hash_table(struct hash_walk *walk, const struct python_layout *layout,
+				  __u64 table)
 {
 	const struct text_head *head = text_head(walk->draft);
 	__u64 length, bytes;
 
-	if (!text_read_head(walk->draft, table))
+	if (!text_read_head(layout, walk->draft, table))
 		return false;
 	length = head->length;
 	HASH_STEP(walk->hash, table);
 	HASH_STEP(walk->hash, length);
-	table += BYTES_CONTENT;
+	table += PYTHON_BYTES_CONTENT(layout);
 	bytes = length > 2 * HASH_END_BYTES ? HASH_END_BYTES : length;
 	BARRIER_VAR(bytes);
 	if (bytes > 2 * HASH_END_BYTES || read_user(walk->draft->text, bytes, (void *)table))
@@ -230,7 +227,7 @@ static __always_inline __u32 code_check(const struct python_layout *layout,
 	HASH_STEP(walk.hash, CODE_4(draft->code, layout->code_line));
 	if (!hash_string(&walk, layout, CODE_8(draft->code, layout->code_path)) ||
 	    !hash_string(&walk, layout, CODE_8(draft->code, layout->code_function)) ||
-	    !hash_table(&walk, CODE_8(draft->code, layout->code_table)))
+	    !hash_table(&walk, layout, CODE_8(draft->code, layout->code_table)))
 		return 0;
 	walk.hash ^= walk.hash >> 32;
 	return (__u32)walk.hash ? (__u32)walk.hash : 1;
@@ -267,22 +264,22 @@ __noinline int code_describe(const struct python_layout *layout, struct stack_dr
 	head = text_head(draft);
 	event = (struct event_frame *)draft->text;
 	path_at = CODE_8(draft->code, layout->code_path);
-	if (text_read_head(draft, path_at))
+	if (text_read_head(layout, draft, path_at))
 		path = text_copy(layout, event->path, sizeof(event->path), path_at, head,
 				 &event->path_width);
 	function_at = CODE_8(draft->code, layout->code_function);
-	if (text_read_head(draft, function_at))
+	if (text_read_head(layout, draft, function_at))
 		function = text_copy(layout, event->function, sizeof(event->function), function_at,
 				     head, &event->function_width);
 	table = CODE_8(draft->code, layout->code_table);
-	if (path < 0 || function < 0 || !python_read(&bytes, table + OBJECT_SIZE))
+	if (path < 0 || function < 0 || !python_read(&bytes, table + layout->object_bytes))
 		return TRACE_SAMPLE_UNREAD;
 	if (bytes > EVENT_FRAME_TABLE_BYTES)
 		bytes = EVENT_FRAME_TABLE_BYTES; /* lines above have no number */
 	BARRIER_VAR(bytes);
 	if (bytes > EVENT_FRAME_TABLE_BYTES ||
 	    bpf_probe_read_user(draft->text + sizeof(*event), bytes,
-				(void *)(table + BYTES_CONTENT)))
+				(void *)(table + PYTHON_BYTES_CONTENT(layout))))
 		return TRACE_SAMPLE_UNREAD;
 	event->code = code;
 	event->check = check;
@@ -329,13 +326,28 @@ static __always_inline void frames_mark_entry(struct frames_walk *walk)
 		event->entries[last / 64 & 1] |= 1ull << (last & 63);
 }
 
+/* Returns where the instructions of a frame are; 0: that cannot be read. */
+static __always_inline __u64 frame_code_start(const struct python_layout *layout,
+					      const struct stack_draft *draft, __u64 code)
+{
+	__u64 start = code + layout->code_start, copies;
+	__u32 copy = layout->frame_copy == PYTHON_NOWHERE
+			     ? 0
+			     : FIELD_4(draft->frame, layout->frame_copy);
+
+	if (copy && (!python_read(&copies, code + layout->code_copies) ||
+		     !python_read(&start, copies + sizeof(__u64) * (1ull + copy))))
+		return 0;
+	return start;
+}
+
 /* Takes a frame: its code object, by address, and its instruction. */
 static long frames_step(__u32 i, struct frames_walk *walk)
 {
 	const struct python_layout *layout = walk->layout;
 	struct stack_draft *draft = walk->draft;
 	struct python_frame *frame;
-	__u64 instruction;
+	__u64 instruction, start;
 
 	if (!walk->frame)
 		return 1;
@@ -358,12 +370,18 @@ static long frames_step(__u32 i, struct frames_walk *walk)
 		return 0;
 	}
 	frame = draft_frame(draft, walk->count);
-	frame->code = FIELD_8(draft->frame, layout->frame_code);
+	frame->code = FIELD_8(draft->frame, layout->frame_code) & ~PYTHON_CODE_TAGS;
 	instruction = FIELD_8(draft->frame, layout->frame_instruction);
-	if (!(layout->flags & PYTHON_FRAME_HAS_INDEX))
-		instruction -= frame->code + layout->code_start;
-	else if (layout->version == 0x30a) /* in units of two bytes */
+	if (!(layout->flags & PYTHON_FRAME_HAS_INDEX)) {
+		start = frame_code_start(layout, draft, frame->code);
+		if (!start) {
+			walk->flags |= TRACE_SAMPLE_UNREAD;
+			return 1;
+		}
+		instruction -= start;
+	} else if (layout->version == 0x30a) { /* in units of two bytes */
 		instruction = (__s32)instruction * 2;
+	}
 	frame->instruction = instruction;
 	frame->check = 0;
 	HASH_STEP(walk->hash, frame->code);

@@ -20,19 +20,19 @@ SITE_BYTES = 1 << 20  # of the mapped file
 READS = "preadv", "preadv2"
 SITES, FAULT_SITES, DEEP_SITE = set(range(1, 19)), set(range(20, 24)), 18
 CUT, NO_PYTHON, LOST, UNFINISHED_SAMPLE = 1, 2, 32, 64  # flags of a sample
+OTHERS = "/opt/python*/bin/python3", "~/.pyenv/versions/3.*/bin/python3"
 IN_CALL, UNFINISHED_FAULT, UNFINISHED = 1 << 5, 1 << 7, 1 << 12
 
 
 def interpreters():
     """Debian's, and others of this machine, each once."""
-    others = glob.glob("/opt/python*/bin/python3") + glob.glob(
-        os.path.expanduser("~/.pyenv/versions/3.*/bin/python3"))
-    for path in [harness.PYTHON, *sorted(others)]:
+    others = [path for pattern in OTHERS for path in sorted(glob.glob(os.path.expanduser(pattern)))]
+    for path in [harness.PYTHON, *others]:
         done = subprocess.run([path, "-c", "import sys, sysconfig\n"
                                "print(sys.version_info[1], sysconfig.get_config_var("
                                "'Py_GIL_DISABLED') or 0)"], stdout=subprocess.PIPE, text=True)
-        minor, is_free = done.stdout.split()
-        if 8 <= int(minor) <= 13 and is_free == "0":
+        minor, is_free = map(int, done.stdout.split())
+        if 8 <= minor <= (14 if is_free else 15):
             yield path
 
 

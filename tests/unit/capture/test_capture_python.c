@@ -290,7 +290,7 @@ TEST(test_hostile_tables)
 /* --- layouts --- */
 
 #define RUNTIME 0x3000ull /* its address */
-#define WORDS 44
+#define WORDS 93
 
 /* A library with the symbols of an interpreter, as small as possible. */
 struct library {
@@ -371,18 +371,50 @@ static struct library library_of(unsigned int version)
 	return library;
 }
 
-/* As in 3.13.0. */
-static void add_debug_words(struct library *library)
-{
-	static const uint16_t words[WORDS] = {
-		[5] = 632,  [8] = 7264, [9] = 7344, [21] = 8,  [23] = 72,
-		[25] = 160, [29] = 8,	[30] = 0,   [31] = 56, [33] = 70,
-		[35] = 112, [37] = 128, [38] = 136, [39] = 68, [43] = 200,
-	};
+/* The words that are read, as in interpreters that were run. */
+static const uint16_t words_3_13[WORDS] = {
+	[5] = 632,  [8] = 7264, [9] = 7344, [21] = 8,  [23] = 72,  [25] = 160,
+	[29] = 8,   [30] = 0,	[31] = 56,  [33] = 70, [35] = 112, [37] = 128,
+	[38] = 136, [39] = 68,	[43] = 200, [44] = 16, [70] = 40,
+};
+static const uint16_t words_3_14[WORDS] = {
+	[5] = 808,  [8] = 7272, [9] = 7344, [24] = 8,  [26] = 72,  [28] = 160,
+	[32] = 8,   [33] = 0,	[34] = 56,  [36] = 74, [40] = 112, [42] = 128,
+	[43] = 136, [44] = 68,	[48] = 208, [50] = 16, [80] = 40,
+};
+static const uint16_t words_3_15[WORDS] = {
+	[5] = 936,  [8] = 7264, [9] = 7336, [24] = 8,  [26] = 72,  [31] = 184,
+	[40] = 8,   [41] = 0,	[42] = 56,  [44] = 74, [48] = 112, [50] = 128,
+	[51] = 136, [52] = 68,	[56] = 208, [58] = 16, [92] = 40,
+};
+static const uint16_t words_3_14t[WORDS] = {
+	[5] = 808, [8] = 7272, [9] = 7344, [24] = 8,  [26] = 72,  [28] = 160, [32] = 8,
+	[33] = 0,  [34] = 56,  [36] = 78,  [38] = 72, [40] = 128, [42] = 144, [43] = 152,
+	[44] = 84, [48] = 232, [49] = 224, [50] = 32, [80] = 56,
+};
+enum { OF_3_13, OF_3_14, OF_3_15, OF_3_14T };
+static const struct {
+	const uint16_t *words;
+	uint32_t version;
+	bool free_threaded;
+} interpreters[] = {
+	{ words_3_13, 0x30d00f0, false },
+	{ words_3_14, 0x30e0af0, false },
+	{ words_3_15, 0x30f02f0, false },
+	{ words_3_14t, 0x30e04f0, true },
+};
 
-	for (size_t i = 0; i < WORDS; i++)
-		library->runtime[i] = words[i];
-	memcpy(library->runtime, "xdebugpy", 8);
+/* A library of one of these. */
+static struct library library_with_words(size_t i)
+{
+	struct library library = library_of(interpreters[i].version >> 16);
+
+	for (size_t word = 0; word < WORDS; word++)
+		library.runtime[word] = interpreters[i].words[word];
+	memcpy(library.runtime, "xdebugpy", 8);
+	library.runtime[1] = interpreters[i].version;
+	library.runtime[2] = interpreters[i].free_threaded;
+	return library;
 }
 
 static int find_in(const void *bytes, size_t size, const char *name, struct python_layout *layout)
@@ -427,26 +459,82 @@ TEST(test_layouts)
 
 TEST(test_offsets_of_its_own)
 {
-	struct library library = library_of(0x30d);
+	struct library library = library_with_words(OF_3_13);
 	struct python_layout layout;
 
-	add_debug_words(&library);
 	assert_int_equal(find_in(&library, sizeof(library), "python3.13", &layout), 0);
 	assert_int_equal(layout.interpreter_threads, 7344);
 	assert_int_equal(layout.thread_id, 160);
 	assert_int_equal(layout.frame_instruction, 56);
 	assert_int_equal(layout.code_start, 200);
-	library.runtime[2] = 1; /* free-threaded */
-	assert_int_equal(find_in(&library, sizeof(library), "python3.13", &layout), -ENOTSUP);
-	assert_int_equal(layout.version, 0);
-	add_debug_words(&library);
-	library.runtime[0]++;
-	assert_int_equal(find_in(&library, sizeof(library), "python3.13", &layout), -ENOTSUP);
+	library = library_with_words(OF_3_14);
+	assert_int_equal(find_in(&library, sizeof(library), "python3.14", &layout), 0);
+	assert_int_equal(layout.version, 0x30e);
+	assert_int_equal(layout.runtime_interpreters, 808);
+	assert_int_equal(layout.thread_id, 160);
+	assert_int_equal(layout.frame_owner, 74);
+	assert_int_equal(layout.code_start, 208);
+	library = library_with_words(OF_3_15);
+	assert_int_equal(find_in(&library, sizeof(library), "python3.15", &layout), 0);
+	assert_int_equal(layout.version, 0x30f);
+	assert_int_equal(layout.thread_frame, 72);
+	assert_int_equal(layout.thread_id, 184);
+	assert_int_equal(layout.frame_caller, 8);
+	assert_int_equal(layout.code_line, 68);
+	for (size_t i = OF_3_13; i <= OF_3_15; i++) {
+		library = library_with_words(i);
+		assert_int_equal(find_in(&library, sizeof(library), "python3", &layout), 0);
+		assert_int_equal(layout.frame_copy, PYTHON_NOWHERE);
+		assert_int_equal(layout.object_bytes, 16);
+		assert_int_equal(layout.text_ascii, 40);
+		assert_int_equal(layout.text_other, 56);
+		assert_int_equal(layout.text_shift, 0);
+	}
+}
+
+TEST(test_free_threaded)
+{
+	struct library library = library_with_words(OF_3_14T);
+	struct python_layout layout;
+
+	assert_int_equal(find_in(&library, sizeof(library), "python3.14t", &layout), 0);
+	assert_int_equal(layout.frame_copy, 72);
+	assert_int_equal(layout.code_copies, 224);
+	assert_int_equal(layout.code_table, 152);
+	assert_int_equal(layout.object_bytes, 32);
+	assert_int_equal(layout.text_ascii, 56);
+	assert_int_equal(layout.text_other, 72);
+	assert_int_equal(layout.text_shift, 6);
+	library.runtime[38] = PYTHON_FRAME_BYTES_NEW - 3; /* part of it beyond what is read */
+	assert_int_equal(find_in(&library, sizeof(library), "python3.14t", &layout), -ENOTSUP);
+	library = library_with_words(OF_3_15);
+	library.runtime[2] = 1;
+	assert_int_equal(find_in(&library, sizeof(library), "python3.15t", &layout), -ENOTSUP);
+}
+
+/* Tables of other versions, and such as no interpreter has. */
+TEST(test_other_offsets)
+{
+	struct library library;
+	struct python_layout layout;
+
+	for (size_t i = OF_3_13; i <= OF_3_15; i++) {
+		library = library_with_words(i);
+		library.runtime[0]++;
+		assert_int_equal(find_in(&library, sizeof(library), "python3", &layout), -ENOTSUP);
+		library = library_with_words(i);
+		library.runtime[1] += 0x10000;
+		assert_int_equal(find_in(&library, sizeof(library), "python3", &layout), -ENOTSUP);
+		library = library_with_words(i);
+		library.runtime[1] += 0xa1 - 0xf0; /* an alpha release */
+		assert_int_equal(find_in(&library, sizeof(library), "python3", &layout), -ENOTSUP);
+		assert_int_equal(layout.version, 0);
+	}
 	/* Beyond the part of a code object that is read; beyond what an offset may be. */
 	for (int i = 0; i < 2; i++) {
-		add_debug_words(&library);
-		library.runtime[35] = i ? 1ull << 40 : PYTHON_CODE_BYTES;
-		assert_int_equal(find_in(&library, sizeof(library), "python3.13", &layout),
+		library = library_with_words(OF_3_14);
+		library.runtime[40] = i ? 1ull << 40 : PYTHON_CODE_BYTES;
+		assert_int_equal(find_in(&library, sizeof(library), "python3.14", &layout),
 				 -ENOTSUP);
 	}
 }
@@ -474,8 +562,8 @@ TEST(test_files_that_are_no_interpreters)
 	assert_int_equal(find_in(&library, sizeof(library), "python3", &layout), -ENOEXEC);
 	library = library_of(0x307);
 	assert_int_equal(find_in(&library, sizeof(library), "python3.7", &layout), -ENOTSUP);
-	library = library_of(0x30e);
-	assert_int_equal(find_in(&library, sizeof(library), "python3.14", &layout), -ENOTSUP);
+	library = library_of(0x310);
+	assert_int_equal(find_in(&library, sizeof(library), "python3.16", &layout), -ENOTSUP);
 	library = library_of(0x30b);
 	library.parts[0].p_flags = PF_R; /* no code */
 	assert_int_equal(find_in(&library, sizeof(library), "python3", &layout), -ENOEXEC);
@@ -492,28 +580,27 @@ static void check(const void *bytes, size_t size)
 	}
 	assert_true(layout.frame_code + 8u <= PYTHON_FRAME_BYTES);
 	assert_true(layout.frame_instruction + 8u <= PYTHON_FRAME_BYTES);
+	assert_true(layout.frame_copy == PYTHON_NOWHERE ||
+		    layout.frame_copy + 4u <= PYTHON_FRAME_BYTES);
 	assert_true(layout.code_table + 8u <= PYTHON_CODE_BYTES);
 	assert_true(layout.code_line + 4u <= PYTHON_CODE_BYTES);
 }
 
 TEST(test_files_that_end_early)
 {
-	struct library library = library_of(0x30d);
+	struct library library = library_with_words(OF_3_14T);
 
-	add_debug_words(&library);
 	for (size_t size = 1; size < sizeof(library); size += 41)
 		check(&library, size);
 }
 
 TEST(test_hostile_files)
 {
-	const struct library good = library_of(0x30d);
 	unsigned int seed = 1;
 
 	for (int round = 0; round < 200; round++) {
-		struct library library = good;
+		struct library library = library_with_words(round % 4);
 
-		add_debug_words(&library);
 		for (int i = 0; i < 1 + round % 4; i++) {
 			/* Past the identification: without it, nothing else is read. */
 			size_t at = EI_NIDENT + rand_r(&seed) % (sizeof(library) - EI_NIDENT - 8);

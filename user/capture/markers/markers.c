@@ -405,9 +405,9 @@ static void say_refused_interpreters(const struct refused_interpreters *refused)
 {
 	for (uint32_t i = 0; i < atomic_load(&refused->count); i++)
 		log_warning("stacks of %s are not recorded: %s", refused->files[i].path,
-			    refused->files[i].status == -ENODATA
-				    ? "it has no symbols"
-				    : "only CPython 3.8 to 3.13 with the GIL is supported");
+			    refused->files[i].status == -ENODATA ? "it has no symbols"
+								 : "only " PYTHON_LAYOUTS
+								   " is supported");
 	if (atomic_load(&refused->more))
 		log_warning("stacks of other interpreters are not recorded, either");
 }

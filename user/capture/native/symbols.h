@@ -21,7 +21,7 @@ const char *symbols_name(const struct symbols *symbols, size_t function);
 /* A word of the caller's for each function; 0 at first. */
 uint32_t *symbols_word(const struct symbols *symbols, size_t function);
 
-/* Whether this is the function that runs code of Python, in CPython 3.8 to 3.13, or a part of it
+/* Whether this is the function that runs code of Python, in CPython 3.8 to 3.15, or a part of it
  * that the compiler has moved. */
 bool symbols_is_eval(const char *name);
 /* Whether the file has that function. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Offsets up to 3.12 are those of the headers of each version; since 3.13 the interpreter's file
- * holds a table of them (_Py_DebugOffsets). Supported: 3.8 to 3.13.
+ * holds a table of them (_Py_DebugOffsets).
  */
 #include "capture/python/layout.h"
 
@@ -30,7 +30,14 @@ static struct time_budget time_budget = { CONFINED_PATIENCE_NS }; /* per-process
 		.frame_instruction = instruction, .frame_owner = PYTHON_NOWHERE, .code_line = 40,  \
 		.code_path = 104, .code_function = 112, .code_table = 120,                         \
 		.code_start = PYTHON_NOWHERE, .text_ascii = 48, .text_other = 72,                  \
-		.frame_entry = PYTHON_NOWHERE,                                                     \
+		.frame_entry = PYTHON_NOWHERE, .frame_copy = PYTHON_NOWHERE, .object_bytes = 16,   \
+	}
+
+/* Other offsets: see debug_words. */
+#define SINCE_3_13(number)                                                                         \
+	{                                                                                          \
+		.version = number, .cframe_frame = PYTHON_NOWHERE, .frame_owner_c = 3,             \
+		.frame_entry = PYTHON_NOWHERE, .frame_copy = PYTHON_NOWHERE,                       \
 	}
 
 static const struct python_layout versions[] = {
@@ -58,6 +65,8 @@ static const struct python_layout versions[] = {
 		.text_ascii = 48,
 		.text_other = 72,
 		.frame_entry = 68, /* is_entry */
+		.frame_copy = PYTHON_NOWHERE,
+		.object_bytes = 16,
 	},
 	{
 		.version = 0x30c,
@@ -81,38 +90,45 @@ static const struct python_layout versions[] = {
 		.text_ascii = 40,
 		.text_other = 56,
 		.frame_entry = PYTHON_NOWHERE,
+		.frame_copy = PYTHON_NOWHERE,
+		.object_bytes = 16,
 	},
-	{
-		/* Other offsets: see debug_words. */
-		.version = 0x30d,
-		.cframe_frame = PYTHON_NOWHERE,
-		.frame_owner_c = 3,
-		.text_ascii = 40,
-		.text_other = 56,
-		.frame_entry = PYTHON_NOWHERE,
-	},
+	SINCE_3_13(0x30d),
+	SINCE_3_13(0x30e),
+	SINCE_3_13(0x30f),
 };
 
-/* Numbers of the 8-byte words of _Py_DebugOffsets in 3.13 (Include/internal/pycore_runtime.h). */
+/*
+ * Numbers of the 8-byte words of _Py_DebugOffsets, for each version from 3.13 on; 0: it has no such
+ * word (Include/internal/pycore_runtime.h, since 3.14 pycore_debug_offsets.h).
+ */
 #define DEBUG_COOKIE "xdebugpy"
-#define DEBUG_WORDS 44
+#define DEBUG_FIRST 0x30d
+#define FREE_THREADED_LAST 0x30e
+#define DEBUG_VERSION 1
 #define DEBUG_FREE_THREADED 2
-#define DEBUG_WORD(field, number)                                                                  \
+#define DEBUG_WORDS 93
+#define DEBUG_WORD(field, ...)                                                                     \
 	{                                                                                          \
-		offsetof(struct python_layout, field), number                                      \
+		offsetof(struct python_layout, field),                                             \
+		{                                                                                  \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
 	}
 static const struct {
 	size_t field;
-	unsigned int word;
+	uint8_t words[3];
 } debug_words[] = {
-	DEBUG_WORD(runtime_interpreters, 5), DEBUG_WORD(interpreter_next, 8),
-	DEBUG_WORD(interpreter_threads, 9),  DEBUG_WORD(thread_next, 21),
-	DEBUG_WORD(thread_frame, 23),	     DEBUG_WORD(thread_id, 25),
-	DEBUG_WORD(frame_caller, 29),	     DEBUG_WORD(frame_code, 30),
-	DEBUG_WORD(frame_instruction, 31),   DEBUG_WORD(frame_owner, 33),
-	DEBUG_WORD(code_path, 35),	     DEBUG_WORD(code_function, 37),
-	DEBUG_WORD(code_table, 38),	     DEBUG_WORD(code_line, 39),
-	DEBUG_WORD(code_start, 43),
+	DEBUG_WORD(runtime_interpreters, 5, 5, 5), DEBUG_WORD(interpreter_next, 8, 8, 8),
+	DEBUG_WORD(interpreter_threads, 9, 9, 9),  DEBUG_WORD(thread_next, 21, 24, 24),
+	DEBUG_WORD(thread_frame, 23, 26, 26),	   DEBUG_WORD(thread_id, 25, 28, 31),
+	DEBUG_WORD(frame_caller, 29, 32, 40),	   DEBUG_WORD(frame_code, 30, 33, 41),
+	DEBUG_WORD(frame_instruction, 31, 34, 42), DEBUG_WORD(frame_owner, 33, 36, 44),
+	DEBUG_WORD(frame_copy, 0, 38, 0),	   DEBUG_WORD(code_path, 35, 40, 48),
+	DEBUG_WORD(code_function, 37, 42, 50),	   DEBUG_WORD(code_table, 38, 43, 51),
+	DEBUG_WORD(code_line, 39, 44, 52),	   DEBUG_WORD(code_start, 43, 48, 56),
+	DEBUG_WORD(code_copies, 0, 49, 0),	   DEBUG_WORD(object_bytes, 44, 50, 58),
+	DEBUG_WORD(text_ascii, 70, 80, 92),
 };
 
 /* --- confined reading --- */
@@ -216,24 +232,35 @@ static int status_without_symbol(const struct symbols *symbols, const char *name
 	return version && !find_version(version) ? -ENOTSUP : -ENODATA;
 }
 
+/* The table may differ from the final one before the first release candidate. */
+static bool is_released(uint64_t version)
+{
+	return (version & 0xff) >= 0xc0;
+}
+
 static int take_debug_words(int fd, Elf *elf, uint64_t runtime, struct python_layout *layout)
 {
 	uint64_t words[DEBUG_WORDS];
 
 	if (!read_data(fd, elf, runtime, words, sizeof(words)) ||
-	    memcmp(words, DEBUG_COOKIE, sizeof(words[0])) != 0)
-		return -ENOTSUP;
-	/* Its frames may run code that is a thread's own copy. */
-	if (words[DEBUG_FREE_THREADED])
+	    memcmp(words, DEBUG_COOKIE, sizeof(words[0])) != 0 ||
+	    words[DEBUG_VERSION] >> 16 != layout->version || !is_released(words[DEBUG_VERSION]) ||
+	    (words[DEBUG_FREE_THREADED] && layout->version > FREE_THREADED_LAST))
 		return -ENOTSUP;
 	for (size_t i = 0; i < sizeof(debug_words) / sizeof(debug_words[0]); i++) {
-		uint64_t offset = words[debug_words[i].word];
+		unsigned int word = debug_words[i].words[layout->version - DEBUG_FIRST];
 
-		if (offset >= PYTHON_NOWHERE)
+		if (word && words[word] >= PYTHON_NOWHERE)
 			return -ENOTSUP;
-		memcpy((char *)layout + debug_words[i].field, &(uint16_t) { offset },
-		       sizeof(uint16_t));
+		if (word)
+			memcpy((char *)layout + debug_words[i].field, &(uint16_t) { words[word] },
+			       sizeof(uint16_t));
 	}
+	layout->text_other = layout->text_ascii + 16;
+	if (!words[DEBUG_FREE_THREADED])
+		layout->frame_copy = PYTHON_NOWHERE;
+	else if (layout->version > DEBUG_FIRST)
+		layout->text_shift = 6; /* a byte for what else takes 2 bits */
 	return 0;
 }
 
@@ -296,6 +323,7 @@ static bool is_sound(const struct python_layout *layout)
 	       fits(layout->frame_caller, 8, frame) && !(layout->frame_caller % 8) &&
 	       fits(layout->frame_instruction, 8, frame) && !(layout->frame_instruction % 8) &&
 	       (layout->frame_owner == PYTHON_NOWHERE || layout->frame_owner < frame) &&
+	       (layout->frame_copy == PYTHON_NOWHERE || fits(layout->frame_copy, 4, frame)) &&
 	       fits(layout->code_line, 4, PYTHON_CODE_BYTES) &&
 	       fits(layout->code_path, 8, PYTHON_CODE_BYTES) && !(layout->code_path % 8) &&
 	       fits(layout->code_function, 8, PYTHON_CODE_BYTES) && !(layout->code_function % 8) &&

@@ -28,13 +28,6 @@
 #define THREADS_MAX 4096      /* of a process; new ones come first */
 #define CODES_KNOWN (1 << 14) /* a power of two */
 
-/* The same in all supported versions: of a string, and of bytes. */
-#define OBJECT_SIZE 16
-#define STRING_LENGTH 16
-#define STRING_IS_ASCII 0x40
-#define STRING_WIDTH(state) ((state) >> 2 & 7)
-#define BYTES_CONTENT 32
-
 /* The question and the results, in memory that the tracer and the child share. */
 struct shared {
 	struct live_thread threads[LIVE_THREADS_MAX];
@@ -128,20 +121,22 @@ static void record_end(const struct walker *walker, struct event_header *header,
 static int read_text(const struct walker *walker, uint64_t string, void *to, size_t most,
 		     uint8_t *width)
 {
+	const struct python_layout *layout = &walker->layout;
 	struct {
 		uint64_t length, hash;
 		uint32_t state;
 	} head;
 	uint64_t bytes;
 
-	if (!read_at(walker, string + STRING_LENGTH, &head, sizeof(head)))
+	if (!read_at(walker, string + layout->object_bytes, &head, sizeof(head)))
 		return -1;
-	*width = head.state & STRING_IS_ASCII ? 0 : STRING_WIDTH(head.state);
+	*width = PYTHON_TEXT_IS_ASCII(layout, head.state) ? 0
+							  : PYTHON_TEXT_WIDTH(layout, head.state);
 	bytes = head.length > most ? most : head.length;
 	bytes *= *width ? *width : 1;
 	if (bytes > most)
 		bytes = most;
-	string += *width ? walker->layout.text_other : walker->layout.text_ascii;
+	string += *width ? layout->text_other : layout->text_ascii;
 	return read_at(walker, string, to, bytes) ? (int)bytes : -1;
 }
 
@@ -183,11 +178,11 @@ static bool describe_code(struct walker *walker, uint64_t code)
 	function = read_text(walker, word_at(object, layout->code_function), event->function,
 			     sizeof(event->function), &event->function_width);
 	table = word_at(object, layout->code_table);
-	if (path < 0 || function < 0 || !read_word(walker, table + OBJECT_SIZE, &bytes))
+	if (path < 0 || function < 0 || !read_word(walker, table + layout->object_bytes, &bytes))
 		return false;
 	if (bytes > EVENT_FRAME_TABLE_BYTES)
 		bytes = EVENT_FRAME_TABLE_BYTES;
-	if (!read_at(walker, table + BYTES_CONTENT, event->table, bytes))
+	if (!read_at(walker, table + PYTHON_BYTES_CONTENT(layout), event->table, bytes))
 		return false;
 	event->code = name.code;
 	event->check = name.check;
@@ -252,21 +247,41 @@ static uint32_t find_frame(const struct walker *walker, uint64_t *frame)
 	return flags;
 }
 
-/* Fills in a frame; returns false if it is not one of Python's. */
-static bool take_frame(const struct walker *walker, const uint8_t *bytes, uint64_t *code,
+static bool is_of_python(const struct python_layout *layout, const uint8_t *frame)
+{
+	return layout->frame_owner == PYTHON_NOWHERE ||
+	       frame[layout->frame_owner] < layout->frame_owner_c;
+}
+
+/* Finds where the instructions of a frame are. */
+static bool find_code_start(const struct walker *walker, const uint8_t *frame, uint64_t code,
+			    uint64_t *start)
+{
+	const struct python_layout *layout = &walker->layout;
+	uint32_t copy = 0;
+	uint64_t copies;
+
+	*start = code + layout->code_start;
+	if (layout->frame_copy != PYTHON_NOWHERE)
+		memcpy(&copy, frame + layout->frame_copy, sizeof(copy));
+	return !copy || (read_word(walker, code + layout->code_copies, &copies) &&
+			 read_word(walker, copies + sizeof(uint64_t) * (1ull + copy), start));
+}
+
+static bool take_frame(const struct walker *walker, const uint8_t *frame, uint64_t *code,
 		       int32_t *instruction)
 {
 	const struct python_layout *layout = &walker->layout;
-	uint64_t at = word_at(bytes, layout->frame_instruction);
+	uint64_t at = word_at(frame, layout->frame_instruction), start;
 
-	if (layout->frame_owner != PYTHON_NOWHERE &&
-	    bytes[layout->frame_owner] >= layout->frame_owner_c)
-		return false;
-	*code = word_at(bytes, layout->frame_code);
-	if (!(layout->flags & PYTHON_FRAME_HAS_INDEX))
-		at -= *code + layout->code_start;
-	else if (layout->version == 0x30a) /* in units of two bytes */
+	*code = word_at(frame, layout->frame_code) & ~PYTHON_CODE_TAGS;
+	if (!(layout->flags & PYTHON_FRAME_HAS_INDEX)) {
+		if (!find_code_start(walker, frame, *code, &start))
+			return false;
+		at -= start;
+	} else if (layout->version == 0x30a) { /* in units of two bytes */
 		at = (int32_t)at * 2;
+	}
 	*instruction = at;
 	return true;
 }
@@ -288,8 +303,9 @@ static uint32_t read_frames(struct walker *walker, struct python_frame *frames, 
 			return TRACE_SAMPLE_CUT;
 		if (!read_at(walker, frame, content, bytes))
 			return *count ? TRACE_SAMPLE_CUT : TRACE_SAMPLE_UNREAD;
-		if (take_frame(walker, content, &code, &instruction)) {
-			if (!describe_code(walker, code))
+		if (is_of_python(&walker->layout, content)) {
+			if (!take_frame(walker, content, &code, &instruction) ||
+			    !describe_code(walker, code))
 				return *count ? TRACE_SAMPLE_CUT : TRACE_SAMPLE_UNREAD;
 			frames[*count] = name_code(walker, code);
 			frames[(*count)++].instruction = instruction;
