@@ -1,11 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Installs the missing Debian packages of the given profiles. Profile npm also installs the client
-# that tests `faultline mcp`, with npm, in $BUILD/npm.
+# that tests `faultline mcp`, with npm, in $BUILD/npm; profile pythons fetches newer versions of
+# Python than this system has, in $BUILD/pythons.
 #
-# usage: [BUILD=DIR] setup.sh PROFILE...   (build, test, npm, demo, bench, deb, clang-19, vm, vm-arm64)
+# usage: [BUILD=DIR] setup.sh PROFILE...
 # If nothing is missing, it requires neither root nor the network.
 set -euo pipefail
+
+profiles='build, test, npm, pythons, demo, bench, deb, clang-19, vm, vm-arm64'
 
 packages() {
 	case $1 in
@@ -20,8 +23,9 @@ packages() {
 		python3-prometheus-client prometheus \
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
 		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy systemd prometheus curl \
-		python3-yaml rpm ;;
+		python3-yaml rpm patchelf ;;
 	npm) command -v npm >/dev/null || echo nodejs npm ;;
+	pythons) echo patchelf python3 ;;
 	demo) echo python3 python3-numpy "$(command -v fincore >/dev/null || echo util-linux-extra)" ;;
 	bench) echo python3 python3-msgpack python3-numpy python3-zstandard strace linux-perf bpftrace ;;
 	deb) echo "$(packages build)" build-essential dpkg-dev debhelper dh-python lintian mmdebstrap ;;
@@ -43,26 +47,37 @@ installed() {
 	dpkg-query -W -f '${db:Status-Abbrev}\n' "$1" 2>/dev/null | grep -q '^.i'
 }
 
-[ $# -gt 0 ] || fail "usage: setup.sh PROFILE... (build, test, npm, demo, bench, deb, clang-19, vm, vm-arm64)"
+[ $# -gt 0 ] || fail "usage: setup.sh PROFILE... ($profiles)"
 needed=()
 for profile; do
-	list=$(packages "$profile") || fail "unknown profile '$profile'; profiles are build, test, npm, demo, bench, deb, clang-19, vm, vm-arm64"
+	list=$(packages "$profile") || fail "unknown profile '$profile'; profiles are $profiles"
 	read -ra more <<<"$list"
 	needed+=("${more[@]}")
 	[ "$profile" != npm ] || npm_wanted=1
+	[ "$profile" != pythons ] || pythons_wanted=1
 done
 
-# Ends the script: installs the npm package, if its profile was given and this version is missing.
+# Ends the script, when the packages are there.
 finish() {
+	[ -z "${npm_wanted:-}" ] || install_npm_package
+	[ -z "${pythons_wanted:-}" ] || fetch_pythons
+	exit 0
+}
+
+install_npm_package() {
 	local place=${BUILD:-build}/npm name=@modelcontextprotocol/sdk version=1.32.2
-	[ -n "${npm_wanted:-}" ] || exit 0
-	grep -qs "\"version\": \"$version\"" "$place/node_modules/$name/package.json" && exit 0
+	! grep -qs "\"version\": \"$version\"" "$place/node_modules/$name/package.json" || return 0
 	echo "    installing $name $version with npm"
 	mkdir -p "$place"
 	npm install --prefix "$place" --cache "$place/.cache" --loglevel=error --no-save --no-package-lock \
 		--no-audit --no-fund --ignore-scripts "$name@$version" </dev/null >"$place/log" 2>&1 ||
 		fail "npm could not install $name: $(grep -m 1 . "$place/log")"
-	exit 0
+}
+
+fetch_pythons() {
+	local place=${BUILD:-build}/pythons said
+	[ -d "$place" ] || echo "    fetching Python 3.14 and later"
+	said=$(python3 tests/live/pythons.py "$place" 2>&1 </dev/null) || fail "$said"
 }
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

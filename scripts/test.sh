@@ -20,6 +20,7 @@ scripts/setup.sh build test || fail "packages are missing"
 echo "==> Build: make programs"
 "${owner[@]}" make -j"$(nproc)" programs || fail "the build failed"
 "${owner[@]}" scripts/setup.sh npm || echo "    the test with the official MCP client is skipped"
+"${owner[@]}" scripts/setup.sh pythons || echo "    tests of stacks of the newest Pythons are skipped"
 
 echo "==> Tests: make test"
 make test || fail "not all tests passed"

@@ -41,12 +41,13 @@ def mirror():
 class Packages:
     """Debian packages of one architecture, in a directory."""
 
-    def __init__(self, top, architecture, until=None):
+    def __init__(self, top, architecture, until=None, suites=SUITES):
         """`until`: time.monotonic() after which missing packages count as unavailable."""
         self.top = os.path.join(os.path.abspath(top), architecture)
         self.architecture = architecture
         self.url = mirror()
         self.until = until
+        self.suites = suites
         self.names = None
 
     def seconds_left(self):
@@ -86,7 +87,7 @@ class Packages:
         done = os.path.join(self.top, "updated")
         if not os.path.exists(done):
             with open(os.path.join(self.top, "sources.list"), "w") as file:
-                for suite in SUITES:
+                for suite in self.suites:
                     file.write(f"deb [arch={self.architecture}] {self.url} {suite} main\n")
             self.apt("apt-get", "update")
         names = self.apt("apt-cache", "pkgnames").stdout.split()
@@ -106,6 +107,16 @@ class Packages:
                 said = done.stderr.strip().splitlines()
                 raise Unavailable(f"{name} cannot be fetched: {said[-1] if said else 'no reason'}")
         return have[0]
+
+    def download_all(self, names):
+        """The paths of the files of packages and of all packages that they depend on."""
+        done = self.apt("apt-get", "-y", "-o", "Dir::State::status=/dev/null", "-o",
+                        "Debug::NoLocking=true", "--no-install-recommends", "--download-only",
+                        "install", *names)
+        if done.returncode:
+            said = done.stderr.strip().splitlines()
+            raise Unavailable(f"packages cannot be fetched: {said[-1] if said else 'no reason'}")
+        return sorted(glob.glob(os.path.join(self.top, "cache/archives/*.deb")))
 
     def from_pool(self, pattern):
         """Fetches the newest package of a kind from the pool if no list has it."""

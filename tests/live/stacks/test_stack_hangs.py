@@ -8,7 +8,7 @@ import unittest
 
 import harness
 from harness import Attached, Recording, faultline, machine
-from test_stacks import CUT, FRAMES_MAX, UNFINISHED_SAMPLE, Stacks, for_others
+from test_stacks import CUT, FRAMES_MAX, UNFINISHED_SAMPLE, Stacks, for_fetched, for_others
 
 JOB = os.path.join(harness.TOP, "tests/live/jobs/job_hangs.py")
 WAITS = {  # state, by function of the job
@@ -83,6 +83,9 @@ class Hangs(unittest.TestCase):
 
     def test_others(self):
         for_others(self, self.attach)
+
+    def test_fetched(self):
+        for_fetched(self, self.attach)
 
     def test_command_outlives(self):
         """A command that goes on after its recording."""

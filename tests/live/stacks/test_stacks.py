@@ -21,13 +21,13 @@ READS = "preadv", "preadv2"
 SITES, FAULT_SITES, DEEP_SITE = set(range(1, 19)), set(range(20, 24)), 18
 CUT, NO_PYTHON, LOST, UNFINISHED_SAMPLE = 1, 2, 32, 64  # flags of a sample
 OTHERS = "/opt/python*/bin/python3", "~/.pyenv/versions/3.*/bin/python3"
+FETCHED = f"{harness.BUILD}/pythons/*/bin/python3.*[0-9]"  # scripts/setup.sh pythons
 IN_CALL, UNFINISHED_FAULT, UNFINISHED = 1 << 5, 1 << 7, 1 << 12
 
 
-def interpreters():
-    """Debian's, and others of this machine, each once."""
-    others = [path for pattern in OTHERS for path in sorted(glob.glob(os.path.expanduser(pattern)))]
-    for path in [harness.PYTHON, *others]:
+def interpreters(*patterns):
+    """Those of this machine that are supported."""
+    for path in sorted(path for name in patterns for path in glob.glob(os.path.expanduser(name))):
         done = subprocess.run([path, "-c", "import sys, sysconfig\n"
                                "print(sys.version_info[1], sysconfig.get_config_var("
                                "'Py_GIL_DISABLED') or 0)"], stdout=subprocess.PIPE, text=True)
@@ -36,14 +36,24 @@ def interpreters():
             yield path
 
 
-def for_others(test, check):
-    """Checks each Python of this machine but Debian's."""
-    found = [path for path in interpreters() if path != harness.PYTHON]
+def for_all(test, check, *patterns):
+    """Checks each Python that the patterns find."""
+    found = list(interpreters(*patterns))
     if not found:
-        test.skipTest("this machine has no other Python")
+        test.skipTest("this machine has no such Python")
     for python in found:
         with test.subTest(python=python):
             check(python)
+
+
+def for_others(test, check):
+    """Checks each Python of this machine but Debian's."""
+    for_all(test, check, *OTHERS)
+
+
+def for_fetched(test, check):
+    """The same for those that are newer than Debian's."""
+    for_all(test, check, FETCHED)
 
 
 class Stacks:
@@ -156,6 +166,9 @@ class Lines(unittest.TestCase):
     def test_others(self):
         for_others(self, lambda python: self.check(python, wait=3))
 
+    def test_fetched(self):
+        for_fetched(self, self.check)
+
     def test_profile(self):
         """Stacks are recorded where operations are summed."""
         recording, data, _, truth = self.record(harness.PYTHON, "--mode", "profile")
@@ -225,7 +238,7 @@ class Choice(unittest.TestCase):
 
     def test_running_process(self):
         """The interpreter of a process that already ran is found, too."""
-        for python in interpreters():
+        for python in interpreters(harness.PYTHON, *OTHERS, FETCHED):
             with self.subTest(python=python):
                 job = machine().start([python, "-c", READ_TWICE, self.data],
                                       stdin=subprocess.PIPE, text=True)

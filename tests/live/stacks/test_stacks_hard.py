@@ -11,7 +11,8 @@ import unittest
 import bpf_maps
 import harness
 from harness import Attached, Recording, machine
-from test_stacks import LOST, PAGE, PERIOD_NS, READ_BYTES, READS, Stacks
+from test_stacks import (
+    FETCHED, LOST, PAGE, PERIOD_NS, READ_BYTES, READS, Stacks, interpreters)
 
 SITES_MAX = 1000
 
@@ -127,6 +128,25 @@ for site in range(40):
 """)
 
 
+SUBINTERPRETERS = """
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+with open(__file__) as file:
+    start = f"import sys; sys.argv = {sys.argv}" + file.read().split("try:")[0]
+first, second = interpreters.create(), interpreters.create()
+read(1)
+interpreters.run_string(first, start + "\\ndef f(): read(2)\\nf()")
+read(3)
+interpreters.run_string(second, start + "\\nread(4)")
+interpreters.run_string(first, "read(5)")
+read(6)
+interpreters.destroy(first)
+read(7)
+"""
+
+
 class Hard(Jobs):
     def test_import_from_archive(self):
         self.check("""
@@ -148,23 +168,10 @@ eval("[read(2)\\nfor _ in range(1)]")
 
     def test_subinterpreters(self):
         """A thread runs in one interpreter after the other, and in one within another."""
-        if harness.run(harness.PYTHON, "-c", "import sys; print(sys.version_info[:2] == (3, 11))"
-                       ) != b"True\n":
-            self.skipTest("no Python 3.11, which has _xxsubinterpreters")
-        self.check("""
-import _xxsubinterpreters as interpreters
-with open(__file__) as file:
-    start = f"import sys; sys.argv = {sys.argv}" + file.read().split("import _xx")[0]
-first, second = interpreters.create(), interpreters.create()
-read(1)
-interpreters.run_string(first, start + "\\ndef f(): read(2)\\nf()")
-read(3)
-interpreters.run_string(second, start + "\\nread(4)")
-interpreters.run_string(first, "read(5)")
-read(6)
-interpreters.destroy(first)
-read(7)
-""")
+        for python in interpreters(harness.PYTHON, FETCHED):
+            with self.subTest(python=python):
+                self.setUp()
+                self.check(SUBINTERPRETERS, python=python)
 
     def test_threads_of_c(self):
         """Such a thread has a state of the interpreter only while it calls back."""

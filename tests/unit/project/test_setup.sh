@@ -37,6 +37,10 @@ for word; do :; done
 mkdir -p "$place/build/npm/node_modules/${word%@*}"
 echo "  \"version\": \"${word##*@}\"," >"$place/build/npm/node_modules/${word%@*}/package.json"
 BODY
+tool python3 <<'BODY'
+echo python3 >>"$place/calls"
+! grep -qx python3 "$place/broken" || { echo "The mirror is broken" >&2 && exit 1; }
+BODY
 tool sudo <<'BODY'
 [ -e "$place/trusted" ] || exit 1
 [ "$1" != -n ] || shift
@@ -104,3 +108,7 @@ rm "$place/stale"
 expect 0 "install npm " build npm
 : >"$place/missing"
 expect 0 "" npm # it is there
+expect 0 "python3 " pythons
+echo python3 >"$place/broken"
+expect 1 "python3 " pythons
+says "The mirror is broken"
