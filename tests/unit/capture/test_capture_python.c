@@ -392,16 +392,20 @@ static const uint16_t words_3_14t[WORDS] = {
 	[33] = 0,  [34] = 56,  [36] = 78,  [38] = 72, [40] = 128, [42] = 144, [43] = 152,
 	[44] = 84, [48] = 232, [49] = 224, [50] = 32, [80] = 56,
 };
-enum { OF_3_13, OF_3_14, OF_3_15, OF_3_14T };
+static const uint16_t words_3_13t[WORDS] = {
+	[5] = 632,  [8] = 7264, [9] = 7344, [21] = 8,  [23] = 72,  [25] = 160,
+	[29] = 8,   [30] = 0,	[31] = 56,  [33] = 70, [35] = 128, [37] = 144,
+	[38] = 152, [39] = 84,	[43] = 216, [44] = 32, [70] = 56,
+};
+enum { OF_3_13, OF_3_14, OF_3_15, OF_3_14T, OF_3_13T, INTERPRETERS };
 static const struct {
 	const uint16_t *words;
 	uint32_t version;
 	bool free_threaded;
 } interpreters[] = {
-	{ words_3_13, 0x30d00f0, false },
-	{ words_3_14, 0x30e0af0, false },
-	{ words_3_15, 0x30f02f0, false },
-	{ words_3_14t, 0x30e04f0, true },
+	{ words_3_13, 0x30d00f0, false }, { words_3_14, 0x30e0af0, false },
+	{ words_3_15, 0x30f02f0, false }, { words_3_14t, 0x30e04f0, true },
+	{ words_3_13t, 0x30d05f0, true },
 };
 
 /* A library of one of these. */
@@ -505,6 +509,15 @@ TEST(test_free_threaded)
 	assert_int_equal(layout.text_ascii, 56);
 	assert_int_equal(layout.text_other, 72);
 	assert_int_equal(layout.text_shift, 6);
+	/* Threads have no copies of their own. */
+	library = library_with_words(OF_3_13T);
+	assert_int_equal(find_in(&library, sizeof(library), "python3.13t", &layout), 0);
+	assert_int_equal(layout.frame_copy, PYTHON_NOWHERE);
+	assert_int_equal(layout.code_table, 152);
+	assert_int_equal(layout.object_bytes, 32);
+	assert_int_equal(layout.text_other, 72);
+	assert_int_equal(layout.text_shift, 0);
+	library = library_with_words(OF_3_14T);
 	library.runtime[38] = PYTHON_FRAME_BYTES_NEW - 3; /* part of it beyond what is read */
 	assert_int_equal(find_in(&library, sizeof(library), "python3.14t", &layout), -ENOTSUP);
 	library = library_with_words(OF_3_15);
@@ -599,7 +612,7 @@ TEST(test_hostile_files)
 	unsigned int seed = 1;
 
 	for (int round = 0; round < 200; round++) {
-		struct library library = library_with_words(round % 4);
+		struct library library = library_with_words(round % INTERPRETERS);
 
 		for (int i = 0; i < 1 + round % 4; i++) {
 			/* Past the identification: without it, nothing else is read. */
