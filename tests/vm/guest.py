@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Modules that a job can request: load NAME [OPTION...]
+# Modules that a job can request (load NAME [OPTION...]): those that it names are in the guest.
 LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "scsi_debug",
             "nfsd", "nfsv3", "nfsv4", "nvme", "btrfs", "fuse")
 # The virtio disks in order, vda first: the jobs' files, one for raw writes, and the guest's output;
@@ -201,7 +201,8 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     sums = ("crc32c_generic", "crc32c_cryptoapi")
     root.add_modules(kernel, "at-start", "virtio_pci", "virtio_blk", "ext4", *sums)
     for name in LOADABLE:
-        root.add_modules(kernel, name, name)
+        if re.search(rf"\bload {name}\b", plan):
+            root.add_modules(kernel, name, name)
     root.pack(f"{work}/initramfs")
     for name, size in [*DISKS.items(), ("xfs", XFS_MIB)]:
         with open(f"{work}/{name}", "wb") as file:

@@ -1,20 +1,31 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finds, fetches, unpacks and caches Debian kernels. Package lists and cache are separate from
-the machine's; the mirror is the one in its package sources."""
+"""Finds, fetches, unpacks and caches kernels of Debian and Ubuntu. Package lists and cache are
+separate from the machine's; Debian's mirror is the one in its package sources."""
 import glob
+import hashlib
 import http.client
 import os
 import re
 import subprocess
+import threading
 import time
 import urllib.request
 
 import relocations
 
-SUITES = ("bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports")
 FALLBACK_MIRROR = "http://deb.debian.org/debian"
+UBUNTU_MIRRORS = {"amd64": "http://archive.ubuntu.com/ubuntu",
+                  "arm64": "http://ports.ubuntu.com/ubuntu-ports"}
+# The package with the keys of Ubuntu's archive in its pool, and its SHA-256. The key for the suites
+# below is F6ECB3762474EDA9D21B7022871920D1991BC93C.
+UBUNTU_KEYS = ("pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb",
+               "0d0e7ed6b112f5d03eabf3c7eb01ebdacf9c57714b279e90495cfc58c8c4520f")
 LIMIT = 600  # seconds for one apt call, or one package
-FLAVOURS = {"": "cloud-{}", "rt": "rt-{}", "16k": "{}-16k"}
+# The ends of the packages' names. Ubuntu has more: ubuntu-aws, ubuntu-lowlatency and others.
+FLAVOURS = {"": "cloud-{}", "rt": "rt-{}", "16k": "{}-16k", "ubuntu": "generic"}
+UBUNTU = re.compile("ubuntu(?:-([a-z]+))?")
+# Of the modules that jobs load, those that Ubuntu has in a large package of its own.
+EXTRA = ("null_blk", "scsi_debug")
 SILENCE = 30  # seconds without data from a mirror
 
 
@@ -41,14 +52,27 @@ def mirror():
 class Packages:
     """Debian packages of one architecture, in a directory."""
 
-    def __init__(self, top, architecture, until=None, suites=SUITES):
+    suites = ("bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports")
+
+    def __init__(self, top, architecture, until=None, suites=None):
         """`until`: time.monotonic() after which missing packages count as unavailable."""
         self.top = os.path.join(os.path.abspath(top), architecture)
         self.architecture = architecture
         self.url = mirror()
         self.until = until
-        self.suites = suites
+        self.suites = suites or self.suites
         self.names = None
+        self.lock = threading.Lock()  # guests of one kernel may want the same package
+        self.ubuntu = None
+
+    def of_ubuntu(self):
+        """Ubuntu's packages, in a directory next to this one."""
+        self.ubuntu = self.ubuntu or UbuntuPackages(self)
+        return self.ubuntu
+
+    def source_options(self):
+        """For a line of sources.list."""
+        return f"arch={self.architecture}"
 
     def seconds_left(self):
         left = LIMIT if self.until is None else min(LIMIT, self.until - time.monotonic())
@@ -65,6 +89,7 @@ class Packages:
             "Dir::Etc::sourceparts": "/dev/null",
             "APT::Architecture": self.architecture,
             "APT::Architectures": self.architecture,
+            "Acquire::Languages": "none",
             "Acquire::Retries": "3",
             "Acquire::http::Timeout": str(SILENCE),
         }
@@ -86,9 +111,10 @@ class Packages:
         os.makedirs(self.top, exist_ok=True)
         done = os.path.join(self.top, "updated")
         if not os.path.exists(done):
+            options = self.source_options()
             with open(os.path.join(self.top, "sources.list"), "w") as file:
                 for suite in self.suites:
-                    file.write(f"deb [arch={self.architecture}] {self.url} {suite} main\n")
+                    file.write(f"deb [{options}] {self.url} {suite} main\n")
             self.apt("apt-get", "update")
         names = self.apt("apt-cache", "pkgnames").stdout.split()
         if not names:
@@ -172,6 +198,28 @@ class Packages:
         return directory
 
 
+class UbuntuPackages(Packages):
+    """Ubuntu packages of one architecture, in a directory."""
+
+    suites = ("jammy", "jammy-updates", "noble", "noble-updates")
+
+    def __init__(self, debian):
+        super().__init__(os.path.dirname(debian.top), debian.architecture, debian.until)
+        self.top = f"{debian.top}-ubuntu"
+        self.url = UBUNTU_MIRRORS[self.architecture]
+
+    def source_options(self):
+        path, digest = UBUNTU_KEYS
+        package = self.read(f"{self.url}/{path}")
+        if hashlib.sha256(package).hexdigest() != digest:
+            raise Unavailable(f"{self.url}/{path} has an unknown content")
+        kept = os.path.join(self.top, os.path.basename(path))
+        with open(kept, "wb") as file:
+            file.write(package)
+        keys = f"{self.unpack([kept], 'keys')}/usr/share/keyrings/ubuntu-archive-keyring.gpg"
+        return f"{super().source_options()} signed-by={keys}"
+
+
 def version_key(text):
     return [int(part) if part.isdigit() else 0 for part in re.split(r"(\d+)", text)]
 
@@ -188,31 +236,54 @@ def types_of(image):
     return types
 
 
+def debian_files(packages, version, flavour):
+    """The packages of a kernel, with its image first."""
+    named = FLAVOURS[flavour].format(packages.architecture)
+    wanted = rf"{re.escape(version)}\.[0-9+~.a-z]*(-[0-9]+)?-{named}"
+    # From 6.19 on the image package is empty and split into linux-binary and linux-modules.
+    name = newest(packages.all_names(), f"linux-binary-{wanted}")
+    if name:
+        modules = name.replace("linux-binary", "linux-modules", 1)
+        return [packages.download(name), packages.download(modules)]
+    name = newest(packages.all_names(), f"linux-image-{wanted}")
+    path = packages.download(name) if name else packages.from_pool(f"linux-image-{wanted}")
+    if not path:
+        raise Unavailable(f"no kernel {wanted} in the lists or the pool of {packages.url}")
+    return [path]
+
+
+def ubuntu_files(packages, version, flavour):
+    """The same of Ubuntu, without the EXTRA modules."""
+    named = UBUNTU.fullmatch(flavour)[1] or FLAVOURS["ubuntu"]
+    wanted = rf"{re.escape(version)}\.[0-9]+-[0-9]+-{named}"
+    name = newest(packages.all_names(), f"linux-image-unsigned-{wanted}")
+    if not name:
+        raise Unavailable(f"no kernel {wanted} in the lists of {packages.url}")
+    modules = name.replace("linux-image-unsigned", "linux-modules", 1)
+    return [packages.download(name), packages.download(modules)]
+
+
 class Kernel:
     """An unpacked kernel: its image, its modules, its name. `asked` is a version, for example
-    6.12, optionally with a flavour: 6.12-rt."""
+    6.12, optionally with a flavour: 6.12-rt, 5.15-ubuntu."""
+
+    ubuntu = False
 
     def __init__(self, packages, asked):
-        version, _, flavour = asked.partition("-")
-        if flavour not in FLAVOURS:
-            raise Unavailable(f"no flavour {flavour}; there are {', '.join(filter(None, FLAVOURS))}")
-        named = FLAVOURS[flavour].format(packages.architecture)
-        wanted = rf"{re.escape(version)}\.[0-9+~.a-z]*(-[0-9]+)?-{named}"
-        # From 6.19 on the image package is empty and split into linux-binary and linux-modules.
-        name = newest(packages.all_names(), f"linux-binary-{wanted}")
-        if name:
-            files = [packages.download(name)]
-            files.append(packages.download(name.replace("linux-binary", "linux-modules", 1)))
-        else:
-            name = newest(packages.all_names(), f"linux-image-{wanted}")
-            files = [packages.download(name)] if name else [self.pooled(packages, wanted)]
-            name = name or os.path.basename(files[0]).split("_")[0]
-        self.name = re.sub(r"^linux-(binary|image)-", "", name)
-        self.version, self.flavour = version, flavour
-        self.top = packages.unpack(files, self.name)
+        self.version, _, self.flavour = asked.partition("-")
+        self.ubuntu = bool(UBUNTU.fullmatch(self.flavour))
+        if self.flavour not in FLAVOURS and not self.ubuntu:
+            known = ", ".join(filter(None, FLAVOURS))
+            raise Unavailable(f"no flavour {self.flavour}; there are {known}")
+        self.packages = packages.of_ubuntu() if self.ubuntu else packages
+        find = ubuntu_files if self.ubuntu else debian_files
+        files = find(self.packages, self.version, self.flavour)
+        package = os.path.basename(files[0]).split("_")[0]
+        self.name = re.sub(r"^linux-(binary|image(-unsigned)?)-", "", package)
+        self.top = self.packages.unpack(files, self.name)
         images = glob.glob(f"{self.top}/**/vmlinuz*", recursive=True)
         if not images:
-            raise Unavailable(f"{name} holds no kernel")
+            raise Unavailable(f"{package} holds no kernel")
         self.image = images[0]
         self.btf = f"{self.top}.btf"
         if not os.path.exists(self.btf):
@@ -224,18 +295,19 @@ class Kernel:
         with open(self.btf, "rb") as file:
             return file.read()
 
-    @staticmethod
-    def pooled(packages, wanted):
-        path = packages.from_pool(f"linux-image-{wanted}")
-        if not path:
-            raise Unavailable(f"no kernel {wanted} in the lists or the pool of {packages.url}")
-        return path
-
     def module(self, name):
         """The path of a module's file; None if it is built in."""
+        if self.ubuntu and name in EXTRA:
+            self.fetch_extra()
         spelt = re.sub("[-_]", "[-_]", name)
         found = glob.glob(f"{self.top}/**/{spelt}.ko*", recursive=True)
         return found[0] if found else None
+
+    def fetch_extra(self):
+        """Ubuntu's EXTRA modules."""
+        with self.packages.lock:
+            file = self.packages.download(f"linux-modules-extra-{self.name}")
+            self.packages.unpack([file], self.name)
 
 
 class Image(Kernel):

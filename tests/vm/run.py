@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Boots Debian kernels in QEMU and compares Faultline's recordings there with strace, mincore,
+"""Boots kernels of Debian and Ubuntu in QEMU and compares Faultline's recordings there with strace, mincore,
 getrusage and the workloads' own accounts: each layer in each variant that the kernel has. Prints
 kernel, layer, variant and result. Needs no root and no KVM (scripts/setup.sh vm).
 
@@ -17,8 +17,9 @@ usage: tests/vm/run.py [OPTION...] [VERSION...]
     --only TEXT          jobs whose names (syscall-tp-calls) contain it; repeatable
     --keep               keep the guests' output
 
-VERSION is for example 6.12, 6.12-rt (PREEMPT_RT), or on arm64 6.12-16k (16 KiB pages); by default
-all of the matrix. Kernels that cannot be fetched are skipped, with a message.
+VERSION is for example 6.12, 6.12-rt (PREEMPT_RT), 5.15-ubuntu (Ubuntu's generic kernel),
+5.15-ubuntu-lowlatency, or on arm64 6.12-16k (16 KiB pages); by default all of the matrix. Kernels
+that cannot be fetched are skipped, with a message.
 """
 import argparse
 import concurrent.futures
@@ -244,7 +245,7 @@ def run_matrix(versions, packages, options, table):
         for run in concurrent.futures.as_completed(runs):
             try:
                 run.result()
-            except (OSError, subprocess.SubprocessError) as error:
+            except (kernels.Unavailable, OSError, subprocess.SubprocessError) as error:
                 table.skip(runs[run], error)
 
 

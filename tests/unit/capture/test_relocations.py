@@ -25,7 +25,7 @@ def is_supported(path):
 
 
 def at_hand():
-    fetched = glob.glob(os.path.join(BUILD, "vm", MACHINE, "*.btf"))
+    fetched = glob.glob(os.path.join(BUILD, "vm", f"{MACHINE}*", "*.btf"))
     readable = [path for path in (HERE, *sorted(fetched)) if os.access(path, os.R_OK)]
     return list(filter(is_supported, readable))
 

@@ -251,6 +251,65 @@ class Variants(unittest.TestCase):
                     self.assertEqual(names - self.forced(layer), set())
 
 
+class Shelf(kernels.Packages):
+    """Packages that have names, and one file each."""
+
+    def __init__(self, top, names):
+        super().__init__(top, "amd64")
+        self.names, self.fetched, self.ubuntu = names, [], self
+
+    def download(self, name, suite=None):
+        self.fetched.append(name)
+        return f"{self.top}/{name}_1_amd64.deb"
+
+    def from_pool(self, pattern):
+        return None
+
+    def unpack(self, files, directory):
+        top, of = os.path.join(self.top, directory), "".join(files)
+        os.makedirs(top, exist_ok=True)
+        inside = {"image": f"{top}/vmlinuz", "modules": f"{top}.btf", "extra": f"{top}/null_blk.ko"}
+        for path in [path for kind, path in inside.items() if kind in of]:
+            with open(path, "w"):
+                pass
+        return top
+
+
+class Ubuntu(unittest.TestCase):
+    NAMES = [f"linux-{kind}-{version}" for kind in ("image-unsigned", "modules", "modules-extra")
+             for version in ("5.15.0-9-generic", "5.15.0-204-generic", "5.15.0-1121-aws",
+                             "6.8.0-31-generic")]
+
+    def setUp(self):
+        self.top = tempfile.TemporaryDirectory()
+        self.addCleanup(self.top.cleanup)
+        self.shelf = Shelf(self.top.name, self.NAMES)
+
+    def test_the_newest_of_a_flavour(self):
+        for asked, name in (("5.15-ubuntu", "5.15.0-204-generic"),
+                            ("5.15-ubuntu-aws", "5.15.0-1121-aws"),
+                            ("6.8-ubuntu", "6.8.0-31-generic")):
+            kernel = kernels.Kernel(self.shelf, asked)
+            self.assertEqual((kernel.name, kernel.version), (name, asked.split("-")[0]))
+        for asked in ("5.15", "5.15-ubuntu-kvm", "5.15-ubuntu-", "5.15-else"):
+            with self.assertRaises(kernels.Unavailable):
+                kernels.Kernel(self.shelf, asked)
+
+    def test_extra_modules_are_fetched_if_needed(self):
+        extra = "linux-modules-extra-5.15.0-204-generic"
+        kernel = kernels.Kernel(self.shelf, "5.15-ubuntu")
+        self.assertIsNone(kernel.module("xfs"))
+        self.assertNotIn(extra, self.shelf.fetched)
+        self.assertTrue(kernel.module("null_blk"))
+        self.assertIn(extra, self.shelf.fetched)
+
+    def test_keys_of_someone_else(self):
+        packages = kernels.UbuntuPackages(kernels.Packages(self.top.name, "amd64"))
+        packages.read = lambda _: b"a package"
+        with self.assertRaisesRegex(kernels.Unavailable, "unknown content"):
+            packages.all_names()
+
+
 class Guests(unittest.TestCase):
     def run_version(self, error):
         table, out = run.Table(), io.StringIO()
