@@ -83,6 +83,11 @@ struct fuse_req___chan {
 	struct fuse_chan *chan;
 } CORE_STRUCT;
 
+/* Of a read or write of /dev/fuse. */
+struct fuse_copy_state {
+	struct fuse_req *req;
+} CORE_STRUCT;
+
 /* Relocated: bits of fuse_req.flags. */
 enum fuse_req_flag {
 	FR_BACKGROUND = 2,

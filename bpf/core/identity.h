@@ -64,16 +64,26 @@ static __always_inline struct inode *overlay_upper(void *overlay)
 	return upper ? KREAD(dentry, upper, d_inode) : NULL;
 }
 
+/* Where the node id of a FUSE inode is, from its struct inode. */
+#define FUSE_NODE_OFFSET                                                                           \
+	(bpf_core_field_offset(struct fuse_inode, nodeid) -                                        \
+	 bpf_core_field_offset(struct fuse_inode, inode))
+
+/* The same for programs loaded before the module fuse, and its types. Set by those of the layer
+ * fuse at the first request: before there is a file. 0: unknown. */
+volatile __u32 fuse_node_offset;
+
 /* A FUSE daemon may give any inode number to any file, even 0 to all of them. The node id, which
  * kernel and daemon use in their requests, is unique while the kernel knows the file. */
 static __always_inline __u32 fuse_generation(struct inode *inode)
 {
-	void *fuse = (void *)inode - bpf_core_field_offset(struct fuse_inode, inode);
-	__u32 generation = KREAD(inode, inode, i_generation);
+	__u32 generation = KREAD(inode, inode, i_generation), offset = fuse_node_offset;
 	__u64 node = 0;
 
 	if (bpf_core_type_exists(struct fuse_inode))
-		bpf_core_read(&node, sizeof(node), &((struct fuse_inode *)fuse)->nodeid);
+		offset = FUSE_NODE_OFFSET;
+	if (offset)
+		bpf_probe_read_kernel(&node, sizeof(node), (void *)inode + offset);
 	return generation ^ (__u32)node ^ (__u32)(node >> 32);
 }
 

@@ -42,6 +42,15 @@ static void *(*const rdonly_cast)(const void *obj, __u32 btf_id) = (void *)RDONL
 		__value;                                                                           \
 	})
 
+/* The same for a struct that may be a module's: the cast knows only types of the kernel proper. */
+#define KREAD_MODULE(s, p, f)                                                                      \
+	({                                                                                         \
+		typeof(((struct s *)0)->f) __field = 0;                                            \
+		__u64 __at = (__u64)(p);                                                           \
+		bpf_core_read(&__field, sizeof(__field), &((struct s *)__at)->f);                  \
+		__field;                                                                           \
+	})
+
 /*
  * Pointer `f` of a task. For each pointer loaded from a trusted one, the verifier searches all the
  * kernel's types by name, several times, so the trust is cast away first.

@@ -5,12 +5,29 @@
  * Not seen are FORGET and INTERRUPT, which have no reply, and requests that a fatal signal
  * withdraws before the daemon takes them. Requests in the background that exceed the daemon's limit
  * wait before they are sent: that time is not included.
+ *
+ * Variants: tracepoints (6.11, fuse_request_sent 7.2); else functions at the same places, by fentry
+ * or kprobes. By the tracepoint, a request is taken when the kernel has copied it to the daemon; by
+ * the function, when it begins to.
  */
 #include "block/block.h"
 #include "remote/remote.h"
 #include "vmlinux/fuse.h"
 
 volatile __u64 remote_marks_count;
+
+/* Programs at a function's entry, by fentry and by a kprobe. */
+#define FUNCTION_PROGRAMS(target, name, work, ...)                                                 \
+	SEC("?fentry/" target)                                                                     \
+	int BPF_PROG(name##_in, __VA_ARGS__)                                                       \
+	{                                                                                          \
+		return work;                                                                       \
+	}                                                                                          \
+	SEC("?kprobe/" target)                                                                     \
+	int BPF_KPROBE(name##_kp, __VA_ARGS__)                                                     \
+	{                                                                                          \
+		return work;                                                                       \
+	}
 
 /* A request and its target. */
 struct fuse_request {
@@ -22,8 +39,8 @@ struct fuse_request {
 static __always_inline struct fuse_conn *fuse_connection(struct fuse_req *req)
 {
 	if (bpf_core_field_exists(struct fuse_req, fm))
-		return KREAD(fuse_mount, KREAD(fuse_req, req, fm), fc);
-	return KREAD(fuse_chan, KREAD(fuse_req___chan, req, chan), conn);
+		return KREAD_MODULE(fuse_mount, KREAD_MODULE(fuse_req, req, fm), fc);
+	return KREAD_MODULE(fuse_chan, KREAD_MODULE(fuse_req___chan, req, chan), conn);
 }
 
 /* Since 7.2 a request does not lead to its mount: this is the first of the connection, which has
@@ -34,15 +51,15 @@ static __always_inline struct super_block *fuse_super_block(struct fuse_req *req
 	void *mount;
 
 	if (bpf_core_field_exists(struct fuse_req, fm))
-		return KREAD(fuse_mount, KREAD(fuse_req, req, fm), sb);
-	entry = KREAD(fuse_conn, fuse_connection(req), mounts.next);
+		return KREAD_MODULE(fuse_mount, KREAD_MODULE(fuse_req, req, fm), sb);
+	entry = KREAD_MODULE(fuse_conn, fuse_connection(req), mounts.next);
 	mount = (void *)entry - bpf_core_field_offset(struct fuse_mount, fc_entry);
-	return entry ? KREAD(fuse_mount, mount, sb) : NULL;
+	return entry ? KREAD_MODULE(fuse_mount, mount, sb) : NULL;
 }
 
 static __always_inline bool fuse_flag(struct fuse_req *req, __u32 bit)
 {
-	return KREAD(fuse_req, req, flags) >> (bit & 63) & 1;
+	return KREAD_MODULE(fuse_req, req, flags) >> (bit & 63) & 1;
 }
 
 /* --- target --- */
@@ -52,7 +69,7 @@ static __always_inline bool fuse_is_about(const struct fuse_request *request, st
 	void *fuse = (void *)inode - bpf_core_field_offset(struct fuse_inode, inode);
 
 	return inode && (__u64)KREAD(inode, inode, i_sb) == request->sb &&
-	       KREAD(fuse_inode, fuse, nodeid) == request->node;
+	       KREAD_MODULE(fuse_inode, fuse, nodeid) == request->node;
 }
 
 /*
@@ -68,11 +85,11 @@ __noinline __u32 fuse_file_of_page(struct fuse_request *request, bool interned)
 	if (!request)
 		return 0;
 	if (bpf_core_field_exists(struct fuse_args_pages, folios))
-		pages = (__u64)KREAD(fuse_args_pages, request->args, folios);
+		pages = (__u64)KREAD_MODULE(fuse_args_pages, request->args, folios);
 	else
-		pages = (__u64)KREAD(fuse_args_pages___pages, request->args, pages);
+		pages = (__u64)KREAD_MODULE(fuse_args_pages___pages, request->args, pages);
 	page = pages ? (__u64)KREAD(hlist_head, pages, first) : 0; /* the first pointer */
-	mapping.at = page ? KNUMBER(folio, page, mapping) : 0;
+	mapping.at = page ? KFOLIO(KNUMBER, page, mapping) : 0;
 	if (!mapping.at || mapping.at & PAGE_MAPPING_FLAGS)
 		return 0;
 	host.at = (__u64)KREAD(address_space, mapping.at, host);
@@ -102,8 +119,8 @@ static __always_inline struct task_state *fuse_asker(struct remote_mark *mark, s
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct fuse_conn *connection = fuse_connection(req);
-	__u32 level = KREAD(pid_namespace, KREAD(fuse_conn, connection, pid_ns), level);
-	__u32 tid = level ? 0 : KREAD(fuse_req, req, in.h.pid);
+	__u32 level = KREAD(pid_namespace, KREAD_MODULE(fuse_conn, connection, pid_ns), level);
+	__u32 tid = level ? 0 : KREAD_MODULE(fuse_req, req, in.h.pid);
 	struct task_slot *slot;
 
 	if (!tid || tid == (__u32)task->pid)
@@ -120,20 +137,22 @@ static __always_inline struct task_state *fuse_asker(struct remote_mark *mark, s
 static __always_inline int fuse_send(struct fuse_req *req)
 {
 	struct address at = { (__u64)req };
-	struct fuse_request request = { .args = (__u64)KREAD(fuse_req, req, args),
+	struct fuse_request request = { .args = (__u64)KREAD_MODULE(fuse_req, req, args),
 					.sb = (__u64)fuse_super_block(req) };
-	__u32 opcode = KREAD(fuse_args, request.args, opcode);
+	__u32 opcode = KREAD_MODULE(fuse_args, request.args, opcode);
 	bool moves = opcode == FUSE_READ || opcode == FUSE_WRITE;
 	struct remote_mark mark = { .offset = -1 };
 	struct fuse_range_in range = {};
 	struct task_state *state;
 
-	request.node = mark.node = KREAD(fuse_args, request.args, nodeid);
+	if (!fuse_node_offset)
+		fuse_node_offset = FUSE_NODE_OFFSET;
+	request.node = mark.node = KREAD_MODULE(fuse_args, request.args, nodeid);
 	mark.op = OP_FUSE + (opcode < FUSE_OPCODES ? opcode : 0);
 	state = fuse_asker(&mark, req);
 	if (moves || opcode == FUSE_READDIR || opcode == FUSE_READDIRPLUS) {
 		bpf_probe_read_kernel(&range, sizeof(range),
-				      KREAD(fuse_args, request.args, in_args[0].value));
+				      KREAD_MODULE(fuse_args, request.args, in_args[0].value));
 		mark.asked_bytes = range.size;
 		if (moves)
 			mark.offset = range.offset;
@@ -154,6 +173,8 @@ static __always_inline int fuse_send(struct fuse_req *req)
 }
 
 COPIED_PROGRAM("?tp_btf/fuse_request_send", fl_fuse_send, fuse_send(req), struct fuse_req *req)
+FUNCTION_PROGRAMS("queue_request_and_unlock", fl_fuse_send, fuse_send(req), void *queue,
+		  struct fuse_req *req)
 
 static __always_inline int fuse_sent(struct fuse_req *req)
 {
@@ -163,6 +184,16 @@ static __always_inline int fuse_sent(struct fuse_req *req)
 }
 
 COPIED_PROGRAM("?tp_btf/fuse_request_sent", fl_fuse_sent, fuse_sent(req), struct fuse_req *req)
+
+/* Called to copy a request's arguments to the daemon, and later its reply back. */
+static __always_inline int fuse_copied(struct fuse_copy_state *copy)
+{
+	struct fuse_req *req = KREAD_MODULE(fuse_copy_state, copy, req);
+
+	return req && !KREAD_MODULE(fuse_req, req, out.h.unique) ? fuse_sent(req) : 0;
+}
+
+FUNCTION_PROGRAMS("fuse_copy_args", fl_fuse_sent, fuse_copied(copy), struct fuse_copy_state *copy)
 
 /* --- its end --- */
 
@@ -185,9 +216,9 @@ static __always_inline __u32 fuse_moved(__u64 args, __u32 opcode, __u32 asked)
 
 	if (opcode == FUSE_WRITE)
 		bpf_probe_read_kernel(&bytes, sizeof(bytes),
-				      KREAD(fuse_args, args, out_args[0].value));
+				      KREAD_MODULE(fuse_args, args, out_args[0].value));
 	else if (asked)
-		bytes = KREAD(fuse_args, args, out_args[0].size);
+		bytes = KREAD_MODULE(fuse_args, args, out_args[0].size);
 	return bytes < asked ? bytes : asked;
 }
 
@@ -195,21 +226,21 @@ static __always_inline int fuse_end(struct fuse_req *req)
 {
 	struct address at = { (__u64)req };
 	struct remote_end end = { .now_ns = bpf_ktime_get_ns(), .rtt_ns = -1 };
-	__u64 args = (__u64)KREAD(fuse_req, req, args);
-	__u32 opcode = KREAD(fuse_args, args, opcode);
+	__u64 args = (__u64)KREAD_MODULE(fuse_req, req, args);
+	__u32 opcode = KREAD_MODULE(fuse_args, args, opcode);
 	struct super_block *sb = fuse_super_block(req);
 	struct remote_mark mark = {}; /* up to 6.1, functions take only initialized memory */
 	struct device_source source = {};
 
 	/* A different mark belongs to a request whose end was not seen. */
-	if (!remote_mark_take(&at, &mark) || mark.node != KREAD(fuse_args, args, nodeid) ||
+	if (!remote_mark_take(&at, &mark) || mark.node != KREAD_MODULE(fuse_args, args, nodeid) ||
 	    mark.op != OP_FUSE + (opcode < FUSE_OPCODES ? opcode : 0) || end.now_ns < mark.start_ns)
 		return 0;
-	end.error = -KREAD(fuse_req, req, out.h.error);
+	end.error = -KREAD_MODULE(fuse_req, req, out.h.error);
 	end.dev = sb ? KREAD(super_block, sb, s_dev) : 0;
 	if (!end.error)
 		end.bytes = fuse_moved(args, opcode, mark.asked_bytes);
-	if (KREAD(fuse_req, req, out.h.unique))
+	if (KREAD_MODULE(fuse_req, req, out.h.unique))
 		end.server_pid = bpf_get_current_pid_tgid() >> 32;
 	else
 		end.flags |= TRACE_REMOTE_UNANSWERED;
@@ -224,3 +255,4 @@ static __always_inline int fuse_end(struct fuse_req *req)
 }
 
 COPIED_PROGRAM("?tp_btf/fuse_request_end", fl_fuse_end, fuse_end(req), struct fuse_req *req)
+FUNCTION_PROGRAMS("fuse_request_end", fl_fuse_end, fuse_end(req), struct fuse_req *req)

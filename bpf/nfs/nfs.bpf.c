@@ -17,15 +17,6 @@
 #define EINTR 4
 #define ERESTARTSYS 512
 
-/* Field of a struct of a module. */
-#define NFS_READ_FIELD(s, p, f)                                                                    \
-	({                                                                                         \
-		typeof(((struct s *)0)->f) __field = 0;                                            \
-		__u64 __at = (__u64)(p);                                                           \
-		bpf_core_read(&__field, sizeof(__field), &((struct s *)__at)->f);                  \
-		__field;                                                                           \
-	})
-
 /* --- what it does --- */
 
 enum nfs_handle {
@@ -58,7 +49,7 @@ static __always_inline __u32 nfs_operation_by_name(__u64 procedure)
 	__u64 name = 0;
 
 	bpf_probe_read_kernel_str(&name, sizeof(name),
-				  NFS_READ_FIELD(rpc_procinfo, procedure, p_name));
+				  KREAD_MODULE(rpc_procinfo, procedure, p_name));
 	if (name == NFS_NAME("COPY\0\0\0"))
 		return NFS_COPY;
 	if (name == NFS_NAME("CLONE\0\0"))
@@ -68,7 +59,7 @@ static __always_inline __u32 nfs_operation_by_name(__u64 procedure)
 
 static __always_inline __u32 nfs_version(__u64 task)
 {
-	return NFS_READ_FIELD(rpc_clnt, NFS_READ_FIELD(rpc_task, task, tk_client), cl_vers);
+	return KREAD_MODULE(rpc_clnt, KREAD_MODULE(rpc_task, task, tk_client), cl_vers);
 }
 
 /* Returns OP_NONE for a call that is not one of an NFS client. The procedure may change until it is
@@ -80,11 +71,11 @@ __noinline __u32 nfs_operation(struct address *task)
 
 	if (!task)
 		return OP_NONE;
-	client = (__u64)NFS_READ_FIELD(rpc_task, task->at, tk_client);
-	if (!client || NFS_READ_FIELD(rpc_clnt, client, cl_prog) != NFS_PROGRAM)
+	client = (__u64)KREAD_MODULE(rpc_task, task->at, tk_client);
+	if (!client || KREAD_MODULE(rpc_clnt, client, cl_prog) != NFS_PROGRAM)
 		return OP_NONE;
-	procedure = (__u64)NFS_READ_FIELD(rpc_task, task->at, tk_msg.rpc_proc);
-	number = NFS_READ_FIELD(rpc_procinfo, procedure, p_statidx);
+	procedure = (__u64)KREAD_MODULE(rpc_task, task->at, tk_msg.rpc_proc);
+	number = KREAD_MODULE(rpc_procinfo, procedure, p_statidx);
 	switch (nfs_version(task->at)) {
 	case 3:
 		return OP_NFS + nfs3_operations[number & (NFS3_MAX - 1)];
@@ -111,15 +102,15 @@ static __always_inline bool nfs_op_reads(__u32 op)
  * a directory, link or special file. */
 static __always_inline __u64 nfs_inode_by_handle(__u64 task, bool makes)
 {
-	__u64 arguments = (__u64)NFS_READ_FIELD(rpc_task, task, tk_msg.rpc_argp);
+	__u64 arguments = (__u64)KREAD_MODULE(rpc_task, task, tk_msg.rpc_argp);
 	__u32 where = NFS_HANDLE_SEQUENCE;
 	struct inode *inode;
 	__u64 handle;
 
 	if (nfs_version(task) == 3)
-		where = nfs3_handles[NFS_READ_FIELD(rpc_procinfo,
-						    NFS_READ_FIELD(rpc_task, task, tk_msg.rpc_proc),
-						    p_statidx) &
+		where = nfs3_handles[KREAD_MODULE(rpc_procinfo,
+						  KREAD_MODULE(rpc_task, task, tk_msg.rpc_proc),
+						  p_statidx) &
 				     (NFS3_MAX - 1)];
 	if (!arguments || where == NFS_HANDLE_NOWHERE)
 		return 0;
@@ -143,11 +134,11 @@ __noinline __u64 nfs_inode(struct address *task, __u32 op)
 
 	if (!task)
 		return 0;
-	data = (__u64)NFS_READ_FIELD(rpc_task, task->at, tk_calldata);
+	data = (__u64)KREAD_MODULE(rpc_task, task->at, tk_calldata);
 	if (nfs_op_reads(op) || nfs_op_is(op, NFS_WRITE))
-		return (__u64)NFS_READ_FIELD(nfs_pgio_header, data, inode);
+		return (__u64)KREAD_MODULE(nfs_pgio_header, data, inode);
 	if (nfs_op_is(op, NFS_COMMIT))
-		return (__u64)NFS_READ_FIELD(nfs_commit_data, data, inode);
+		return (__u64)KREAD_MODULE(nfs_commit_data, data, inode);
 	return nfs_inode_by_handle(task->at,
 				   (nfs_op_is(op, NFS_CREATE) || nfs_op_is(op, NFS_SYMLINK)) &&
 					   bpf_core_type_exists(struct nfs4_create_arg));
@@ -183,10 +174,10 @@ static __always_inline int nfs_begin(__u64 task)
 	if (inode.at)
 		mark.node = KREAD(inode, inode.at, i_ino);
 	if (moves) {
-		__u64 arguments = (__u64)NFS_READ_FIELD(rpc_task, task, tk_msg.rpc_argp);
+		__u64 arguments = (__u64)KREAD_MODULE(rpc_task, task, tk_msg.rpc_argp);
 
-		mark.offset = NFS_READ_FIELD(nfs_pgio_args, arguments, offset);
-		mark.asked_bytes = NFS_READ_FIELD(nfs_pgio_args, arguments, count);
+		mark.offset = KREAD_MODULE(nfs_pgio_args, arguments, offset);
+		mark.asked_bytes = KREAD_MODULE(nfs_pgio_args, arguments, count);
 	}
 	remote_asker(&mark);
 	if (mark.pid || moves || nfs_op_is(mark.op, NFS_COMMIT))
@@ -194,7 +185,7 @@ static __always_inline int nfs_begin(__u64 task)
 	if (!mark.pid)
 		mark.flags = TRACE_REMOTE_BACKGROUND;
 	mark.recorded = mark.pid || (mark.file && !nfs_op_reads(mark.op));
-	mark.start_ns = NFS_READ_FIELD(rpc_task, task, tk_start);
+	mark.start_ns = KREAD_MODULE(rpc_task, task, tk_start);
 	return remote_mark_put(&at, &mark);
 }
 
@@ -214,7 +205,7 @@ static __always_inline __u32 nfs_class(__u32 op)
 /* Returns the bytes that a successful read or write has moved. */
 static __always_inline __u32 nfs_moved(__u64 task, __u32 asked)
 {
-	void *results = NFS_READ_FIELD(rpc_task, task, tk_msg.rpc_resp);
+	void *results = KREAD_MODULE(rpc_task, task, tk_msg.rpc_resp);
 	__u64 count = 0;
 
 	/* Before 6.1 it had 4 bytes. */
@@ -227,12 +218,12 @@ static __always_inline __u32 nfs_moved(__u64 task, __u32 asked)
 static __always_inline void nfs_describe_end(__u64 task, const struct remote_mark *mark,
 					     struct remote_end *end)
 {
-	__u64 request = (__u64)NFS_READ_FIELD(rpc_task, task, tk_rqstp);
-	int status = NFS_READ_FIELD(rpc_task, task, tk_status);
-	__u32 sent = NFS_READ_FIELD(rpc_rqst, request, rq_ntrans);
+	__u64 request = (__u64)KREAD_MODULE(rpc_task, task, tk_rqstp);
+	int status = KREAD_MODULE(rpc_task, task, tk_status);
+	__u32 sent = KREAD_MODULE(rpc_rqst, request, rq_ntrans);
 
-	end->sent_bytes = NFS_READ_FIELD(rpc_rqst, request, rq_xmit_bytes_sent);
-	end->received_bytes = NFS_READ_FIELD(rpc_rqst, request, rq_reply_bytes_recvd);
+	end->sent_bytes = KREAD_MODULE(rpc_rqst, request, rq_xmit_bytes_sent);
+	end->received_bytes = KREAD_MODULE(rpc_rqst, request, rq_reply_bytes_recvd);
 	end->retransmits = sent ? sent - 1 : 0;
 	end->error = status < 0 ? -status : 0;
 	if (end->error == ERESTARTSYS) {
@@ -248,7 +239,7 @@ static __always_inline void nfs_describe_end(__u64 task, const struct remote_mar
 /* Times in ns since the attempt began: `queue_ns` is 0 if nothing was sent. */
 static __always_inline int nfs_count(__u64 task, __u64 queue_ns, __u64 rtt_ns, __u64 time_ns)
 {
-	__u64 start_ns = NFS_READ_FIELD(rpc_task, task, tk_start);
+	__u64 start_ns = KREAD_MODULE(rpc_task, task, tk_start);
 	struct remote_end end = { .now_ns = start_ns + time_ns, .rtt_ns = rtt_ns };
 	struct device_source source = {};
 	struct remote_mark mark = {};

@@ -333,6 +333,7 @@ enum {
 	NOTE_ASYNC_BEFORE,   /* operation submitted before the recording began */
 	NOTE_BIO_END_UNSEEN, /* a bio's address was reused before its end was seen */
 	NOTE_NFS_UNSEEN_NS,  /* counted by the user side: NFS requests were not seen for so long */
+	NOTE_FUSE_UNSEEN_NS, /* the same for requests to FUSE daemons */
 	NOTE_COUNT,
 };
 

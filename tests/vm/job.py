@@ -17,7 +17,7 @@ VARIANTS = {
     "block": ["tp_btf", "tp_btf*3"],
     "async": ["tp_btf", "tp"],
     "vfs": ["fentry", "kprobe"],
-    "fuse": ["tp_btf", "tp_btf*3"],
+    "fuse": ["tp_btf", "tp_btf*3", "fentry", "kprobe"],
     "nfs": ["raw_tp", "raw_tp*3"],
 }
 ATTACHED = " is attached to "  # printed by faultline -v for each program

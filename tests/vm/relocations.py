@@ -71,7 +71,8 @@ OPTIONAL = {
     "btrfs_inode": "a module's",
     "btrfs_root": "a module's",
     **{f"fuse_{name}": "a module's"  # whose programs are then not loaded
-       for name in ("args", "args_pages", "chan", "conn", "inode", "mount", "req", "req_flag")},
+       for name in ("args", "args_pages", "chan", "conn", "copy_state", "inode", "mount", "req",
+                    "req_flag")},
     "iomap_dio": "a module's",
     **{name: "a module's"
        for name in ("nfs4_create_arg", "nfs4_sequence_args", "nfs_commit_data", "nfs_fh", "nfs_inode", "nfs_pgio_args",

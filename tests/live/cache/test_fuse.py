@@ -77,7 +77,7 @@ class Fuse(unittest.TestCase):
         which are too long."""
         with open(self.log) as file:
             rows = [[int(word) for word in line.split()] for line in file]
-        for opcode, tid, node, offset, asked, moved, error in rows:
+        for opcode, tid, node, offset, asked, moved, error, *_ in rows:
             op = OPCODES[opcode]
             if op == "fuse_read" and node == FIRST_NODE + NAMES.index("long"):
                 error = errno.EIO

@@ -4,7 +4,9 @@
  * ends. Mounts itself at MOUNT, prints "ready", answers each request DELAY_MS after it has taken
  * it, and serves until it is unmounted. Writes a line to LOG for each answer:
  *
- *   OPCODE TID NODE OFFSET ASKED MOVED ERROR
+ *   OPCODE TID NODE OFFSET ASKED MOVED ERROR WAITING TAKEN ANSWERED
+ *
+ * The last three are times in ns: when it began to read the request, had it, and replies.
  *
  * Reads of some files get an unusual answer: "short" 10 bytes, "long" more than was asked for,
  * "failing" EIO; "die" and "stop" none, but the daemon kills or stops itself, in the middle of such
@@ -41,6 +43,7 @@ struct answer {
 	size_t bytes;	 /* of the reply's body */
 	uint64_t offset; /* for the log: */
 	uint32_t asked, moved;
+	uint64_t waiting_ns, taken_ns;
 };
 
 static void fill_attributes(struct fuse_attr *attributes, uint64_t node)
@@ -183,9 +186,10 @@ static void reply_to(const struct fuse_in_header *in, const struct answer *answe
 	out->error = -answer->error;
 	out->len = sizeof(*out) + (answer->error ? 0 : answer->bytes);
 	nanosleep(&delay, NULL);
-	fprintf(log_file, "%u %u %llu %llu %u %u %d\n", in->opcode, in->pid,
+	fprintf(log_file, "%u %u %llu %llu %u %u %d %llu %llu %llu\n", in->opcode, in->pid,
 		(unsigned long long)in->nodeid, (unsigned long long)answer->offset, answer->asked,
-		answer->moved, answer->error);
+		answer->moved, answer->error, (unsigned long long)answer->waiting_ns,
+		(unsigned long long)answer->taken_ns, (unsigned long long)now_ns());
 	require(!fflush(log_file));
 	if (write(device, reply, out->len) < 0) /* the caller has gone, or the answer is refused */
 		require(errno == ENOENT || errno == EINVAL);
@@ -215,9 +219,11 @@ int main(int argc, char **argv)
 	require(!fflush(stdout));
 	for (;;) {
 		const struct fuse_in_header *in = (void *)request;
+		uint64_t waiting_ns = now_ns(), taken_ns;
 		ssize_t n = read(device, request, sizeof(request));
 		struct answer answer;
 
+		taken_ns = now_ns();
 		if (n < 0 && errno == ENODEV)
 			return 0;
 		if (n < 0 && (errno == EINTR || errno == ENOENT || errno == EAGAIN))
@@ -227,6 +233,8 @@ int main(int argc, char **argv)
 		    in->opcode == FUSE_INTERRUPT)
 			continue; /* no reply is due */
 		answer = serve(in, argc == 7);
+		answer.waiting_ns = waiting_ns;
+		answer.taken_ns = taken_ns;
 		reply_to(in, &answer);
 	}
 }

@@ -130,13 +130,12 @@ TEST(test_unseen)
 /* Data that the kernel side could not see is noted in the trace, up to the first screen. */
 TEST(test_notes)
 {
-	static const struct trace_note notes[] = { { "children_not_followed", 2 },
-						   { "faults_untimed", 7 },
-						   { "bios_ended_unseen", 5 },
-						   { "bios_under_way", 6 },
-						   { "nfs_unseen_ns", 300000000 },
-						   { "of_a_later_version", 4 },
-						   { "no name", 5 } };
+	static const struct trace_note notes[] = {
+		{ "children_not_followed", 2 }, { "faults_untimed", 7 },
+		{ "bios_ended_unseen", 5 },	{ "bios_under_way", 6 },
+		{ "nfs_unseen_ns", 300000000 }, { "fuse_unseen_ns", 200000000 },
+		{ "of_a_later_version", 4 },	{ "no name", 5 }
+	};
 	struct made_trace made;
 	struct report *report;
 
@@ -154,6 +153,9 @@ TEST(test_notes)
 			       "6 block I/Os were known to be in flight"));
 	assert_non_null(strstr(caveat(report, "nfs-unseen"), "are missing for up to 300 ms:"));
 	CHECK(report, "trace", 0, "notes.nfs_unseen_ns", 300000000);
+	assert_non_null(strstr(caveat(report, "fuse-unseen"),
+			       "FUSE daemons are missing for up to 200 ms: the module fuse was"));
+	CHECK(report, "trace", 0, "notes.fuse_unseen_ns", 200000000);
 	CHECK(report, "trace", 0, "notes.children_not_followed", 2);
 	CHECK(report, "trace", 0, "notes.faults_untimed", 7);
 	CHECK(report, "trace", 0, "notes.programs_ended_unseen", 0);

@@ -66,7 +66,7 @@ struct chain_line {
 /* `queue_unknown`: if requests had none in the queue, that is unknown. */
 struct chain_line chain_line(const struct chain_time *time, bool queue_unknown);
 /* Returns whether requests have been taken whose time in the queue is unknown, and part of
- * device_ns: to FUSE mounts before Linux 7.2. */
+ * device_ns: see the column queue of rows remote. */
 bool chain_queue_unknown(const struct results *results);
 /* Adds the columns for where the time was spent. */
 void chain_add_columns(struct table *table);

@@ -117,6 +117,8 @@ static const struct {
 	  true },
 	{ TRACE_NOTE_BIOS_UNDER_WAY,
 	  "block I/Os in flight at the end, or whose completion was missed", true },
+	{ TRACE_NOTE_FUSE_UNSEEN, "how long the module fuse was loaded without being recorded (≤)",
+	  false },
 	{ TRACE_NOTE_NFS_UNSEEN, "how long the module nfs was loaded without being recorded (≤)",
 	  false },
 	{ TRACE_NOTE_NATIVE_WHOLE, "samples whose native stack is known completely", false },
@@ -136,6 +138,12 @@ static const struct {
 	{ TRACE_NOTE_LOST_NO_ROOM, "events lost because the trace could not be written", false },
 };
 #define KNOWN_NOTES (sizeof(known_notes) / sizeof(known_notes[0]))
+
+/* In ns; others are counts. */
+static bool note_is_time(const char *name)
+{
+	return !strcmp(name, TRACE_NOTE_FUSE_UNSEEN) || !strcmp(name, TRACE_NOTE_NFS_UNSEEN);
+}
 
 static const char *note_meaning(const char *name)
 {
@@ -170,7 +178,7 @@ static void add_note_column(struct table *table, const struct about *about, size
 	const struct table_column column = {
 		name,
 		NULL,
-		strcmp(about->notes[number].name, TRACE_NOTE_NFS_UNSEEN) ? UNIT_COUNT : UNIT_NS,
+		note_is_time(about->notes[number].name) ? UNIT_NS : UNIT_COUNT,
 		KIND_SUM,
 		meaning,
 		.get = table_get_uint,

@@ -432,7 +432,8 @@ static const struct caveat {
 	{ "native-stacks", "note", .say = say_native },
 	{ "mounts", "note", .say = mounts_say_unrecorded },
 	{ "servers", "note", .say = mounts_say_servers },
-	{ "nfs-unseen", "note", .say = mounts_say_unseen },
+	{ "fuse-unseen", "note", .say = mounts_say_fuse_unseen },
+	{ "nfs-unseen", "note", .say = mounts_say_nfs_unseen },
 };
 #define CAVEATS (sizeof(caveats) / sizeof(caveats[0]))
 

@@ -105,15 +105,26 @@ void mounts_say_servers(struct strbuf *text, const struct results *results)
 		say_stripes(text, files);
 }
 
-/* The modules of NFS were loaded during the recording. */
-void mounts_say_unseen(struct strbuf *text, const struct results *results)
+/* A module was loaded during the recording. */
+static void say_unseen(struct strbuf *text, const struct results *results, const char *note,
+		       const char *requests, const char *module)
 {
-	uint64_t unseen_ns = job_count_notes(results->job, TRACE_NOTE_NFS_UNSEEN);
+	uint64_t unseen_ns = job_count_notes(results->job, note);
 	char time[UNITS_TEXT];
 
 	if (unseen_ns)
 		strbuf_add(text,
-			   "requests to NFS servers are missing for up to %s: the module nfs was "
-			   "loaded during the recording, and only later requests can be recorded",
-			   units_ns(time, unseen_ns));
+			   "requests to %s are missing for up to %s: the module %s was loaded "
+			   "during the recording, and only later requests can be recorded",
+			   requests, units_ns(time, unseen_ns), module);
+}
+
+void mounts_say_fuse_unseen(struct strbuf *text, const struct results *results)
+{
+	say_unseen(text, results, TRACE_NOTE_FUSE_UNSEEN, "FUSE daemons", "fuse");
+}
+
+void mounts_say_nfs_unseen(struct strbuf *text, const struct results *results)
+{
+	say_unseen(text, results, TRACE_NOTE_NFS_UNSEEN, "NFS servers", "nfs");
 }

@@ -10,7 +10,8 @@
 void mounts_say_unrecorded(struct strbuf *text, const struct results *results);
 /* Files on FILE_SYSTEM_REMOTE were used: says which parts of their I/O are recorded. */
 void mounts_say_servers(struct strbuf *text, const struct results *results);
-/* The modules of NFS were loaded during the recording: requests until they were attached to. */
-void mounts_say_unseen(struct strbuf *text, const struct results *results);
+/* Modules were loaded during the recording: requests until they were attached to. */
+void mounts_say_fuse_unseen(struct strbuf *text, const struct results *results);
+void mounts_say_nfs_unseen(struct strbuf *text, const struct results *results);
 
 #endif

@@ -28,13 +28,25 @@
 #include "capture/support/kernel.h"
 #include "capture/support/load.h"
 #include "capture/support/missed.h"
+#include "capture/support/modules.h"
 #include "base/log.h"
 
 #define LOOK_MS 200
 
-/* Modules whose tracepoints and types the programs use; without nfs there is nothing to record. */
-enum { NFS, SUNRPC, NFSV4, MODULES };
-static const char *const modules[MODULES] = { "nfs", "sunrpc", "nfsv4" };
+#define MODULES 3
+
+/* The layers, with the modules whose tracepoints, functions and types their programs use; without
+ * the first one there is nothing to record. */
+static const struct late_layer {
+	enum layer layer;
+	const char *requests; /* as in messages */
+	const char *modules[MODULES];
+} layers[] = {
+	{ LAYER_FUSE, "requests to FUSE daemons", { "fuse" } },
+	{ LAYER_NFS, "requests to NFS servers", { "nfs", "sunrpc", "nfsv4" } },
+};
+
+#define LAYERS (sizeof(layers) / sizeof(layers[0]))
 
 /* Written by the helper, each number by itself. */
 struct late_status {
@@ -43,14 +55,16 @@ struct late_status {
 
 struct late {
 	pid_t pid;
-	int alive; /* the helper ends when this end of a pipe is closed */
-	struct late_status *status;
+	int alive;		    /* the helper ends when this end of a pipe is closed */
+	struct late_status *status; /* of each layer, by its number */
 };
 
-/* State of the helper. */
+/* State of the helper, for one layer. */
 struct helper {
+	const struct late_layer *of;
 	struct session *session;
 	struct late_status *status;
+	struct attached *attached;
 	struct faultline *skeleton; /* with the attached programs; NULL: none, or the session's */
 	struct choice choice;	    /* of these programs */
 	uint64_t missed;	    /* by programs that are no longer attached */
@@ -61,10 +75,10 @@ struct helper {
 	uint64_t looked_ns;
 };
 
-static void read_modules(uint64_t present[MODULES])
+static void read_modules(const struct late_layer *of, uint64_t present[MODULES])
 {
 	for (size_t i = 0; i < MODULES; i++)
-		present[i] = kernel_module(modules[i]);
+		present[i] = of->modules[i] ? module_present(of->modules[i]) : 0;
 }
 
 /* Loads the chosen programs on the maps of the session, as a part of it. */
@@ -101,7 +115,7 @@ static uint64_t missed_now(const struct helper *helper)
 	const struct faultline *skeleton = helper->skeleton;
 
 	return helper->missed +
-	       (skeleton ? missed_by_layer(skeleton->obj, &helper->choice, LAYER_NFS) : 0);
+	       (skeleton ? missed_by_layer(skeleton->obj, &helper->choice, helper->of->layer) : 0);
 }
 
 static void publish(const struct helper *helper)
@@ -118,7 +132,7 @@ static void publish(const struct helper *helper)
 static void replace(struct helper *helper, struct faultline *skeleton, const struct choice *choice,
 		    const struct attached *attached, int err)
 {
-	struct attached old_links = helper->session->late_attached;
+	struct attached old_links = *helper->attached;
 	struct faultline *old = helper->skeleton;
 	uint64_t now_ns = host_now_ns();
 
@@ -131,7 +145,7 @@ static void replace(struct helper *helper, struct faultline *skeleton, const str
 	}
 	helper->skeleton = skeleton;
 	helper->choice = *choice;
-	helper->session->late_attached = *attached;
+	*helper->attached = *attached;
 	attached_free(&old_links);
 	faultline__destroy(old);
 }
@@ -141,26 +155,26 @@ static void replace(struct helper *helper, struct faultline *skeleton, const str
 static void renew(struct helper *helper)
 {
 	struct session *session = helper->session;
+	enum layer layer = helper->of->layer;
 	struct faultline *skeleton = NULL;
 	struct attached attached = { 0 };
 	struct choice choice = { 0 };
 	struct probe_program failed;
 	int err = 0;
 
-	if (helper->present[NFS]) {
-		if (!session->late_attached.count && !helper->since_ns)
+	if (helper->present[0]) {
+		if (!helper->attached->count && !helper->since_ns)
 			helper->since_ns = helper->looked_ns;
 		kernel_forget_modules(session->kernel);
-		probes_choose(session->kernel, LAYERS_LATE, 0, &session->options.forced,
+		probes_choose(session->kernel, 1u << layer, 0, &session->options.forced,
 			      &session->refused, &choice);
-		err = choice.on[LAYER_NFS] ? load(session, &choice, &skeleton) : -ENOENT;
+		err = choice.on[layer] ? load(session, &choice, &skeleton) : -ENOENT;
 		if (!err)
-			err = attach_chosen(&attached, skeleton->obj, &choice, LAYERS_LATE,
+			err = attach_chosen(&attached, skeleton->obj, &choice, 1u << layer,
 					    session->cpus, &failed);
 		if (err)
-			log_warning("requests to NFS servers are not recorded: %s",
-				    choice.on[LAYER_NFS] ? strerror(-err)
-							 : choice.reason[LAYER_NFS]);
+			log_warning("%s are not recorded: %s", helper->of->requests,
+				    choice.on[layer] ? strerror(-err) : choice.reason[layer]);
 	}
 	if (err) {
 		attached_free(&attached);
@@ -174,7 +188,7 @@ static void look(struct helper *helper)
 {
 	uint64_t now_ns = host_now_ns(), present[MODULES];
 
-	read_modules(present);
+	read_modules(helper->of, present);
 	if (memcmp(present, helper->present, sizeof(present))) {
 		memcpy(helper->present, present, sizeof(present));
 		renew(helper);
@@ -183,11 +197,20 @@ static void look(struct helper *helper)
 	publish(helper);
 }
 
+static size_t keep_links(const struct attached *attached, int *kept, size_t count)
+{
+	for (size_t i = 0; i < attached->count; i++) {
+		kept[count++] = bpf_link__fd(attached->rows[i].link);
+		if (attached->rows[i].event >= 0)
+			kept[count++] = attached->rows[i].event;
+	}
+	return count;
+}
+
 /* Keeps what loading needs, and the messages. */
 static void keep_descriptors(struct session *session, int alive)
 {
 	int kept[HELPER_DESCRIPTORS_MAX], messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	struct attached *links = &session->late_attached;
 	struct bpf_map *map;
 	size_t count = 0;
 
@@ -195,8 +218,8 @@ static void keep_descriptors(struct session *session, int alive)
 	kept[count++] = messages;
 	kept[count++] = loader_types_fd(session->loader);
 	kept[count++] = rings_outer_fd(session->rings);
-	for (size_t i = 0; i < links->count; i++)
-		kept[count++] = bpf_link__fd(links->links[i]);
+	for (size_t layer = 0; layer < LAYERS; layer++)
+		count = keep_links(&session->late_attached[layers[layer].layer], kept, count);
 	bpf_object__for_each_map(map, session->skeleton->obj) if (count < HELPER_DESCRIPTORS_MAX)
 		kept[count++] = bpf_map__fd(map);
 	helper_keep_descriptors(kept, count);
@@ -204,25 +227,41 @@ static void keep_descriptors(struct session *session, int alive)
 	close(messages);
 }
 
+static void start(struct helper *helper, const struct late_layer *of, struct session *session,
+		  struct late_status *status)
+{
+	*helper = (struct helper) { .of = of,
+				    .session = session,
+				    .status = &status[of->layer],
+				    .attached = &session->late_attached[of->layer],
+				    .looked_ns = host_now_ns() };
+	if (helper->attached->count) /* otherwise what was loaded since is found as new */
+		read_modules(of, helper->present);
+}
+
 static void run(struct session *session, struct late_status *status, int alive)
 {
-	struct helper helper = { .session = session, .status = status };
+	struct helper helpers[LAYERS];
 	struct pollfd wait = { .fd = alive };
+	size_t count = 0;
 	sigset_t all;
 
 	prctl(PR_SET_NAME, "faultline-late");
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	kernel_forget_modules(session->kernel); /* and their descriptors */
 	keep_descriptors(session, alive);
 	privileges_keep_attaching();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	helper.looked_ns = host_now_ns();
-	if (session->late_attached.count) /* otherwise what was loaded since is found as new */
-		read_modules(helper.present);
+	for (size_t i = 0; i < LAYERS; i++)
+		if (session->choice.on[layers[i].layer])
+			start(&helpers[count++], &layers[i], session, status);
 	do
-		look(&helper);
+		for (size_t i = 0; i < count; i++)
+			look(&helpers[i]);
 	while (poll(&wait, 1, LOOK_MS) <= 0);
-	publish(&helper);
+	for (size_t i = 0; i < count; i++)
+		publish(&helpers[i]);
 	_exit(0);
 }
 
@@ -231,13 +270,13 @@ struct late *late_start(struct session *session)
 	struct late *late;
 	int ends[2] = { -1, -1 };
 
-	if (!session->choice.on[LAYER_NFS])
+	if (!session->choice.on[LAYER_FUSE] && !session->choice.on[LAYER_NFS])
 		return NULL;
 	late = calloc(1, sizeof(*late));
 	if (!late)
 		return NULL;
 	late->pid = late->alive = -1;
-	late->status = mmap(NULL, sizeof(*late->status), PROT_READ | PROT_WRITE,
+	late->status = mmap(NULL, LAYER_COUNT * sizeof(*late->status), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (late->status != MAP_FAILED && !pipe2(ends, O_CLOEXEC))
 		late->pid = helper_fork();
@@ -246,10 +285,10 @@ struct late *late_start(struct session *session)
 	if (ends[0] >= 0)
 		close(ends[0]);
 	late->alive = ends[1];
-	if (late->pid > 0)
-		attached_free(&session->late_attached); /* the helper has these links, too */
-	else
-		log_warning("cannot follow the modules of NFS: %s", strerror(errno));
+	if (late->pid < 0)
+		log_warning("cannot follow the modules of FUSE and NFS: %s", strerror(errno));
+	for (size_t layer = 0; late->pid > 0 && layer < LAYER_COUNT; layer++)
+		attached_leave(&session->late_attached[layer]);
 	return late;
 }
 
@@ -269,21 +308,27 @@ void late_close(struct late *late)
 		return;
 	late_stop(late);
 	if (late->status != MAP_FAILED)
-		munmap(late->status, sizeof(*late->status));
+		munmap(late->status, LAYER_COUNT * sizeof(*late->status));
 	free(late);
 }
 
-static uint64_t number(const struct late *late, const uint64_t *of)
+static struct late_status status_of(const struct late *late, enum layer layer)
 {
-	return late && late->status != MAP_FAILED ? __atomic_load_n(of, __ATOMIC_RELAXED) : 0;
+	struct late_status copy = { 0 };
+
+	if (late && late->status != MAP_FAILED) {
+		copy.unseen_ns = __atomic_load_n(&late->status[layer].unseen_ns, __ATOMIC_RELAXED);
+		copy.missed = __atomic_load_n(&late->status[layer].missed, __ATOMIC_RELAXED);
+	}
+	return copy;
 }
 
-uint64_t late_unseen_ns(const struct late *late)
+uint64_t late_unseen_ns(const struct late *late, enum layer layer)
 {
-	return number(late, late ? &late->status->unseen_ns : NULL);
+	return status_of(late, layer).unseen_ns;
 }
 
 uint64_t late_missed(const struct late *late, enum layer layer)
 {
-	return layer == LAYER_NFS ? number(late, late ? &late->status->missed : NULL) : 0;
+	return status_of(late, layer).missed;
 }

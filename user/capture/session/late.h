@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Layers whose tracepoints and types come with kernel modules (LAYERS_LATE). A helper process loads
- * their programs when the modules are loaded, also during a recording, and detaches them when the
- * modules are unloaded: a program that is attached to a module's tracepoint keeps the module in the
- * kernel.
+ * Layers whose tracepoints, functions and types may come with kernel modules (LAYERS_LATE). A
+ * helper process loads their programs when the modules are loaded, also during a recording, and
+ * detaches them when the modules are unloaded: a program that is attached to a module's tracepoint,
+ * or by fentry, keeps the module in the kernel.
  */
 #ifndef FAULTLINE_LATE_H
 #define FAULTLINE_LATE_H
@@ -22,9 +22,9 @@ struct late *late_start(struct session *session);
 void late_stop(struct late *late);
 void late_close(struct late *late); /* NULL is fine */
 
-/* Returns for how long, in ns, the modules were loaded while requests were not recorded: an upper
- * bound, 0 for NULL. */
-uint64_t late_unseen_ns(const struct late *late);
+/* Returns for how long, in ns, the modules of a layer were loaded while requests were not recorded:
+ * an upper bound, 0 for NULL. */
+uint64_t late_unseen_ns(const struct late *late, enum layer layer);
 /* The same as session_missed(), for programs that the helper loaded; 0 for NULL. */
 uint64_t late_missed(const struct late *late, enum layer layer);
 

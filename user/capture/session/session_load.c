@@ -88,7 +88,8 @@ void session_detach(struct session *session)
 	waiting_stop(session->waiting);
 	late_stop(session->late);
 	session->skeleton->bss->recording_ended = true;
-	attached_free(&session->late_attached);
+	for (size_t layer = 0; layer < LAYER_COUNT; layer++)
+		attached_free(&session->late_attached[layer]);
 	attached_free(&session->attached);
 	for (size_t p = 0; p < part_count; p++)
 		preempted |= probes_preempted(session->kernel, session->choice.variants[p]);
@@ -104,9 +105,10 @@ static int attach_or_note(struct session *session)
 				~LAYERS_LATE, session->cpus, &failed);
 	int status;
 
-	if (!err)
-		err = attach_chosen(&session->late_attached, session->skeleton->obj,
-				    &session->choice, LAYERS_LATE, session->cpus, &failed);
+	for (size_t layer = 0; layer < LAYER_COUNT && !err; layer++)
+		err = attach_chosen(&session->late_attached[layer], session->skeleton->obj,
+				    &session->choice, LAYERS_LATE & 1u << layer, session->cpus,
+				    &failed);
 	if (!err)
 		return 0;
 	log_debug("cannot attach %s to %s: %s", failed.name, failed.probe->target, strerror(-err));

@@ -29,6 +29,7 @@ size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note n
 		[NOTE_ASYNC_BEFORE] = TRACE_NOTE_ASYNC_BEFORE,
 		[NOTE_BIO_END_UNSEEN] = TRACE_NOTE_BIOS_UNSEEN,
 		[NOTE_NFS_UNSEEN_NS] = TRACE_NOTE_NFS_UNSEEN,
+		[NOTE_FUSE_UNSEEN_NS] = TRACE_NOTE_FUSE_UNSEEN,
 	};
 	size_t n = 0;
 
@@ -163,7 +164,8 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 	if (session->arming)
 		arming_count(session->arming, kinds, notes);
 	kinds[RECORD_DEVICE].events += device_stats_count(session->device_stats);
-	notes[NOTE_NFS_UNSEEN_NS] = late_unseen_ns(session->late);
+	notes[NOTE_NFS_UNSEEN_NS] = late_unseen_ns(session->late, LAYER_NFS);
+	notes[NOTE_FUSE_UNSEEN_NS] = late_unseen_ns(session->late, LAYER_FUSE);
 	return 0;
 }
 

@@ -39,9 +39,9 @@ struct session {
 	unsigned int profile_slots;
 	struct profile *profile; /* NULL: every event is recorded */
 	struct attached attached;
-	struct attached late_attached; /* of LAYERS_LATE; of `late` once that is started */
-	struct late *late;	       /* NULL: none of these layers is on */
-	struct online *online;	       /* NULL: nothing depends on CPUs that come online */
+	struct attached late_attached[LAYER_COUNT]; /* of LAYERS_LATE, until `late` is started */
+	struct late *late;			    /* NULL: none of these layers is on */
+	struct online *online; /* NULL: nothing depends on CPUs that come online */
 	struct refusals refused;
 	struct arming *arming;	     /* NULL: a command is run */
 	struct waiting *waiting;     /* NULL: calls in flight at the end are not recorded */

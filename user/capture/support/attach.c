@@ -13,27 +13,28 @@
 #include "capture/host/perf.h"
 #include "base/log.h"
 
-/* Stores a link; returns -errno if it is NULL. */
-static int keep_link(struct attached *attached, struct bpf_link *link)
+/* Stores a link, of a perf event unless `event` is -1; returns -errno if the link is NULL. */
+static int keep_link(struct attached *attached, struct bpf_link *link, int event)
 {
-	struct bpf_link **links;
+	struct attachment *rows;
 
 	if (!link)
 		return -errno;
-	links = realloc(attached->links, (attached->count + 1) * sizeof(*links));
-	if (!links) {
+	rows = realloc(attached->rows, (attached->count + 1) * sizeof(*rows));
+	if (!rows) {
 		bpf_link__destroy(link);
 		return -ENOMEM;
 	}
-	attached->links = links;
-	links[attached->count++] = link;
+	attached->rows = rows;
+	rows[attached->count++] = (struct attachment) { link, event };
 	return 0;
 }
 
 /* Attaches to an event's descriptor, which the link then owns. Returns `fd` if that is an errno. */
 static int attach_event(struct attached *attached, struct bpf_program *program, int fd)
 {
-	int err = fd < 0 ? fd : keep_link(attached, bpf_program__attach_perf_event(program, fd));
+	int err =
+		fd < 0 ? fd : keep_link(attached, bpf_program__attach_perf_event(program, fd), fd);
 
 	if (err && fd >= 0)
 		close(fd);
@@ -137,7 +138,7 @@ static int attach_one(struct attached *attached, struct bpf_object *object,
 		return attach_perf(attached, program, probe->target, cpus);
 	case HOOK_RAW_TP:
 		return keep_link(attached,
-				 bpf_program__attach_raw_tracepoint(program, probe->target));
+				 bpf_program__attach_raw_tracepoint(program, probe->target), -1);
 	case HOOK_TP:
 		return attach_event(attached, program, perf_open_tracepoint(probe->target));
 	case HOOK_KPROBE:
@@ -145,7 +146,7 @@ static int attach_one(struct attached *attached, struct bpf_object *object,
 		return attach_event(attached, program,
 				    perf_open_kprobe(probe->target, probe->hook == HOOK_KRETPROBE));
 	default:
-		return keep_link(attached, bpf_program__attach_trace(program));
+		return keep_link(attached, bpf_program__attach_trace(program), -1);
 	}
 }
 
@@ -174,7 +175,22 @@ void attached_free(struct attached *attached)
 	/* In reverse: if a tracepoint's first program is detached while others stay, the kernel
 	 * waits for all running ones. */
 	for (size_t i = attached->count; i-- > 0;)
-		bpf_link__destroy(attached->links[i]);
-	free(attached->links);
+		bpf_link__destroy(attached->rows[i].link);
+	free(attached->rows);
 	*attached = (struct attached) { 0 };
+}
+
+void attached_leave(struct attached *attached)
+{
+	for (size_t i = 0; i < attached->count; i++) {
+		const struct attachment *row = &attached->rows[i];
+		int fd = bpf_link__fd(row->link);
+
+		/* libbpf would disable the event, which is one for both processes. */
+		bpf_link__disconnect(row->link);
+		close(fd);
+		if (row->event >= 0 && row->event != fd)
+			close(row->event);
+	}
+	attached_free(attached);
 }

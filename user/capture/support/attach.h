@@ -12,7 +12,10 @@ struct bpf_object;
 
 /* The links that keep programs attached. Grows; zero-initialized is empty. */
 struct attached {
-	struct bpf_link **links;
+	struct attachment {
+		struct bpf_link *link;
+		int event; /* descriptor of the perf event that the link also owns; -1: none */
+	} * rows;
 	size_t count;
 };
 
@@ -30,5 +33,7 @@ int attach_to_cpu(struct attached *attached, struct bpf_object *object, const st
 		  int cpu);
 /* Detaches all. May be called twice. */
 void attached_free(struct attached *attached);
+/* Leaves all to another process, which has the same descriptors: those of this one are closed. */
+void attached_leave(struct attached *attached);
 
 #endif

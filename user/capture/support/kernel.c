@@ -22,6 +22,7 @@
 
 #include "base/strbuf.h"
 #include "capture/host/perf.h"
+#include "capture/support/modules.h"
 #include "capture/support/type_names.h"
 #include "capture/support/types.h"
 
@@ -33,24 +34,13 @@ struct answer {
 	int status;
 };
 
-/* Modules with tracepoints and types that layers require. */
-static const char *const module_names[] = { "sunrpc", "nfs" };
-
-#define MODULES (sizeof(module_names) / sizeof(module_names[0]))
-
-struct module {
-	bool opened;
-	struct btf *btf; /* NULL: not loaded, or built in */
-	struct type_names *names;
-};
-
 struct kernel {
 	struct btf *btf;
 	struct type_names *names;
-	struct module modules[MODULES]; /* opened when a type is not in the kernel proper */
-	bool has_loop;			/* the helper bpf_loop */
-	bool preempts_tracing;		/* fentry and fexit programs */
-	bool preempts_tracepoints;	/* typed tracepoint programs, too */
+	struct modules *modules;
+	bool has_loop;		   /* the helper bpf_loop */
+	bool preempts_tracing;	   /* fentry and fexit programs */
+	bool preempts_tracepoints; /* typed tracepoint programs, too */
 	struct answer answers[ANSWERS_MAX];
 	size_t answer_count;
 };
@@ -142,14 +132,14 @@ static int check_helpers(struct kernel *kernel, char *reason, size_t size)
 
 /* --- optional features --- */
 
-static int try_program(enum bpf_attach_type type, int btf_id)
+static int try_program(enum bpf_attach_type type, int btf_id, int module_fd)
 {
 	struct bpf_insn nothing[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = type,
-		    .attach_btf_id = btf_id);
+		    .attach_btf_id = btf_id, .attach_btf_obj_fd = module_fd);
 	int program, link, err;
 
 	program = bpf_prog_load(BPF_PROG_TYPE_TRACING, "fl_probe", "GPL", nothing,
@@ -164,68 +154,44 @@ static int try_program(enum bpf_attach_type type, int btf_id)
 	return err;
 }
 
-int kernel_attach_id(struct kernel *kernel, enum hook hook, const char *target)
-{
-	char name[128];
-
-	if (hook == HOOK_FENTRY || hook == HOOK_FEXIT)
-		return type_names_find(kernel->names, target, BTF_KIND_FUNC);
-	if (hook == HOOK_ITER) {
-		snprintf(name, sizeof(name), "bpf_iter_%s", target);
-		return type_names_find(kernel->names, name, BTF_KIND_FUNC);
-	}
-	snprintf(name, sizeof(name), "btf_trace_%s", target);
-	return type_names_find(kernel->names, name, BTF_KIND_TYPEDEF);
-}
-
-static const struct module *open_module(struct kernel *kernel, size_t number)
-{
-	struct module *module = &kernel->modules[number];
-
-	if (module->opened)
-		return module;
-	module->opened = true;
-	module->btf = btf__load_module_btf(module_names[number], kernel->btf);
-	if (module->btf && type_names_open(&module->names, module->btf, btf__type_cnt(kernel->btf)))
-		module->names = NULL;
-	return module;
-}
-
-uint64_t kernel_module(const char *name)
-{
-	struct stat status;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/module/%s", name);
-	return stat(path, &status) ? 0 : status.st_ino;
-}
-
 void kernel_forget_modules(struct kernel *kernel)
 {
-	for (size_t i = 0; i < MODULES; i++) {
-		type_names_close(kernel->modules[i].names);
-		btf__free(kernel->modules[i].btf);
-		kernel->modules[i] = (struct module) { 0 };
-	}
+	modules_forget(kernel->modules);
 	kernel->answer_count = 0;
 }
 
-/* Finds a type of the kernel proper or of a module. Returns its id in `btf`, or -ENOENT. */
+/* Finds a type of the kernel proper or of a module. Returns its id in `btf`, or -ENOENT; the number
+ * of the module, or -1, in `module` unless that is NULL. */
 static int find_type(struct kernel *kernel, const char *name, unsigned int kind,
-		     const struct btf **btf)
+		     const struct btf **btf, int *module)
 {
 	int id = type_names_find(kernel->names, name, kind);
 
 	*btf = kernel->btf;
-	for (size_t i = 0; i < MODULES && id < 0; i++) {
-		const struct module *module = open_module(kernel, i);
+	if (module)
+		*module = -1;
+	return id < 0 ? modules_find(kernel->modules, name, kind, btf, module) : id;
+}
 
-		if (!module->names)
-			continue;
-		id = type_names_find(module->names, name, kind);
-		*btf = module->btf;
-	}
-	return id;
+int kernel_attach_id(struct kernel *kernel, enum hook hook, const char *target, int *fd)
+{
+	static const struct {
+		const char *begins;
+		unsigned int kind;
+	} types[] = {
+		[HOOK_TP_BTF] = { "btf_trace_", BTF_KIND_TYPEDEF },
+		[HOOK_ITER] = { "bpf_iter_", BTF_KIND_FUNC },
+		[HOOK_FENTRY] = { "", BTF_KIND_FUNC },
+		[HOOK_FEXIT] = { "", BTF_KIND_FUNC },
+	};
+	const struct btf *btf;
+	char name[128];
+	int id, module;
+
+	snprintf(name, sizeof(name), "%s%s", types[hook].begins, target);
+	id = find_type(kernel, name, types[hook].kind, &btf, &module);
+	*fd = id < 0 || module < 0 ? 0 : modules_fd(kernel->modules, module);
+	return *fd < 0 ? *fd : id;
 }
 
 /* Returns the prototype of a tracepoint's program, whose first argument is internal; NULL: none. */
@@ -237,7 +203,7 @@ static const struct btf_type *tracepoint_type(struct kernel *kernel, const char 
 	int id;
 
 	snprintf(name, sizeof(name), "btf_trace_%s", target);
-	id = find_type(kernel, name, BTF_KIND_TYPEDEF, btf);
+	id = find_type(kernel, name, BTF_KIND_TYPEDEF, btf, NULL);
 	type = id > 0 ? btf__type_by_id(*btf, id) : NULL;
 	if (type) /* a pointer to a function */
 		type = btf__type_by_id(*btf, type->type);
@@ -249,23 +215,22 @@ static const struct btf_type *tracepoint_type(struct kernel *kernel, const char 
 static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 {
 	const struct btf *btf;
-	int id, fd;
+	int id, fd, module_fd;
 
 	switch (hook) {
 	case HOOK_RAW_TP:
 		return tracepoint_type(kernel, target, &btf) ? 0 : -ENOENT;
-	case HOOK_TP_BTF:
-		id = kernel_attach_id(kernel, hook, target);
-		/* Not tried: that takes as long as attaching, which shows a refusal. */
-		return id < 0 ? -ENOENT : 0;
+	case HOOK_TP_BTF: /* not tried: takes as long as attaching, which shows a refusal */
 	case HOOK_ITER:
-		return kernel_attach_id(kernel, hook, target) < 0 ? -ENOENT : 0;
+		id = kernel_attach_id(kernel, hook, target, &module_fd);
+		return id < 0 ? id : 0;
 	case HOOK_FENTRY:
 	case HOOK_FEXIT:
-		id = kernel_attach_id(kernel, hook, target);
+		id = kernel_attach_id(kernel, hook, target, &module_fd);
 		if (id < 0)
-			return -ENOENT;
-		return try_program(hook == HOOK_FENTRY ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT, id);
+			return id;
+		return try_program(hook == HOOK_FENTRY ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT, id,
+				   module_fd);
 	case HOOK_TP: /* not tried: closing takes two grace periods */
 		return perf_has_tracepoint(target);
 	case HOOK_KPROBE:
@@ -306,12 +271,13 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target)
 	return status;
 }
 
-static const struct btf_type *function_type(struct kernel *kernel, const char *name)
+static const struct btf_type *function_type(struct kernel *kernel, const char *name,
+					    const struct btf **btf)
 {
-	int id = type_names_find(kernel->names, name, BTF_KIND_FUNC);
-	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel->btf, id) : NULL;
+	int id = find_type(kernel, name, BTF_KIND_FUNC, btf, NULL);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(*btf, id) : NULL;
 
-	type = type ? btf__type_by_id(kernel->btf, type->type) : NULL;
+	type = type ? btf__type_by_id(*btf, type->type) : NULL;
 	return type && btf_is_func_proto(type) ? type : NULL;
 }
 
@@ -344,9 +310,9 @@ static void append_type(const struct btf *btf, int id, struct strbuf *text)
 static bool arguments_are(struct kernel *kernel, bool tracepoint, const char *target,
 			  const char *arguments)
 {
-	const struct btf *btf = kernel->btf;
-	const struct btf_type *type =
-		tracepoint ? tracepoint_type(kernel, target, &btf) : function_type(kernel, target);
+	const struct btf *btf;
+	const struct btf_type *type = tracepoint ? tracepoint_type(kernel, target, &btf)
+						 : function_type(kernel, target, &btf);
 	struct strbuf text = { .used = 0 };
 
 	if (!type)
@@ -378,7 +344,7 @@ static bool type_has(const struct btf *btf, int id, const char *member)
 bool kernel_has_member(struct kernel *kernel, const char *name, const char *member)
 {
 	const struct btf *btf;
-	int id = find_type(kernel, name, BTF_KIND_STRUCT, &btf);
+	int id = find_type(kernel, name, BTF_KIND_STRUCT, &btf, NULL);
 
 	return id > 0 && type_has(btf, id, member);
 }
@@ -546,6 +512,8 @@ int kernel_open(struct kernel **out, char *reason, size_t size)
 		goto fail;
 	}
 	err = type_names_open(&kernel->names, kernel->btf, 1);
+	if (!err)
+		err = modules_open(&kernel->modules, kernel->btf);
 	if (err) {
 		snprintf(reason, size, "out of memory");
 		goto fail;
@@ -565,7 +533,7 @@ void kernel_close(struct kernel *kernel)
 {
 	if (!kernel)
 		return;
-	kernel_forget_modules(kernel);
+	modules_close(kernel->modules);
 	type_names_close(kernel->names);
 	btf__free(kernel->btf);
 	free(kernel);

@@ -39,9 +39,12 @@ enum hook {
  */
 int kernel_allows(struct kernel *kernel, enum hook hook, const char *target);
 
-/* Returns the id of the type that a typed tracepoint, iterator, fentry or fexit program is loaded
- * for; -ENOENT: the kernel has no such target. */
-int kernel_attach_id(struct kernel *kernel, enum hook hook, const char *target);
+/*
+ * Returns the id of the type that a typed tracepoint, iterator, fentry or fexit program is loaded
+ * for, and the descriptor of the types of the module that has it (0: the kernel proper), which the
+ * kernel owns. -ENOENT: there is no such target; -EPERM: types of modules need CAP_SYS_ADMIN.
+ */
+int kernel_attach_id(struct kernel *kernel, enum hook hook, const char *target, int *module_fd);
 
 /* Writes the kernel types that an object needs to a file; see types_write(). */
 int kernel_write_types(const struct kernel *kernel, const struct btf *object, int fd);
@@ -81,9 +84,6 @@ bool kernel_has_loop(const struct kernel *kernel);
 /* Whether the kernel has what the faster build of the BPF programs needs: see bpf/core/kernel.h. */
 bool kernel_reads_plainly(struct kernel *kernel);
 
-/* Returns a number for a module that is loaded, or built in with parameters; another one when it is
- * loaded again. 0: it is not loaded. */
-uint64_t kernel_module(const char *name);
 /* Forgets types of modules and cached answers, because modules were loaded or unloaded. */
 void kernel_forget_modules(struct kernel *kernel);
 

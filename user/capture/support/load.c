@@ -153,7 +153,7 @@ static int put_aside(struct loader *loader, const struct section *section,
 	options->func_info = NULL;
 	options->func_info_cnt = 0;
 	options->expected_attach_type = 0;
-	options->attach_btf_id = 0;
+	options->attach_btf_id = options->attach_btf_obj_fd = 0;
 	return bpf_program__set_insns(program, (struct bpf_insn *)nothing,
 				      sizeof(nothing) / sizeof(nothing[0]));
 }
@@ -179,13 +179,15 @@ static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *optio
 	const char *target = strchr(bpf_program__section_name(program), '/');
 
 	if (section->type == BPF_PROG_TYPE_TRACING) {
-		int id = target ? kernel_attach_id(handler->loader->kernel, section->hook,
-						   target + 1)
+		int module_fd = 0,
+		    id = target ? kernel_attach_id(handler->loader->kernel, section->hook,
+						   target + 1, &module_fd)
 				: -EINVAL;
 
 		if (id < 0)
 			return id;
 		options->attach_btf_id = id;
+		options->attach_btf_obj_fd = module_fd;
 		options->expected_attach_type = section->attach;
 	}
 	if (!handler->loader->alone)

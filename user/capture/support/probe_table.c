@@ -43,6 +43,20 @@
 	VARIANT("tp_btf", { program, HOOK_TP_BTF, tracepoint }),                                   \
 		VARIANT("tp", { program "_tp", HOOK_TP, system "/" tracepoint })
 
+/* The functions in which the tracepoints of FUSE are, also before they were. */
+#define FUSE_PROBES(hook, suffix)                                                                  \
+	{ "fl_fuse_send" suffix, hook, "queue_request_and_unlock",                                 \
+	  .signature = "fuse_iqueue*, fuse_req*" },                                                \
+	{                                                                                          \
+		"fl_fuse_end" suffix, hook, "fuse_request_end", .signature = "fuse_req*"           \
+	}
+#define FUSE_COPY_PROBE(hook, suffix)                                                              \
+	{                                                                                          \
+		"fl_fuse_sent" suffix, hook, "fuse_copy_args",                                     \
+			.signature =                                                               \
+				"fuse_copy_state*, unsigned int, unsigned int, fuse_arg*, int"     \
+	}
+
 #define NFS_PROBES                                                                                 \
 	{ "fl_nfs_begin", HOOK_RAW_TP, "rpc_task_begin", 2 },                                      \
 	{                                                                                          \
@@ -333,16 +347,23 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_FUSE,
 		.required = true,
-		.without = "requires Linux 6.11 or later with FUSE built in, not as a module",
+		.module = "fuse",
+		.without = "requires Linux 6.11, fentry or kprobes, and the types of fuse if that "
+			   "is a module (CONFIG_DEBUG_INFO_BTF_MODULES)",
 		.variants = { COPIED(TYPED("fl_fuse_send", "fuse_request_send", "fuse_req*"),
-				     TYPED("fl_fuse_end", "fuse_request_end", "fuse_req*")) },
+				     TYPED("fl_fuse_end", "fuse_request_end", "fuse_req*")),
+			      VARIANT("fentry", FUSE_PROBES(HOOK_FENTRY, "_in")),
+			      VARIANT("kprobe", FUSE_PROBES(HOOK_KPROBE, "_kp")) },
 	},
 	{
 		.layer = LAYER_FUSE,
+		.module = "fuse",
 		.without =
 			"time in the queue and in the daemon are not distinguished, which requires "
-			"Linux 7.2",
-		.variants = { COPIED(TYPED("fl_fuse_sent", "fuse_request_sent", "fuse_req*")) },
+			"Linux 7.2, fentry or kprobes",
+		.variants = { COPIED(TYPED("fl_fuse_sent", "fuse_request_sent", "fuse_req*")),
+			      VARIANT("fentry", FUSE_COPY_PROBE(HOOK_FENTRY, "_in")),
+			      VARIANT("kprobe", FUSE_COPY_PROBE(HOOK_KPROBE, "_kp")) },
 	},
 	{
 		.layer = LAYER_NFS,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "capture/support/modules.h"
 
 bool variant_next(const struct variant *variant, struct probe_program *program)
 {
@@ -182,7 +183,7 @@ static bool waits_for_module(const struct part *part, const struct forced_varian
 {
 	struct probe_program program = { 0 };
 
-	if (!part->module || kernel_module(part->module))
+	if (!part->module || module_present(part->module))
 		return false;
 	while (variant_next(&part->variants[0], &program))
 		if (is_taken_for_absent(forced, program.probe->target))

@@ -15,9 +15,9 @@
 /* Many kernels cannot record these, most runs do not need them, and the report says so if one does:
  * no warning unless they were chosen. */
 #define LAYERS_QUIET (1u << LAYER_FUSE | 1u << LAYER_NFS)
-/* Their tracepoints and types come with kernel modules, which may be loaded and unloaded during a
- * recording. */
-#define LAYERS_LATE (1u << LAYER_NFS)
+/* Their tracepoints, functions and types may come with kernel modules, which may be loaded and
+ * unloaded during a recording. */
+#define LAYERS_LATE (1u << LAYER_FUSE | 1u << LAYER_NFS)
 /* A recording without one of these is refused unless the caller insists. */
 #define LAYERS_ESSENTIAL (1u << LAYER_SYSCALL | 1u << LAYER_FAULT)
 
