@@ -64,7 +64,8 @@ static const struct option_table attach_table = {
 		 "any process; others only\ntheir own.",
 	.own = OPTION_ROWS(attach_rows),
 	.shared = { { &recording_rows, offsetof(struct attach_options, recording) },
-		    { &flight_rows, offsetof(struct attach_options, recording.flight) } },
+		    { &flight_rows, offsetof(struct attach_options, recording.flight) },
+		    { &redact_rows, offsetof(struct attach_options, recording.redact) } },
 };
 
 struct attach {

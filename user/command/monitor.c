@@ -17,6 +17,7 @@
 #include "command/common/options.h"
 #include "command/recording/ready_fd.h"
 #include "command/recording/recording_flight.h"
+#include "command/recording/recording_redact.h"
 #include "base/log.h"
 #include "monitor/service/notify.h"
 #include "monitor/service/openmetrics.h"
@@ -39,6 +40,7 @@ struct monitor_options {
 	uint64_t interval_ns, retire_ns, max_series, profile_slots, buffer_bytes, ready_fd;
 	const char *output; /* of the flight recorder's traces */
 	struct flight_given flight;
+	struct redact_given redact;
 	struct option_texts flight_of;
 	bool best_effort, list_metrics;
 };
@@ -103,7 +105,8 @@ static const struct option_table monitor_table = {
 		 "the foreground until\nSIGTERM or SIGINT. If its capabilities come from the "
 		 "program file, it watches only the\nuser's own processes.",
 	.own = OPTION_ROWS(monitor_rows),
-	.shared = { { &flight_rows, offsetof(struct monitor_options, flight) } },
+	.shared = { { &flight_rows, offsetof(struct monitor_options, flight) },
+		    { &redact_rows, offsetof(struct monitor_options, redact) } },
 };
 
 struct monitor {
@@ -113,6 +116,7 @@ struct monitor {
 	struct flight_options flight_options;
 	const char *flight_targets[OPTION_TEXTS_MAX + 1];
 	struct recorded_header header; /* of the flight recorder's traces */
+	struct redaction redaction;    /* the same */
 	struct flight *flight;	       /* the service's; NULL: none */
 	struct service *service;
 	struct pages *pages;	   /* NULL: not requested */
@@ -154,8 +158,12 @@ static int choose(struct monitor *monitor)
 	if (!err)
 		err = recording_flight_choose(&options->flight, options->interval_ns,
 					      &service->session, &monitor->flight_options);
-	if (!err && service->flight_of.count && !service->session.flight_bytes) {
-		log_error("--flight-of requires --flight SIZE");
+	if (!err)
+		err = recording_redact_choose(&options->redact, &monitor->redaction);
+	if (!err && !service->session.flight_bytes &&
+	    (service->flight_of.count || options->redact.redact)) {
+		log_error("%s requires --flight SIZE",
+			  service->flight_of.count ? "--flight-of" : "--redact");
 		err = -EINVAL;
 	}
 	if (err)
@@ -270,6 +278,9 @@ static int open_flight(struct monitor *monitor)
 	memcpy(monitor->flight_targets, of->items, of->count * sizeof(of->items[0]));
 	err = recorded_header_open(&monitor->header, session, "trace", NULL,
 				   monitor->flight_targets);
+	if (!err && monitor->options.redact.redact)
+		err = redact_header(&monitor->redaction, &monitor->header.header,
+				    &monitor->header.arena);
 	if (err)
 		return err;
 	options->pattern = monitor->options.output;

@@ -70,7 +70,8 @@ static const struct option_table run_table = {
 		 "space for the trace, tracing impossible),\n126 or 127 if it could not be run.",
 	.own = OPTION_ROWS(run_rows),
 	.shared = { { &recording_rows, offsetof(struct run_options, recording) },
-		    { &flight_rows, offsetof(struct run_options, recording.flight) } },
+		    { &flight_rows, offsetof(struct run_options, recording.flight) },
+		    { &redact_rows, offsetof(struct run_options, recording.redact) } },
 	.command_follows = true,
 };
 

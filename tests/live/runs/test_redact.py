@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 import harness
-from flights import Job, Recorder
+from flights import FAULTING, Job, Recorder, python
 from harness import Attached, Recording, faultline, machine
 
 SECRET = b"sesame"
@@ -112,6 +112,34 @@ class Redact(unittest.TestCase):
         recorder.report = harness.report_of(recorder.path)
         self.check(recorder)
 
+    def test_reasons(self):
+        """Why a flight recorder writes a trace names a process, or a cgroup."""
+        for arguments in (("--flight-slower", "1us"),
+                          ("--interval", "200ms", "--flight-when", "major-faults=1:400ms")):
+            job = machine().start(python(FAULTING, self.data))
+            recorder = Recorder("--redact", "--flight", "4M", *arguments, "-p", str(job.pid))
+            self.assertTrue(harness.wait_until(recorder.whole), arguments)
+            job.kill()
+            recorder.end()
+            self.assertNotIn(SECRET, content(recorder.traces()[-1]).lower())
+            reason = recorder.whole()[-1].header["flight"]["reason"]
+            self.assertRegex(reason, "process [0-9]+|cgroup")
+
+    def test_monitor(self):
+        """Traces of the service's flight recorder."""
+        recorder = Recorder("--redact", "--flight", "4M", "--listen",
+                            f"unix:{machine().new_dir()}/socket", command="monitor",
+                            said="watching ")
+        job = Job(harness.PYTHON, self.script, self.data)
+        self.assertEqual(job.process.stdout.readline(), b"ready\n")
+        job.work()
+        recorder.ask_and_wait()
+        job.end()
+        self.assertEqual(recorder.end()[0], 0)
+        found = content(recorder.traces()[-1]).lower()
+        self.assertNotIn(SECRET, found)
+        self.assertIn(b"(redacted)", found)
+
     def test_refusals(self):
         short = f"{self.directory}/short"
         with open(short, "w") as file:
@@ -123,6 +151,9 @@ class Redact(unittest.TestCase):
             self.assertEqual(done.returncode, 125)
             self.assertIn(said, done.stderr.decode())
             self.assertFalse(os.path.exists(f"{self.directory}/o.flt"))
+        done = faultline("monitor", "--redact")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--redact requires --flight SIZE", done.stderr.decode())
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@
 #include "capture/host/proc.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "trace/write/redact.h"
 
 #define LOOK_EVERY_NS 1000000000ull
 #define CGROUP_SHOWN 180 /* bytes of a path */
@@ -76,15 +77,31 @@ void flight_status(struct flight *flight, struct flight_status *status)
 	pthread_mutex_unlock(&flight->lock);
 }
 
+/* Returns the length of a cgroup's path, which is empty if it is unknown. */
+static size_t name_cgroup(const struct flight *flight, uint64_t cgroup, char path[PATH_MAX])
+{
+	const struct redaction *redaction = flight->options.header.redaction;
+	char hashed[TRACE_STRING_BYTES_MAX];
+	size_t length;
+
+	path[0] = 0;
+	cgroups_path(flight->cgroups, cgroup, true, path);
+	length = strlen(path);
+	if (redaction && length) {
+		length = redact_name(redaction, TRACE_NAME_PATH, path, length, hashed);
+		length = length < PATH_MAX ? length : PATH_MAX - 1;
+		memcpy(path, hashed, length);
+		path[length] = 0;
+	}
+	return length;
+}
+
 /* Formats a reason. Long paths keep their end, which is the most specific part. */
 static void say_reason(const struct flight *flight, const struct flight_reason *reason, char *out)
 {
 	char path[PATH_MAX] = "";
-	size_t length;
+	size_t length = reason->cgroup ? name_cgroup(flight, reason->cgroup, path) : 0;
 
-	if (reason->cgroup)
-		cgroups_path(flight->cgroups, reason->cgroup, true, path);
-	length = strlen(path);
 	if (length)
 		snprintf(out, SAID_BYTES, "cgroup %s%s: %s", length > CGROUP_SHOWN ? "..." : "",
 			 path + (length > CGROUP_SHOWN ? length - CGROUP_SHOWN : 0), reason->why);
@@ -198,14 +215,17 @@ static void look_at_losses(struct flight *flight, uint64_t now_ns)
 
 /* --- slow operations --- */
 
-/* Names a process by its command line, or by `comm` (NULL: unknown) if it has exited. */
-static void name_process(uint32_t pid, const char *comm, char *out, size_t size)
+/* Names a process by its command line, or by `comm` (NULL: unknown) if it has exited; by its PID
+ * alone if names are redacted. */
+static void name_process(const struct flight *flight, uint32_t pid, const char *comm, char *out,
+			 size_t size)
 {
+	const bool hidden = flight->options.header.redaction;
 	char command[64] = "";
 
-	if (proc_is_of_kernel_side())
+	if (!hidden && proc_is_of_kernel_side())
 		proc_command(pid, command, sizeof(command));
-	if (!command[0] && comm)
+	if (!hidden && !command[0] && comm)
 		snprintf(command, sizeof(command), "%.*s", EVENT_COMM_BYTES, comm);
 	snprintf(out, size, "process %" PRIu32 "%s%s%s", pid, command[0] ? " (" : "", command,
 		 command[0] ? ")" : "");
@@ -219,7 +239,7 @@ static void ask_for_slow(struct flight *flight, uint32_t op, uint32_t pid, const
 	size_t count;
 
 	operations = calls_operations(&count);
-	name_process(pid, comm, who, sizeof(who));
+	name_process(flight, pid, comm, who, sizeof(who));
 	snprintf(reason, sizeof(reason), "%s by %s %s %s",
 		 op < count ? operations[op].name : "an operation", who, verb, units_ns(time, ns));
 	flight_ask(flight, FLIGHT_SLOWER, reason);
@@ -382,10 +402,10 @@ void flight_end_sums(struct flight *flight, uint64_t now_ns)
 		reason.cgroup = who & ~WHO_CGROUP;
 		member = flight_past_member(&flight->present, reason.cgroup);
 		if (member)
-			name_process(member, NULL, name, sizeof(name));
+			name_process(flight, member, NULL, name, sizeof(name));
 		snprintf(reason.who, sizeof(reason.who), "the cgroup of %s", name);
 	} else {
-		name_process(who, NULL, reason.who, sizeof(reason.who));
+		name_process(flight, who, NULL, reason.who, sizeof(reason.who));
 	}
 	ask(flight, FLIGHT_WHEN, &reason);
 }

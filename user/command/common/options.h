@@ -43,7 +43,7 @@ struct option_rows {
 	{                                                                                          \
 		array, sizeof(array) / sizeof((array)[0])                                          \
 	}
-#define OPTION_SHARED_MAX 2
+#define OPTION_SHARED_MAX 3
 
 struct option_table {
 	const char *usage; /* "faultline report [OPTION...] TRACE..." */

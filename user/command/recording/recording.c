@@ -60,12 +60,6 @@ static const struct option_row rows[] = {
 	{ 0, "exclude", "GLOB", OPTION_TEXTS, FIELD(exclude),
 	  "Leave out operations on files whose whole path matches, even if --include matches. "
 	  "Repeatable." },
-	{ 0, "redact", NULL, OPTION_FLAG, FIELD(redact),
-	  "Hash the names of files, directories, programs, functions and cgroups, and leave out "
-	  "command lines. System directories and well-known extensions stay." },
-	{ 0, "redact-key", "FILE", OPTION_STRING, FIELD(redact_key),
-	  "With --redact: make hashes from the content of FILE, at least 16 bytes, so that several "
-	  "traces agree. Default: a random key." },
 	{ 0, "progress", NULL, OPTION_FLAG, FIELD(progress),
 	  "Show a progress line on the terminal, even if the command prints there." },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, FIELD(buffer_bytes),
@@ -142,27 +136,6 @@ static int choose_flight(struct recording *recording)
 	return 0;
 }
 
-static int choose_redaction(struct recording *recording)
-{
-	const struct recording_options *options = recording->options;
-	int err;
-
-	if (!options->redact) {
-		if (options->redact_key)
-			log_error("--redact-key requires --redact");
-		return options->redact_key ? -EINVAL : 0;
-	}
-	err = options->redact_key ? redaction_from_file(&recording->redaction, options->redact_key)
-				  : redaction_random(&recording->redaction);
-	if (err == -EINVAL)
-		log_error("--redact-key %s: a key has at least 16 bytes", options->redact_key);
-	else if (err)
-		log_error("--redact: cannot read %s: %s",
-			  options->redact_key ? options->redact_key : "random bytes",
-			  strerror(-err));
-	return err;
-}
-
 static int choose_stacks(struct recording *recording)
 {
 	const char *stacks = recording->options->stacks;
@@ -207,7 +180,7 @@ int recording_choose(struct recording *recording)
 	if (!err)
 		err = choose_stacks(recording);
 	if (!err)
-		err = choose_redaction(recording);
+		err = recording_redact_choose(&options->redact, &recording->redaction);
 	if (!err)
 		err = selection_file_types(options->file_types, &session->file_classes);
 	if (!err)
@@ -371,7 +344,7 @@ int recording_open_writer(struct recording *recording, const char *const *comman
 
 	if (err)
 		return err;
-	if (recording->options->redact)
+	if (recording->options->redact.redact)
 		err = redact_header(&recording->redaction, &recording->header.header,
 				    &recording->header.arena);
 	if (err)

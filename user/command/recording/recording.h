@@ -15,15 +15,15 @@
 #include "capture/session/session.h"
 #include "command/common/options.h"
 #include "command/recording/recording_flight.h"
-#include "trace/write/redact.h"
+#include "command/recording/recording_redact.h"
 
 struct recording_options {
 	const char *output, *mode, *layers, *stacks, *file_types, *variants, *changed, *absent;
 	uint64_t buffer_bytes, interval_ns, profile_slots, auto_rate;
 	struct flight_given flight;
 	struct option_texts include, exclude; /* globs for paths of files */
-	const char *redact_key;		      /* NULL: random */
-	bool progress, force, best_effort, redact;
+	struct redact_given redact;
+	bool progress, force, best_effort;
 };
 
 /* A number that the user did not give: its default applies, where it is used. */
