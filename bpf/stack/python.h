@@ -40,16 +40,19 @@ static __always_inline bool name_begins(const char *name, const char *with, cons
 	return !differ;
 }
 
-/* Whether a file's name is that of an interpreter, or of its library: libpython3.11.so.1.0, but not
- * libpython3.so, which only refers to it. */
-static __always_inline bool python_may_be(const struct file *file, const bool library)
+/* Whether a file's name is that of an interpreter. If a program has mapped it, it is a library:
+ * libpython3.11.so.1.0, but not libpython3.so, which only refers to it. Or the program is the
+ * dynamic loader, which has been given the interpreter's path. */
+static __always_inline bool python_may_be(const struct file *file, const bool mapped)
 {
 	struct dentry *dentry = KREAD(file, file, f_path.dentry);
 	char name[16] = {};
 
 	bpf_probe_read_kernel_str(name, sizeof(name), KREAD(dentry, dentry, d_name.name));
-	return library ? name_begins(name, "libpython3.", 11) && name[11] != 's'
-		       : name_begins(name, "python", 6);
+	if (!mapped)
+		return name_begins(name, "python", 6);
+	return name_begins(name, "python3.", 8) ||
+	       (name_begins(name, "libpython3.", 11) && name[11] != 's');
 }
 
 static __always_inline void python_mapping_fill(struct python_mapping *mapping,

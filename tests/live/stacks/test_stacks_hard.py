@@ -4,6 +4,7 @@ sys._getframe sees."""
 import collections
 import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -343,6 +344,13 @@ for site in range(40):
         job.communicate(b"\n")
         self.assertEqual(attached.end()[0], 0)
         self.check_later(attached.trace, data, self.noted(truth))
+
+    def test_by_the_loader(self):
+        """The program is the dynamic loader, which maps the interpreter."""
+        program = os.path.realpath(harness.PYTHON)
+        with open(program, "rb") as file:
+            loader, = set(re.findall(rb"/[-a-z0-9/]*/ld-linux[-a-z0-9_.]*", file.read(4096)))
+        self.check_later(*self.record(self.WAITING, python=program, before=[loader.decode()]))
 
     def test_library(self):
         """A program that contains an interpreter as a library; libpython3.so, which only refers to
