@@ -2,11 +2,15 @@
 """Guest jobs for requests to a FUSE daemon, compared with those that it answered."""
 from job import VARIANTS, Absent, Job, check, equal, told_losses
 
-DELAY_MS, FILE_BYTES = 2, 1 << 20
+DELAY_MS, FILE_BYTES, MS = 2, 1 << 20, 1000000
 SERVE = f"""mkdir -p /tmp/fuse; rm -f ready; fuse_serve /tmp/fuse source kind {DELAY_MS} served%s >ready & daemon=$!
 until grep -q ready ready; do kill -0 $daemon || exit 77; sleep 0.1; done"""
 SERVED = f"""load fuse; {SERVE % ""}
 $RUN -- sh -c "ls /tmp/fuse; cat /tmp/fuse/data /tmp/fuse/direct >/dev/null; head -c 300000 /dev/zero >/tmp/fuse/other; cat /tmp/fuse/missing /tmp/fuse/failing; true"
+umount /tmp/fuse"""
+# Several readers, whose requests wait for each other.
+TOGETHER = f"""load fuse; {SERVE % ""}
+$RUN -- sh -c "for n in 1 2 3 4; do cat /tmp/fuse/direct >/dev/null & done; cat /tmp/fuse/data /tmp/fuse/other >/dev/null; wait"
 umount /tmp/fuse"""
 # The module is loaded while the recording runs. A kprobe lets it be unloaded, and loaded again.
 LATE = f"""[ ! -d /sys/module/fuse ] || exit 77
@@ -58,7 +62,7 @@ def compare(rows, own, known):
             check(waiting_ns <= taken <= taken_ns and answered_ns <= row["time_ns"] + row["dur_ns"],
                   f"{row['op']} was taken at {taken} and ended {row['time_ns'] + row['dur_ns']}, "
                   f"not in {waiting_ns} to {taken_ns} and from {answered_ns} on")
-        check(row["dur_ns"] - max(row["queue"], 0) >= DELAY_MS * 1000000,
+        check(row["dur_ns"] - max(row["queue"], 0) >= DELAY_MS * MS,
               f"{row['op']} took {row['dur_ns']} ns, {row['queue']} of them in the queue")
 
 
@@ -73,6 +77,14 @@ def judge(results):
     equal((device["read"]["requests"], device["read"]["bytes"]),
           (len(reads), sum(row["bytes"] for row in reads)), "reads of the mount")
     return f"{len(own)} requests{', with time in the queue' if known else ''}"
+
+
+def judge_together(results):
+    said = judge(results)
+    rows = recorded(results)[2]
+    waited = sum(row["queue"] > DELAY_MS * MS for row in rows)
+    check(waited or rows[0]["queue"] < 0, "no request had to wait for another")
+    return f"{said}, {waited} of them behind others"
 
 
 def judge_late(results):
@@ -94,4 +106,5 @@ def for_kernel(quick):
     # First those that load the module themselves.
     late, served = ([], []) if quick else (["fentry", "kprobe"], VARIANTS["fuse"])
     return [*(Job("fuse", variant, "late", LATE, judge_late) for variant in ("chosen", *late)),
-            *(Job("fuse", variant, "served", SERVED, judge) for variant in ("chosen", *served))]
+            *(Job("fuse", variant, "served", SERVED, judge) for variant in ("chosen", *served)),
+            Job("fuse", "chosen", "together", TOGETHER, judge_together)]
