@@ -188,11 +188,11 @@ static void conclude(const struct results *results, struct table *table)
 	struct states_row *rows;
 	size_t used = 0;
 
-	table_add_columns(table, TABLE_COLUMNS(columns));
 	if (table_absent_if(table, !count && !(job->layers & JOB_SPAN),
 			    "application spans were not recorded") ||
 	    threads_absent(table, job))
 		return;
+	table_add_columns(table, TABLE_COLUMNS(columns));
 	rows = arena_alloc(all->arena, (count + 1) * sizeof(*rows));
 	for (size_t i = 0; rows && i < count; i++) {
 		const struct label *label = &job->labels.labels[i];

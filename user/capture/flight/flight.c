@@ -215,8 +215,8 @@ static void look_at_losses(struct flight *flight, uint64_t now_ns)
 
 /* --- slow operations --- */
 
-/* Names a process by its command line, or by `comm` (NULL: unknown) if it has exited; by its PID
- * alone if names are redacted. */
+/* Names a process by its command line, or by `comm` (NULL: unknown) if it has exited; if names
+ * are redacted, only by its PID. */
 static void name_process(const struct flight *flight, uint32_t pid, const char *comm, char *out,
 			 size_t size)
 {
