@@ -37,7 +37,7 @@ struct trace_event_raw_io_uring_submit_sqe {
 
 struct trace_event_raw_io_uring_complete {
 	void *ctx;
-	void *req; /* NULL: one of several completions of a request */
+	void *req; /* since 5.18; NULL: one of several completions of a request */
 	__u64 user_data;
 	int res;
 	__u32 cflags;

@@ -30,6 +30,17 @@ struct io_kiocb {
 	struct io_kiocb *link; /* the next one in its chain */
 } CORE_STRUCT;
 
+struct io_completion {
+	__u32 cflags;
+} CORE_STRUCT;
+
+/* Before 5.19. Up to 5.16 a request has its file when it is submitted, and no `fd`. */
+struct io_kiocb___old {
+	__u64 user_data;
+	int fd;
+	struct io_completion compl ; /* up to 5.15: overwrites the command */
+} CORE_STRUCT;
+
 /* Bits of `flags`; those set by a submission have the same values. */
 #define REQ_FIXED_FILE (1u << 0)
 #define REQ_LINK (1u << 2)
@@ -190,6 +201,11 @@ struct io_rename___delayed {
 
 struct io_worker {
 	struct io_wq_work *cur_work;
+} CORE_STRUCT;
+
+/* The name of worker_private before 5.17. */
+struct task_struct___old {
+	void *pf_io_worker;
 } CORE_STRUCT;
 
 #define PF_IO_WORKER 0x10u

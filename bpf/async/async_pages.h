@@ -14,9 +14,10 @@ static __always_inline __u64 async_worker_request(struct task_struct *task)
 	struct io_wq_work *work;
 	void *worker;
 
-	if (!bpf_core_field_exists(task->worker_private))
-		return 0; /* before 5.17, where the layer is off */
-	worker = TASK_POINTER(task, worker_private);
+	if (bpf_core_field_exists(task->worker_private))
+		worker = TASK_POINTER(task, worker_private);
+	else
+		worker = KREAD(task_struct___old, task, pf_io_worker);
 	work = worker ? KREAD(io_worker, worker, cur_work) : NULL;
 	return work ? (__u64)work - bpf_core_field_offset(struct io_kiocb, work) : 0;
 }

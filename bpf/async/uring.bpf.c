@@ -6,6 +6,7 @@
  */
 #include "async/uring_file.h"
 #include "async/uring_paths.h"
+#include "async/uring_unnamed.h"
 #include "fault/vma.h"
 
 /* --- owner --- */
@@ -78,8 +79,8 @@ __noinline int uring_begin(struct async_key *key, struct async_row *row,
 	ring = KREAD(io_kiocb, request, ctx);
 	flags = KREAD(io_kiocb, request, flags);
 	begun.context = (__u64)ring;
-	begun.user_data = KREAD(io_kiocb, request, cqe.user_data);
-	begun.fd = KREAD(io_kiocb, request, cqe.fd);
+	begun.user_data = uring_user_data(request);
+	begun.fd = uring_fd(request);
 	begun.row = *row;
 	op_account_open(&begun.account);
 	begun.account.offset = -1;
@@ -113,8 +114,7 @@ __noinline int uring_take_early_file(struct async_operation *begun, __u64 reques
 		return 0;
 	ring = (void *)begun->context;
 	if (begun->row.shape < ASYNC_SPLICE) {
-		file.at = (__u64)uring_file_of(ring, begun->fd,
-					       begun->account.flags & TRACE_OP_FIXED_FILE);
+		file.at = (__u64)uring_own_file(begun, (void *)request);
 	} else if (begun->row.shape == ASYNC_CLOSE) {
 		begun->slot = KREAD(io_close, request, file_slot);
 		file.at = (__u64)uring_file_of(
@@ -213,8 +213,7 @@ __noinline int uring_store_range(struct async_key *key)
 	if (begun->row.shape == ASYNC_SPLICE)
 		file.at = uring_spliced_file(ring, at.address);
 	else
-		file.at = (__u64)uring_file_of(ring, begun->fd,
-					       begun->account.flags & TRACE_OP_FIXED_FILE);
+		file.at = (__u64)uring_own_file(begun, (void *)at.address);
 	return async_range_put(&at, &file);
 }
 
@@ -234,29 +233,6 @@ static __always_inline struct async_row uring_row(void *request)
 	__u32 opcode = KREAD(io_kiocb, request, opcode);
 
 	return *(const struct async_row *)&uring_rows[opcode & (URING_TABLE_SIZE - 1)];
-}
-
-/* Completions of a multishot request identify it by ring and user data. */
-struct uring_multishot_key {
-	__u64 ring, user_data;
-};
-
-/* Multishot requests, from submission to last completion. Nothing is evicted: a request without
- * room is lost as a whole, and counted. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, ASYNC_MULTISHOT_MAX);
-	__type(key, struct uring_multishot_key);
-	__type(value, struct async_key);
-} uring_multishot SEC(".maps");
-
-static __noinline int uring_multishot_store(struct async_key *key)
-{
-	void *request = (void *)key->address;
-	struct uring_multishot_key id = { (__u64)KREAD(io_kiocb, request, ctx),
-					  KREAD(io_kiocb, request, cqe.user_data) };
-
-	return bpf_map_update_elem(&uring_multishot, &id, key, BPF_ANY);
 }
 
 static __always_inline int uring_submit(void *request)
@@ -284,9 +260,12 @@ static __always_inline int uring_submit(void *request)
 		async_overfull = true;
 		return 0;
 	}
-	if (row.traits & ASYNC_MULTISHOT && uring_multishot_store(&key)) {
+	if (uring_is_unnamed(request, &row) && uring_unnamed_put(&key)) {
 		async_remove(&key);
-		async_overfull = true;
+		if (uring_names_requests())
+			async_overfull = true;
+		else
+			async_lose(row.op, 0, false);
 		return 0;
 	}
 	if (row.shape == ASYNC_MAP)
@@ -299,12 +278,6 @@ static __always_inline int uring_submit(void *request)
 }
 
 /* --- completion --- */
-
-struct uring_end {
-	__u64 ring, user_data;
-	__s64 result;
-	__u32 flags; /* IORING_CQE_F_* */
-};
 
 /* Counts a request without room at submission, or submitted before its task was followed. */
 static __noinline int uring_count_unknown(void *request, __s64 result)
@@ -343,7 +316,7 @@ __noinline int uring_take_file(struct async_operation *done, __u64 address, __s6
 	if (done->row.shape == ASYNC_RW && result >= 0 && file.at &&
 	    (done->account.offset == -1 || (done->row.traits & ASYNC_WRITES &&
 					    KREAD(io_rw, request, kiocb.ki_flags) & IOCB_APPEND)))
-		done->account.offset = uring_position(request, (void *)file.at, result);
+		done->account.offset = uring_position(done, request, (void *)file.at, result);
 	if (!file.at) {
 		if (done->row.shape < ASYNC_CLOSE)
 			done->account.flags |= TRACE_OP_NO_FILE;
@@ -357,18 +330,12 @@ __noinline int uring_take_file(struct async_operation *done, __u64 address, __s6
 	return taken || first;
 }
 
-static __noinline int uring_multishot_remove(struct uring_end *end)
-{
-	struct uring_multishot_key id = { end->ring, end->user_data };
-
-	return bpf_map_delete_elem(&uring_multishot, &id);
-}
-
 static __noinline int uring_end(struct async_key *key, struct async_operation *done,
 				struct uring_end *end)
 {
 	bool more = end->flags & IORING_CQE_F_MORE;
 	bool multishot = done->row.traits & ASYNC_MULTISHOT;
+	struct async_key other = {};
 	__u64 now_ns = bpf_ktime_get_ns();
 
 	done->account.flags &= ~TRACE_OP_SILENT; /* a failure posts a completion */
@@ -379,7 +346,7 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 	if (!more) {
 		async_remove(key);
 		if (multishot)
-			uring_multishot_remove(end);
+			uring_unnamed_take(end, &other);
 		return 0;
 	}
 	done->account.fetched_pages = 0;
@@ -394,14 +361,8 @@ static __always_inline int uring_complete(void *request, struct uring_end *end)
 	struct async_key key = { 0, (__u64)request };
 	struct async_operation *done;
 
-	if (!request) {
-		struct uring_multishot_key id = { end->ring, end->user_data };
-		struct async_key *known = bpf_map_lookup_elem(&uring_multishot, &id);
-
-		if (!known)
-			return 0;
-		key = *known;
-	}
+	if (!request && !uring_unnamed_take(end, &key))
+		return 0;
 	done = async_find(&key);
 	if (done && (done->context != end->ring || done->user_data != end->user_data)) {
 		async_end_unseen(&key, done);
@@ -412,7 +373,7 @@ static __always_inline int uring_complete(void *request, struct uring_end *end)
 	} else if (request) {
 		if (uring_row(request).traits & ASYNC_MULTISHOT &&
 		    !(end->flags & IORING_CQE_F_MORE))
-			uring_multishot_remove(end); /* cut short by the end of its process */
+			uring_unnamed_take(end, &key); /* cut short by the end of its process */
 		uring_count_unknown(request, end->result);
 	}
 	return 0;
@@ -473,5 +434,5 @@ int fl_uring_e_tp(struct trace_event_raw_io_uring_complete *event)
 {
 	struct uring_end end = { (__u64)event->ctx, event->user_data, event->res, event->cflags };
 
-	return uring_complete(event->req, &end);
+	return uring_complete(uring_names_requests() ? event->req : NULL, &end);
 }

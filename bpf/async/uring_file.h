@@ -31,6 +31,36 @@ static __always_inline struct file *uring_file_of(void *ring, __u32 fd, bool fix
 	return fixed ? uring_slot_file(ring, fd) : file_of_fd(bpf_get_current_task_btf(), fd);
 }
 
+/* Since 5.17 a request may get its file late. */
+static __always_inline bool uring_has_fd(void)
+{
+	return bpf_core_field_exists(struct io_kiocb, cqe) ||
+	       bpf_core_field_exists(struct io_kiocb___old, fd);
+}
+
+static __always_inline int uring_fd(void *request)
+{
+	if (bpf_core_field_exists(struct io_kiocb, cqe))
+		return KREAD(io_kiocb, request, cqe.fd);
+	return uring_has_fd() ? KREAD(io_kiocb___old, request, fd) : -1;
+}
+
+static __always_inline __u64 uring_user_data(void *request)
+{
+	if (bpf_core_field_exists(struct io_kiocb, cqe))
+		return KREAD(io_kiocb, request, cqe.user_data);
+	return KREAD(io_kiocb___old, request, user_data);
+}
+
+/* Returns the file of a request in flight, or NULL. */
+static __always_inline struct file *uring_own_file(struct async_operation *begun, void *request)
+{
+	if (!uring_has_fd())
+		return KREAD(io_kiocb, request, file);
+	return uring_file_of((void *)begun->context, begun->fd,
+			     begun->account.flags & TRACE_OP_FIXED_FILE);
+}
+
 /* Returns the file that a splice request reads from. */
 static __always_inline __u64 uring_spliced_file(void *ring, __u64 request)
 {
@@ -39,13 +69,16 @@ static __always_inline __u64 uring_spliced_file(void *ring, __u64 request)
 }
 
 /* Returns where a request that uses the file position read or wrote; -1: the file has none. */
-static __always_inline __s64 uring_position(void *request, struct file *file, __s64 result)
+static __always_inline __s64 uring_position(struct async_operation *done, void *request,
+					    struct file *file, __s64 result)
 {
 	__u32 class = file_class(KREAD(file, file, f_inode));
 
 	if (!(class & (FILE_CLASS_REG | FILE_CLASS_BLK)))
 		return -1;
-	return KREAD(io_rw, request, kiocb.ki_pos) - result;
+	if (!bpf_core_field_exists(struct io_kiocb___old, compl ))
+		return KREAD(io_rw, request, kiocb.ki_pos) - result;
+	return done->account.offset == -1 ? KREAD(file, file, f_pos) - result : -1;
 }
 
 /* Returns the file of a completed operation, or NULL. */
@@ -66,8 +99,7 @@ static __always_inline struct file *uring_file(struct async_operation *done, voi
 		return NULL;
 	file = KREAD(io_kiocb, request, file);
 	/* NULL: it was cancelled before it had one. */
-	return file ? file
-		    : uring_file_of(ring, done->fd, done->account.flags & TRACE_OP_FIXED_FILE);
+	return file ? file : uring_own_file(done, request);
 }
 
 #endif

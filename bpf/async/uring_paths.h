@@ -13,15 +13,25 @@
 		 ? (__u64)KREAD(command##___delayed, request, f.__incomplete_filename)             \
 		 : (__u64)KREAD(command, request, f))
 
+/* Before 5.16, statx has the name where the program has it. */
+static __always_inline bool uring_is_user(__u64 name)
+{
+	return (__s64)name > 0;
+}
+
 /* Appends a name at `at`; returns its length without the NUL. */
 static __always_inline __u32 uring_read_name(struct async_names *names, __u32 at, __u64 name)
 {
+	void *to = names->text + (at & (EVENT_ASYNC_PATH_BYTES - 1));
 	long bytes;
 
 	if (!name || name >= (__u64)-4095)
 		return 0;
-	bytes = bpf_probe_read_kernel_str(names->text + (at & (EVENT_ASYNC_PATH_BYTES - 1)),
-					  EVENT_ASYNC_PATH_BYTES, KREAD(filename, name, name));
+	if (uring_is_user(name))
+		bytes = bpf_probe_read_user_str(to, EVENT_ASYNC_PATH_BYTES, (void *)name);
+	else
+		bytes = bpf_probe_read_kernel_str(to, EVENT_ASYNC_PATH_BYTES,
+						  KREAD(filename, name, name));
 	return bytes > 0 ? bytes - 1 : 0;
 }
 
@@ -58,7 +68,8 @@ __noinline int uring_keep_names(struct async_key *key, __u32 shape)
 	names->dir2 = 0;
 	names->bytes = uring_read_name(names, 0, name);
 	names->bytes2 = uring_read_name(names, names->bytes, name2);
-	whole = names->bytes < EVENT_ASYNC_PATH_BYTES - 1 &&
+	whole = (names->bytes || !uring_is_user(name)) &&
+		names->bytes < EVENT_ASYNC_PATH_BYTES - 1 &&
 		names->bytes2 < EVENT_ASYNC_PATH_BYTES - 1 &&
 		!bpf_map_update_elem(&async_names, &at, names, BPF_ANY);
 	scratch_put(names);

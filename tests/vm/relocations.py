@@ -24,13 +24,17 @@ ALTERNATIVES = [
     *({maple, "mm_struct.mm_rb.rb_node"}
       for maple in ("mm_struct.mm_mt.ma_root", "maple_range_64.pivot", "maple_range_64.slot",
                     "maple_arange_64.slot")),
-    # Before 5.19, when mappings were in such trees, too, the layer async is off.
+    # Before 5.15, when mappings were in such trees, too, the layer async is off; up to 5.16 requests
+    # have no descriptor, and up to 5.17 completions do not name them.
     *({name, "mm_struct.mm_rb.rb_node"}
-      for name in ("io_kiocb.cqe.fd", "io_kiocb.cqe.user_data", "io_splice.splice_fd_in",
-                   "io_close.file_slot", "io_open.file_slot", "io_mkdir", "io_mkdir.dfd",
-                   "io_mkdir.filename", "io_mkdir.filename.__incomplete_filename",
-                   "task_struct.worker_private", "trace_event_raw_io_uring_complete.req",
+      for name in ("io_splice.splice_fd_in", "io_close.file_slot", "io_open.file_slot",
+                   "io_mkdir", "io_mkdir.dfd", "io_mkdir.filename",
+                   "io_mkdir.filename.__incomplete_filename",
+                   "trace_event_raw_io_uring_complete.req",
                    "trace_event_raw_io_uring_complete.res")),
+    {"io_kiocb.cqe.user_data", "io_kiocb.user_data"},  # since and before 5.19
+    {"io_kiocb.cqe.fd", "io_kiocb.fd", "mm_struct.mm_rb.rb_node"},
+    {"task_struct.worker_private", "task_struct.pf_io_worker"},  # since and before 5.17
     {"rt_mutex_base.owner", "rt_mutex.owner"},  # since and before 5.15
     {"blkdev_dio.flags", "blkdev_dio.is_sync"},  # since and before 5.16
     {"request_queue.disk", "request.rq_disk"},  # since and before 5.15

@@ -241,7 +241,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_ASYNC,
 		.required = true,
-		.without = "requires Linux 5.19 or later",
+		.without = "requires Linux 5.15 or later",
 		.variants = { VARIANT("tp_btf",
 				      TYPED("fl_uring_begin", "io_uring_submit_req", "io_kiocb*")),
 			      VARIANT("tp_btf", TYPED("fl_uring_begin6", "io_uring_submit_sqe",
@@ -255,13 +255,15 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_ASYNC,
 		.required = true,
-		.without = "requires Linux 5.19 or later",
+		.without = "requires Linux 5.15 or later",
 		.variants = { VARIANT("tp_btf",
 				      { "fl_uring_end", HOOK_TP_BTF, "io_uring_complete", 3 }),
 			      VARIANT("tp_btf",
 				      { "fl_uring_end6", HOOK_TP_BTF, "io_uring_complete", 7 }),
-			      VARIANT("tp", { "fl_uring_e_tp", HOOK_TP,
-					      "io_uring/io_uring_complete", .signature = "req" }) },
+			      { "tp", .reads = { "io_splice", "splice_fd_in" },
+				.probes = { { "fl_uring_e_tp", HOOK_TP,
+					      "io_uring/io_uring_complete",
+					      .signature = "user_data" } } } },
 	},
 	{
 		.layer = LAYER_ASYNC,
