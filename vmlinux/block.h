@@ -87,12 +87,20 @@ enum req_flag_bits {
 	__REQ_SWAP = 24,
 };
 
-/* Operation of a bio, in the low byte of bi_opf. The values have never changed. */
+/* Relocated, too; the type's name since and before 6.0. */
+enum req_op {
+	REQ_OP_ZONE_APPEND,
+};
+
+enum req_opf {
+	REQ_OP_ZONE_APPEND___old,
+};
+
+/* Operation of a bio, in the low byte of bi_opf. These values have never changed. */
 #define REQ_OP_MASK 0xff
 #define REQ_OP_WRITE 1
 #define REQ_OP_FLUSH 2
 #define REQ_OP_DISCARD 3
-#define REQ_OP_ZONE_APPEND 7
 #define REQ_OP_DRV_IN 34
 #define REQ_OP_DRV_OUT 35
 

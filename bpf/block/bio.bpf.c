@@ -124,6 +124,14 @@ __noinline int bio_mark_by_filler(struct bio_mark *mark, struct address *bio)
 
 /* --- from queueing to the end --- */
 
+/* Its number has changed twice. */
+static __always_inline __u32 zone_append(void)
+{
+	if (bpf_core_enum_value_exists(enum req_op, REQ_OP_ZONE_APPEND))
+		return bpf_core_enum_value(enum req_op, REQ_OP_ZONE_APPEND);
+	return bpf_core_enum_value(enum req_opf, REQ_OP_ZONE_APPEND___old);
+}
+
 static __always_inline int bio_queue(struct bio *bio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -169,7 +177,7 @@ static __always_inline int bio_queue(struct bio *bio, __u32 copy)
 		return 0;
 	}
 	mark.sector = bio->bi_iter.bi_sector;
-	if ((bio->bi_opf & REQ_OP_MASK) == REQ_OP_ZONE_APPEND)
+	if ((bio->bi_opf & REQ_OP_MASK) == zone_append())
 		mark.disk |= BIO_SECTOR_PENDING;
 	mark.queued_ns = bpf_ktime_get_ns();
 	bio_mark_put(&at, &mark, copy > 0);

@@ -37,6 +37,8 @@ ALTERNATIVES = [
     {"task_struct.worker_private", "task_struct.pf_io_worker"},  # since and before 5.17
     {"rt_mutex_base.owner", "rt_mutex.owner"},  # since and before 5.15
     {"blkdev_dio.flags", "blkdev_dio.is_sync"},  # since and before 5.16
+    # Since and before 6.0.
+    {"req_op.REQ_OP_ZONE_APPEND", "req_opf.REQ_OP_ZONE_APPEND___old"},
     {"request_queue.disk", "request.rq_disk"},  # since and before 5.15
     {"bio.bi_iter.bi_bvec_done", "bio.bi_iter.bi_offset"},  # before and since 7.3
     {"page.compound_head", "page.compound_info"},  # renamed in 7.2
