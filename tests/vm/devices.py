@@ -23,8 +23,7 @@ for name in %(names)s; do cat /sys/block/$name/stat >after-$name; done"""
 # With a low machine-wide dirty limit, restored afterwards. On a disk slower than any writer; the
 # kernel's own trace gives the number of pauses.
 THROTTLED, TICK_NS = "/mnt/slow/throttled", 10000000
-THROTTLE = """rmmod null_blk 2>/dev/null
-load null_blk gb=1 nr_devices=1 memory_backed=1 irqmode=2 completion_nsec=20000000 hw_queue_depth=1 || exit 77
+THROTTLE = """disks 1 irqmode=2 completion_nsec=20000000 hw_queue_depth=1 || exit 77
 mke2fs -F -b 4096 /dev/nullb0 65536; mkdir -p /mnt/slow; mount -t ext4 /dev/nullb0 /mnt/slow || exit
 sync; cd /proc/sys/vm; before=$(cat dirty_ratio); background=$(cat dirty_background_ratio)
 echo 524288 >dirty_background_bytes; echo 1048576 >dirty_bytes; cd $OUT; trace=/sys/kernel/tracing; mount -t tracefs none $trace
@@ -32,7 +31,7 @@ event=$trace/events/writeback/balance_dirty_pages/enable; echo >$trace/trace; ec
 $RUN -- dd if=/dev/zero of=%s bs=64k count=256; status=$?
 echo 0 >$event; grep -c "dd-.* balance_dirty_pages: .* pause=[1-9]" $trace/trace >paused
 echo $before >/proc/sys/vm/dirty_ratio; echo $background >/proc/sys/vm/dirty_background_ratio
-umount $trace /mnt/slow; rmmod null_blk; exit $status""" % THROTTLED
+umount $trace /mnt/slow; disks 0; exit $status""" % THROTTLED
 
 
 def block(programs):

@@ -201,7 +201,7 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     sums = ("crc32c_generic", "crc32c_cryptoapi")
     root.add_modules(kernel, "at-start", "virtio_pci", "virtio_blk", "ext4", *sums)
     for name in LOADABLE:
-        if re.search(rf"\bload {name}\b", plan):
+        if re.search(rf"\bload {name}\b", plan) or (name == "null_blk" and "disks " in plan):
             root.add_modules(kernel, name, name)
     root.pack(f"{work}/initramfs")
     for name, size in [*DISKS.items(), ("xfs", XFS_MIB)]:

@@ -68,6 +68,28 @@ while read -r module; do
 done <"/modules/$name"
 [ ! -f "/modules/$name.ko" ] || insmod "/modules/$name.ko" "$@"
 END
+# disks COUNT [OPTION...]: null_blk disks of 1 GiB that keep what is written, and no others. Older
+# kernels have no parameter for that.
+cat >/bin/disks <<'END'
+#!/bin/busybox sh
+at=/sys/kernel/config/nullb
+rmdir $at/nullb* 2>/dev/null
+rmmod null_blk 2>/dev/null
+count=$1
+shift
+[ "$count" = 0 ] && exit
+load null_blk nr_devices="$count" gb=1 memory_backed=1 "$@" || exit
+[ -e /sys/module/null_blk/parameters/memory_backed ] && exit
+rmmod null_blk
+load null_blk nr_devices=0 || exit
+[ -d $at ] || mount -t configfs none /sys/kernel/config
+for disk in $(seq 0 $((count - 1))); do
+	mkdir $at/nullb"$disk" || exit
+	for option in size=1024 memory_backed=1 "$@" power=1; do
+		echo "${option#*=}" >$at/nullb"$disk"/"${option%=*}" || exit
+	done
+done
+END
 # need TOOL...: programs of their own, not what busybox has by that name.
 cat >/bin/need <<'END'
 #!/bin/busybox sh
@@ -77,7 +99,7 @@ for tool; do
 	exit 76
 done
 END
-chmod +x /bin/fresh /bin/load /bin/need
+chmod +x /bin/fresh /bin/load /bin/disks /bin/need
 
 . /plan
 echo "vm: done"

@@ -180,7 +180,7 @@ def judge_zoned(results):
 LATE = """pci=/sys/bus/pci/drivers/nvme; export late=$(cd $pci && ls -d 0000:*)
 [ -z "$late" ] || echo $late >$pci/unbind; until [ ! -e /dev/nvme0n1 ]; do sleep 0.1; done
 [ -n "$late" ] || [ -f /modules/nvme.ko ] || exit 77
-rmmod null_blk 2>/dev/null; : >before-nullb0; : >before-nvme0n1; mkdir -p /mnt/x /mnt/merged
+disks 0; : >before-nullb0; : >before-nvme0n1; mkdir -p /mnt/x /mnt/merged
 $RUN -- sh -c 'load null_blk nr_devices=1 gb=1; load nvme
 [ -z "$late" ] || echo $late >/sys/bus/pci/drivers/nvme/bind; until [ -b /dev/nvme0n1 ]; do sleep 0.1; done
 dd if=/dev/nullb0 of=/dev/null bs=64k count=50 iflag=direct
@@ -196,7 +196,7 @@ umount /mnt/merged; umount /mnt/x'; s=$?
 for name in nvme0n1 nullb0; do cat /sys/block/$name/stat >after-$name; done; exit $s"""
 
 # Two partitions of 32 MiB each, at 1 MiB and at 33 MiB.
-STACKED = """need dmsetup mke2fs || exit; rmmod null_blk 2>/dev/null; load null_blk nr_devices=3 gb=1 memory_backed=1 cache_size=64 || exit 77
+STACKED = """need dmsetup mke2fs || exit; disks 3 cache_size=64 || exit 77
 load raid0 && load dm_mod || exit 77
 printf '\\000\\000\\000\\000\\203\\000\\000\\000\\000\\010\\000\\000\\000\\000\\001\\000' >table
 printf '\\000\\000\\000\\000\\203\\000\\000\\000\\000\\010\\001\\000\\000\\000\\001\\000' >>table
@@ -250,8 +250,8 @@ ZONED_FILES = {f"/mnt/zoned/f{i}": 37 * BLOCK_BYTES for i in range(1, 21)}
 EMULATED = "zone_append_max_sectors=0"
 ZONED_DIRECT = "/mnt/zoned/direct"
 ZONED_FILES[ZONED_DIRECT] = 20 * 65536
-ZONED = """need mkfs.btrfs blkzone || exit; rmmod null_blk 2>/dev/null; load btrfs; grep -qw btrfs /proc/filesystems || exit 77
-load null_blk nr_devices=1 gb=1 memory_backed=1 zoned=1 zone_size=16 %s || exit 77
+ZONED = """need mkfs.btrfs blkzone || exit; load btrfs; grep -qw btrfs /proc/filesystems || exit 77
+disks 1 zoned=1 zone_size=16 %s || exit 77
 for option in %s; do [ -e /sys/module/null_blk/parameters/${option%%%%=*} ] || exit 77; done
 mkfs.btrfs -q -O zoned -d single -m single /dev/nullb0 || exit 77
 IFS=: read major minor </sys/block/nullb0/dev; mkdir -p /mnt/zoned
@@ -263,7 +263,7 @@ for i in $(seq 20); do dd if=/dev/zero of=/mnt/zoned/f$i bs=4k count=37; done
 dd if=/dev/zero of=/mnt/zoned/direct bs=64k count=20 oflag=direct
 sync; umount /mnt/zoned && blkzone reset -o $((63 << 15)) -c 1 /dev/nullb0'; s=$?
 cat /sys/block/nullb0/stat >after-nullb0; echo 0 >/sys/kernel/tracing/events/block/enable
-cat /sys/kernel/tracing/trace >traced; umount /sys/kernel/tracing; rmmod null_blk; exit $s"""
+cat /sys/kernel/tracing/trace >traced; umount /sys/kernel/tracing; disks 0; exit $s"""
 
 
 def for_kernel(quick):
