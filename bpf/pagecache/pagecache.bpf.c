@@ -97,6 +97,13 @@ static __always_inline bool call_maps_any(const struct task_state *state)
 	return state->call.account.op && calls[number].traits & CALL_MAPS_ANY;
 }
 
+/* Up to 5.15, a read at the end of a file adds an empty page, which comes from no storage. */
+static __always_inline bool page_is_past_end(const struct page_add *add)
+{
+	return !bpf_core_type_exists(struct folio) && !add->locked && inode_is_regular(add->host) &&
+	       (__s64)(add->index * PAGE_BYTES) >= KREAD(inode, add->host, i_size);
+}
+
 static __always_inline int pagecache_add(struct folio *folio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -114,6 +121,8 @@ static __always_inline int pagecache_add(struct folio *folio, __u32 copy)
 		filler_store(&add);
 	add.pages = folio_pages(folio);
 	add.locked = inode_locked_to_write(state, add.host, task);
+	if (page_is_past_end(&add))
+		return 0;
 	if (fault_book_page(state, &add) || (async_recorded && async_book_page(state, &add)))
 		return 0;
 	if (call_book_page(state, &add))
