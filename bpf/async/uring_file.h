@@ -21,7 +21,7 @@ static __always_inline struct file *uring_slot_file(void *ring, __u32 slot)
 	}
 	if (slot >= KREAD(io_ring_ctx___addresses, ring, nr_user_files))
 		return NULL;
-	at = KREAD(io_ring_ctx___addresses, ring, file_table.files);
+	at = (void *)KNUMBER(io_ring_ctx___addresses, ring, file_table.files);
 	at += slot * bpf_core_type_size(struct io_fixed_file);
 	return (void *)(KREAD(io_fixed_file, at, file_ptr) & ~SLOT_FLAGS);
 }

@@ -97,7 +97,8 @@ static __always_inline void bio_mark_inode(struct bio_mark *mark, struct inode *
 /* Returns the bio_vec in which the bio starts. */
 static __always_inline struct bio_vec *bio_vector(__u64 bio)
 {
-	return (void *)KREAD(bio, bio, bi_io_vec) +
+	/* As a number: up to 6.8, pointers allow no arithmetic with what has no known bounds. */
+	return (void *)KNUMBER(bio, bio, bi_io_vec) +
 	       KREAD(bio, bio, bi_iter.bi_idx) * bpf_core_type_size(struct bio_vec);
 }
 

@@ -295,7 +295,10 @@ __noinline int request_send(struct done_walk *walk, struct address *request, __u
 	owner = (struct owner) { walk->first.pid, walk->first.tid };
 	total = op_total(walk->op);
 	device = KREAD(request, request->at, part);
-	part = device ? KREAD(block_device, device, bd_dev) : walk->dev;
+	part = walk->dev;
+	barrier_var(part); /* up to 6.8, one load may not serve both kinds of memory */
+	if (device)
+		part = KREAD(block_device, device, bd_dev);
 	start_ns = KREAD(request, request->at, start_time_ns);
 	if (!start_ns || start_ns > walk->end_ns ||
 	    (walk->own_bios == walk->bios && start_ns < walk->queued_ns))
