@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How to find a thread that is blocked. Its stack is read by the user side: the memory of a task
- * that is not the current one is out of reach here, and the stack of a blocked one does not change.
+ * How to find a thread that is blocked; one that is not has unknown `runs`. Its stack is read by
+ * the user side: the memory of a task that is not the current one is out of reach here, and the
+ * stack of a blocked one does not change.
  */
 #ifndef FAULTLINE_BPF_BLOCKED_H
 #define FAULTLINE_BPF_BLOCKED_H
@@ -18,7 +19,7 @@ static __always_inline struct blocked_thread blocked_thread(struct task_struct *
 	blocked.thread_pointer = task->thread.fsbase;
 #endif
 	blocked.tid_inside = pid ? pid_at_level(pid, KREAD(pid, pid, level)) : 0;
-	if (bpf_core_field_exists(task->sched_info.pcount))
+	if (task->__state && bpf_core_field_exists(task->sched_info.pcount))
 		blocked.runs = task->sched_info.pcount;
 	return blocked;
 }

@@ -6,6 +6,7 @@
 #include "task/attach.h"
 #include "core/flight.h"
 #include "core/sizes.h"
+#include "thread/thread_in.h"
 
 /* --- fork --- */
 
@@ -346,6 +347,8 @@ static __always_inline int task_exit(struct task_struct *task)
 		sizes_check_task(state, task);
 		flight_forget(task->tgid);
 	}
+	if (threads_recorded)
+		thread_check_seen(state, task, now_ns);
 	thread_end(&state->thread, task, now_ns, owner_of(task));
 	task_set_mode(task, state, TASK_IGNORED);
 	if (task_slot_matches(slot, task, task->pid))

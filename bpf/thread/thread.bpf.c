@@ -3,7 +3,7 @@
  * Accounts for the time of every followed thread, and records its long waits.
  */
 #include "stack/unfinished.h"
-#include "thread/thread_wait.h"
+#include "thread/thread_in.h"
 
 const volatile bool threads_recorded = false;
 const volatile struct wait_call wait_calls[WAIT_CALL_COUNT] __weak = {};
@@ -13,6 +13,7 @@ static __always_inline void thread_out(struct task_state *state, struct task_str
 {
 	struct thread_account *thread = &state->thread;
 
+	thread_check_seen(state, task, now_ns);
 	thread_settle_switch(thread, task, now_ns);
 	if (now_ns >= thread->from_ns + THREAD_SEND_NS)
 		thread_send(thread, task, owner_of(task));
@@ -26,39 +27,6 @@ static __always_inline void thread_out(struct task_state *state, struct task_str
 	}
 }
 
-/* Waits are attributed to a stack when their system call ends: the stack is still the same then,
- * and its memory that of the current task. */
-static __always_inline void wait_note_for_stack(struct stack_task *stack,
-						const struct thread_account *thread)
-{
-	__u64 waited_ns = thread->woken_ns - thread->since_ns;
-
-	if (thread->woken_ns <= thread->since_ns)
-		return;
-	if (!stack->wait_ns) {
-		stack->wait_start_ns = thread->since_ns;
-		stack->wait_longest_ns = 0;
-	}
-	stack->wait_ns += waited_ns;
-	if (waited_ns > stack->wait_longest_ns) {
-		stack->wait_longest_ns = waited_ns;
-		stack->wait_state = thread->state;
-	}
-}
-
-static __always_inline void thread_in(struct task_state *state, struct task_struct *task,
-				      __u64 now_ns)
-{
-	struct thread_account *thread = &state->thread;
-
-	if (thread->woken_ns > thread->since_ns &&
-	    wait_is_event(thread, thread->woken_ns, task->tgid))
-		wait_send(thread, task, thread->woken_ns, 0);
-	if (stack_period_ns && thread->state != THREAD_RUNNABLE)
-		wait_note_for_stack(&state->stack, thread);
-	thread->in_ns = now_ns;
-}
-
 /* Runs with interrupts disabled. `prev` is still the current task. */
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(fl_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
@@ -69,7 +37,7 @@ int BPF_PROG(fl_switch, bool preempt, struct task_struct *prev, struct task_stru
 		thread_out(state, prev, preempt, bpf_ktime_get_ns());
 	state = task_followed(next);
 	if (state)
-		thread_in(state, next, bpf_ktime_get_ns());
+		thread_in(state, next, bpf_ktime_get_ns(), 0);
 	return 0;
 }
 
@@ -171,6 +139,9 @@ static __always_inline void thread_show(struct task_state *state, struct task_st
 		if (thread_is_blocked(copy) && wait_is_event(copy, row.now_ns, task->tgid)) {
 			wait_fill(&row.wait, copy, task, row.now_ns, TRACE_WAIT_UNFINISHED);
 			row.blocked = blocked_thread(task);
+			if (state->thread.since_ns != copy->since_ns ||
+			    state->thread.woken_ns != copy->woken_ns)
+				row.blocked.runs = SAMPLE_RUNS_UNKNOWN;
 		}
 		thread_settle_now(copy, task, row.now_ns);
 		thread_fill(&row.time, copy, task);

@@ -194,6 +194,8 @@ static __always_inline bool wait_is_event(const struct thread_account *thread, _
 	       (!profile_aggregates_all() || profile_also_records(pid));
 }
 
+#define WAIT_HAS_LEFT (1u << 31) /* it is no longer in the call, whose arguments are gone */
+
 static __always_inline void wait_fill(struct event_wait *event, const struct thread_account *thread,
 				      struct task_struct *task, __u64 until_ns, __u32 flags)
 {
@@ -201,14 +203,15 @@ static __always_inline void wait_fill(struct event_wait *event, const struct thr
 
 	event->header.time_ns = thread->since_ns;
 	event->duration_ns = until_ns - thread->since_ns;
-	event->object = wait_object(task, task_regs(task), &call);
+	event->object = flags & WAIT_HAS_LEFT ? 0 : wait_object(task, task_regs(task), &call);
 	event->waker_pid = thread->waker_pid;
 	event->waker_tid = thread->waker_tid;
 	event->state = thread->state;
 	event->call = at_most(thread->call, WAIT_CALL_COUNT);
 	event->owner_pid = thread->state == THREAD_LOCK ? thread->owner_pid : 0;
 	event->owner_tid = thread->state == THREAD_LOCK ? thread->owner_tid : 0;
-	event->flags = flags | (thread->flags & THREAD_NEW ? TRACE_WAIT_BEFORE : 0);
+	event->flags =
+		(flags & ~WAIT_HAS_LEFT) | (thread->flags & THREAD_NEW ? TRACE_WAIT_BEFORE : 0);
 }
 
 static __always_inline void wait_send(const struct thread_account *thread, struct task_struct *task,

@@ -15,10 +15,12 @@ new process with new recordings. Those that pass then are counted as unsteady: l
 With --once, they fail.
 """
 import concurrent.futures
+import ctypes
 import multiprocessing
 import multiprocessing.util
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +34,7 @@ sys.path[:0] = [HERE, *FOLDERS]  # modules have unique names, whichever folder t
 sys.dont_write_bytecode = True
 MOST_UNSTEADY = 3  # more failures than this are no accident
 JOBS = 2
+PR_SET_PDEATHSIG = 1
 
 
 class Lines(unittest.TestResult):
@@ -142,8 +145,16 @@ def remove_machine():
         harness.machine().remove()
 
 
+def end_process(*_):
+    remove_machine()
+    os._exit(1)
+
+
 def begin_process():
+    """Cleans up at its end, which comes with that of the runner at the latest."""
     multiprocessing.util.Finalize(None, remove_machine, exitpriority=1)
+    signal.signal(signal.SIGTERM, end_process)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def run_numbered(number):
@@ -155,13 +166,16 @@ def run_side_by_side(suites, jobs):
     SUITES.extend(suites)
     with concurrent.futures.ProcessPoolExecutor(
             jobs, multiprocessing.get_context("fork"), begin_process) as pool:
-        done = [pool.submit(run_numbered, number) for number in range(len(suites))]
-        for future in concurrent.futures.as_completed(done):
-            try:
+        try:
+            done = [pool.submit(run_numbered, number) for number in range(len(suites))]
+            for future in concurrent.futures.as_completed(done):
                 yield future.result()
-            except concurrent.futures.process.BrokenProcessPool as error:
-                print(f"FAIL  {error}", flush=True)
-                yield 0, [BROKEN], 0
+        except concurrent.futures.process.BrokenProcessPool as error:
+            print(f"FAIL  {error}", flush=True)
+            yield 0, [BROKEN], 0
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 SUITES = []  # numbered, for processes that are forked later
@@ -172,7 +186,10 @@ def run_all(chosen, jobs):
     beside = [suite for kind, suite in chosen.items() if not is_alone(kind)]
     alone = [suite for kind, suite in chosen.items() if is_alone(kind)]
     if jobs > 1 and len(beside) > 1:
-        yield from run_side_by_side(beside, jobs)
+        for result in run_side_by_side(beside, jobs):
+            yield result
+            if BROKEN in result[1]:
+                return
     else:
         alone = beside + alone
     for suite in alone:

@@ -10,6 +10,8 @@ import unittest
 import harness
 from harness import Recording, account, faultline, machine, static_program
 
+ALONE = True  # one of its programs needs all CPUs, and its tracer one, too
+
 FIRST_SCREEN = 24  # lines
 
 

@@ -9,10 +9,10 @@ import unittest
 import harness
 from harness import Recording, machine
 
+ALONE = True  # compares counters of the machine
+
 TOUCH = """
 import mmap, os, sys
-
-ALONE = True  # compares counters of the machine
 fd = os.open(sys.argv[1], os.O_RDONLY)
 for advice in (mmap.MADV_NORMAL, mmap.MADV_RANDOM, mmap.MADV_SEQUENTIAL):
     with mmap.mmap(fd, 0, mmap.MAP_PRIVATE, mmap.PROT_READ) as memory:

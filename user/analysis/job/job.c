@@ -261,6 +261,7 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 	find_sums(job, trace);
 	job->layers |= trace->layers;
 	job->many_hosts |= trace->host != job->traces[0].host;
+	job->cut |= trace->header->flight.reason != NULL;
 	if (trace->start_ns < job->start_ns)
 		job->start_ns = trace->start_ns;
 	if (trace->end_ns > job->end_ns)

@@ -102,7 +102,9 @@ struct job {
 	bool many_hosts;
 	bool aggregated;     /* some traces have aggregated operations, */
 	bool all_aggregated; /* or all have nothing else, from beginning to end */
-	bool cut;	     /* a filter selects a part of the time: start_ns to end_ns */
+	/* A filter selects a part of the time, or a trace is the end of a longer recording: rows
+	 * may reach beyond start_ns and end_ns. */
+	bool cut;
 	bool chosen; /* a filter by more than time and file excludes the kernel's own activity */
 	uint64_t memory_bytes;
 	uint64_t slowest;   /* operations to list individually; 0: a few */

@@ -122,7 +122,7 @@ static bool set_window(const struct filter *filter, struct job *job)
 	if (filter->until_ns < clock_subtract(job->end_ns, start_ns))
 		job->end_ns = clock_add(start_ns, filter->until_ns);
 	job->start_ns = clock_add(start_ns, filter->from_ns);
-	job->cut = filter->from_ns || filter->until_ns != FILTER_NONE;
+	job->cut |= filter->from_ns || filter->until_ns != FILTER_NONE;
 	return job->start_ns < job->end_ns;
 }
 

@@ -19,6 +19,7 @@
 #include "capture/session/session.h"
 #include "trace/read/reader.h"
 #include "trace/write/writer.h"
+#include "base/compare.h"
 
 #define WRITER_LANES 8
 
@@ -162,27 +163,56 @@ static bool is_of_stacks(enum trace_kind kind)
 	return kind == TRACE_FRAME || kind == TRACE_STACK;
 }
 
+static int compare_thread(const void *tid, const void *row)
+{
+	return COMPARE(*(const uint32_t *)tid,
+		       ((const struct event_thread_now *)row)->time.header.tid);
+}
+
+static const struct event_thread_now *find_thread(const struct dump *dump, uint32_t tid)
+{
+	const struct thread_list *threads = &dump->snapshot->threads;
+
+	return threads->count ? bsearch(&tid, threads->rows, threads->count, sizeof(*threads->rows),
+					compare_thread)
+			      : NULL;
+}
+
 /* Whether a thread sent these times after to_ns, but before its row of the snapshot, which go on
  * from there. */
 static bool is_continued(const struct dump *dump, const uint64_t *row, uint64_t end_ns)
 {
-	const struct thread_list *threads = &dump->snapshot->threads;
+	const struct event_thread_now *thread = find_thread(dump, row[THREAD_TIME_TID]);
 
-	for (size_t i = 0; i < threads->count; i++)
-		if (threads->rows[i].time.header.tid == row[THREAD_TIME_TID])
-			return threads->rows[i].time.header.time_ns >= end_ns;
-	return false;
+	return thread && thread->time.header.time_ns >= end_ns;
 }
 
-static bool is_inside(const struct dump *dump, enum trace_kind kind, const uint64_t *row,
-		      uint64_t end_ns)
+/* Cuts a wait that ended after to_ns. Returns false if the snapshot has it. */
+static bool cut_wait(const struct dump *dump, uint64_t *row)
+{
+	const struct event_thread_now *thread = find_thread(dump, row[WAIT_TID]);
+	const uint64_t to_ns = dump->snapshot->to_ns;
+
+	if (row[WAIT_TIME] >= to_ns ||
+	    (thread && thread->wait.duration_ns && thread->wait.header.time_ns == row[WAIT_TIME]))
+		return false;
+	row[WAIT_DUR] = to_ns - row[WAIT_TIME];
+	row[WAIT_FLAGS] |= TRACE_WAIT_UNFINISHED;
+	return true;
+}
+
+/* Whether a row belongs to the trace; it may be cut. */
+static bool is_inside(const struct dump *dump, enum trace_kind kind, uint64_t *row, uint64_t end_ns)
 {
 	if (is_of_stacks(kind))
 		return true;
 	if (end_ns < dump->snapshot->from_ns)
 		return false;
-	return end_ns <= dump->snapshot->to_ns ||
-	       (kind == TRACE_THREAD_TIME && is_continued(dump, row, end_ns));
+	if (end_ns <= dump->snapshot->to_ns)
+		return true;
+	if (kind == TRACE_WAIT)
+		return cut_wait(dump, row);
+	return kind == TRACE_THREAD_TIME && is_continued(dump, row, end_ns);
 }
 
 /* Appends the rows of the block read last, except those outside the period. */
@@ -378,10 +408,19 @@ static void take_operation(struct dump *dump, const struct event_in_flight *row)
 static bool is_in_operation(const struct dump *dump, uint32_t tid)
 {
 	const struct in_flight_list *list = &dump->snapshot->in_flight;
+	size_t first = 0, end = list->count;
 
-	for (size_t i = 0; i < list->count; i++)
-		if (list->rows[i].tid == tid && !(list->rows[i].flags & IN_FLIGHT_ASYNC) &&
-		    is_taken(dump, &list->rows[i]))
+	while (first < end) {
+		const size_t middle = first + (end - first) / 2;
+
+		if (list->rows[middle].tid < tid)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (; first < list->count && list->rows[first].tid == tid; first++)
+		if (!(list->rows[first].flags & IN_FLIGHT_ASYNC) &&
+		    is_taken(dump, &list->rows[first]))
 			return true;
 	return false;
 }

@@ -13,8 +13,8 @@
 struct flight_snapshot {
 	struct flight_segment **segments; /* oldest first; closed */
 	size_t count, room;
-	struct in_flight_list in_flight; /* at to_ns */
-	struct thread_list threads;	 /* read after to_ns */
+	struct in_flight_list in_flight; /* at to_ns, by tid */
+	struct thread_list threads;	 /* read after to_ns, by tid */
 	struct python_live *live;	 /* for the stacks of what is in flight */
 	bool stacks;			 /* the layer is on */
 	struct flight_records names, past;

@@ -238,6 +238,7 @@ static void keep_record(struct flight_ring *ring, struct flight_segment *segment
 		exit.stack = segment->writer ? decoder_stack(ring->decoder, lane, record->time_ns,
 							     exit.stack)
 					     : 0;
+		exit.header.size = sizeof(exit);
 		record = &exit.header;
 	}
 	segment->records.incomplete = false;
@@ -252,6 +253,10 @@ void flight_ring_take(struct flight_ring *ring, unsigned int lane,
 
 	if (segment && flight_record_has_state(record)) {
 		keep_record(ring, segment, lane, record);
+	} else if (ring->decoder &&
+		   (record->kind == RECORD_FRAME || record->kind == RECORD_STACK)) {
+		/* The kernel side describes them once; they need no trace. */
+		decoder_take(ring->decoder, lane, record, record->size);
 	} else if (segment && segment->writer) {
 		if (record->kind == RECORD_THROTTLE && record->time_ns > segment->end_ns)
 			segment->end_ns = record->time_ns;

@@ -12,6 +12,7 @@
 
 #include "capture/flight/flight_dump.h"
 #include "capture/host/host.h"
+#include "base/compare.h"
 #include "base/grow.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -103,19 +104,47 @@ static int copy_state(struct flight *flight, struct flight_snapshot *snapshot)
 	return snapshot->names.incomplete || snapshot->past.incomplete ? -ENOMEM : 0;
 }
 
+static int compare_operations(const void *left, const void *right)
+{
+	const struct event_in_flight *a = left, *b = right;
+
+	return COMPARE(a->tid, b->tid);
+}
+
+static int compare_threads(const void *left, const void *right)
+{
+	const struct event_thread_now *a = left, *b = right;
+
+	return COMPARE(a->time.header.tid, b->time.header.tid);
+}
+
+/* Reads what is in flight. */
+static void take_in_flight(struct flight *flight, struct flight_snapshot *snapshot)
+{
+	struct in_flight_list *operations = &snapshot->in_flight;
+	struct thread_list *threads = &snapshot->threads;
+	int err = session_read_in_flight(flight->session, operations);
+
+	if (err)
+		log_warning("flight recorder: the trace lacks operations in flight: %s",
+			    strerror(-err));
+	err = session_read_threads(flight->session, threads);
+	if (err && err != -ENOENT)
+		log_warning("flight recorder: the trace lacks waits in flight: %s", strerror(-err));
+	if (operations->count)
+		qsort(operations->rows, operations->count, sizeof(*operations->rows),
+		      compare_operations);
+	if (threads->count)
+		qsort(threads->rows, threads->count, sizeof(*threads->rows), compare_threads);
+}
+
 static int take_snapshot(struct flight *flight, struct flight_snapshot *snapshot)
 {
 	int err, late;
 
 	memset(snapshot, 0, sizeof(*snapshot));
 	snapshot->to_ns = host_now_ns();
-	err = session_read_in_flight(flight->session, &snapshot->in_flight);
-	if (err)
-		log_warning("flight recorder: the trace lacks operations in flight: %s",
-			    strerror(-err));
-	err = session_read_threads(flight->session, &snapshot->threads);
-	if (err && err != -ENOENT)
-		log_warning("flight recorder: the trace lacks waits in flight: %s", strerror(-err));
+	take_in_flight(flight, snapshot);
 	snapshot->live = flight->options.live;
 	snapshot->stacks = session_choice(flight->session)->on[LAYER_STACK];
 	snapshot->start_ns = session_attached_ns(flight->session);

@@ -41,7 +41,7 @@ struct python_live {
 	int files, processes; /* maps */
 	int socket;	      /* to the child */
 	pid_t pid;
-	bool hangs; /* the child has not answered */
+	bool hangs; /* the child has not answered, or has died */
 };
 
 struct walker {
@@ -458,12 +458,25 @@ static void forget_records(struct shared *shared)
 	madvise(shared->records, RECORDS_BYTES, MADV_REMOVE);
 }
 
+/* Whether the child takes questions. It may have answered the last one too late. */
+static bool is_ready(struct python_live *live)
+{
+	struct pollfd late = { .fd = live->socket, .events = POLLIN };
+	char byte;
+
+	if (live->hangs && poll(&late, 1, 0) > 0 && read(live->socket, &byte, 1) == 1) {
+		forget_records(live->shared);
+		live->hangs = false;
+	}
+	return !live->hangs;
+}
+
 void python_live_read(struct python_live *live, uint32_t generation, struct live_thread *threads,
 		      uint32_t count, live_record_fn take, void *context)
 {
 	for (uint32_t i = 0; i < count; i++)
 		threads[i].flags |= TRACE_SAMPLE_UNREAD;
-	if (!live || !count || live->hangs)
+	if (!live || !count || !is_ready(live))
 		return;
 	if (count > LIVE_THREADS_MAX)
 		count = LIVE_THREADS_MAX;

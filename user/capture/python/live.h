@@ -36,7 +36,7 @@ struct python_live *python_live_start(int files, int processes);
 
 /*
  * Reads the stacks, in at most two seconds: a process that hangs may hold locks that reading its
- * memory has to wait for; then later calls read nothing. A stack is passed on only if its thread
+ * memory has to wait for; then calls read nothing until it goes on. A stack is passed on only if its thread
  * has not run since. One thread at a time.
  * `generation` is that of the records: see frames.h. At most LIVE_THREADS_MAX threads; `live` may
  * be NULL.

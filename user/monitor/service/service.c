@@ -194,13 +194,28 @@ static void choose_for_flight(void *context, const struct ledger_process *proces
 		log_debug("cannot select process %u: %s", process->pid, strerror(-err));
 }
 
+/* Exits are kept for all processes, but not where others than the chosen ones were. */
+static void take_for_flight(struct service *service, unsigned int ring,
+			    const struct event_header *record, size_t size)
+{
+	struct event_exit exit;
+
+	if (record->kind == RECORD_EXIT && size >= sizeof(exit) &&
+	    !is_chosen(service, record->pid, record->time_ns, record->time_ns)) {
+		exit = *(const struct event_exit *)record;
+		exit.stack = 0;
+		record = &exit.header;
+	}
+	flight_take(service->flight, ring, record, size);
+}
+
 static void take_record(void *context, unsigned int ring, const void *record, size_t size)
 {
 	struct service *service = context;
 
 	intake_take(service->intake, ring, record, size);
 	if (service->flight && is_for_flight(service, record))
-		flight_take(service->flight, ring, record, size);
+		take_for_flight(service, ring, record, size);
 }
 
 static void take_slot(void *context, const struct profile_slot *added)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A thread gets a CPU: its wait is over.
+ */
+#ifndef FAULTLINE_BPF_THREAD_IN_H
+#define FAULTLINE_BPF_THREAD_IN_H
+
+#include "thread/thread_wait.h"
+
+/* Waits are attributed to a stack when their system call ends: the stack is still the same then,
+ * and its memory that of the current task. */
+static __always_inline void wait_note_for_stack(struct stack_task *stack,
+						const struct thread_account *thread)
+{
+	__u64 waited_ns = thread->woken_ns - thread->since_ns;
+
+	if (thread->woken_ns <= thread->since_ns)
+		return;
+	if (!stack->wait_ns) {
+		stack->wait_start_ns = thread->since_ns;
+		stack->wait_longest_ns = 0;
+	}
+	stack->wait_ns += waited_ns;
+	if (waited_ns > stack->wait_longest_ns) {
+		stack->wait_longest_ns = waited_ns;
+		stack->wait_state = thread->state;
+	}
+}
+
+static __always_inline void thread_in(struct task_state *state, struct task_struct *task,
+				      __u64 now_ns, __u32 flags)
+{
+	struct thread_account *thread = &state->thread;
+
+	if (thread->woken_ns > thread->since_ns &&
+	    wait_is_event(thread, thread->woken_ns, task->tgid))
+		wait_send(thread, task, thread->woken_ns, flags);
+	if (stack_period_ns && thread->state != THREAD_RUNNABLE)
+		wait_note_for_stack(&state->stack, thread);
+	thread->in_ns = now_ns;
+}
+
+/* The switch to a thread that leaves its CPU, or ends, may not have been seen: a virtual machine
+ * may hide what its own tasks do, such as giving up the CPU. What woke the thread may be hidden,
+ * too; then the wait ended before the time that the kernel has counted since. */
+static __always_inline void thread_check_seen(struct task_state *state, struct task_struct *task,
+					      __u64 now_ns)
+{
+	struct thread_account *thread = &state->thread;
+	__u64 counted_ns = task->se.sum_exec_runtime - thread->cpu_ns +
+			   thread_runnable_count(task) - thread->runnable_ns;
+
+	if (thread->in_ns >= thread->since_ns || thread->state == THREAD_RUNNABLE)
+		return;
+	if (thread->woken_ns <= thread->since_ns && thread->since_ns + counted_ns < now_ns) {
+		thread->woken_ns = now_ns - counted_ns;
+		thread->waker_pid = thread->waker_tid = 0;
+	}
+	thread_in(state, task, thread->woken_ns, WAIT_HAS_LEFT);
+}
+
+#endif
