@@ -195,8 +195,9 @@ class Schedstat(Threads):
         for tid, (cpu, delay) in before.items():
             self.assertEqual((sums[tid]["cpu"], sums[tid]["runnable"]),
                              (after[tid][0] - cpu, after[tid][1] - delay), tid)
-            self.assertEqual({name for name in STATES if sums[tid][name]} - {"other"},
-                             {"cpu", "runnable", "pipe", *["sleep"] * (tid != job.pid)})
+            # On an idle machine a thread may never wait for a CPU.
+            self.assertEqual({name for name in STATES if sums[tid][name]} - {"other", "runnable"},
+                             {"cpu", "pipe", *["sleep"] * (tid != job.pid)})
         self.assertEqual(len({end for rows in lives.values() for _, end in rows[-1:]}), 1)
 
     def test_attach(self):
