@@ -83,7 +83,7 @@ struct fuse_req___chan {
 	struct fuse_chan *chan;
 } CORE_STRUCT;
 
-/* Of a read or write of /dev/fuse. */
+/* State of one read or write of /dev/fuse. */
 struct fuse_copy_state {
 	struct fuse_req *req;
 } CORE_STRUCT;

@@ -5,8 +5,8 @@
 #ifndef FAULTLINE_EVENT_IN_FLIGHT_H
 #define FAULTLINE_EVENT_IN_FLIGHT_H
 
-/* What the user side needs to read the stack of a blocked thread, and to see that it has not run
- * since. */
+/* Lets the user side find a blocked thread, and check that it has not run before its stack is
+ * read. */
 struct blocked_thread {
 	__u64 thread_pointer; /* 0: unknown */
 	__u32 tid_inside;     /* in its own PID namespace; 0: unknown */

@@ -60,8 +60,8 @@ struct python_layout {
 
 EVENT_SIZE(python_layout, 64);
 
-/* What follows the start of a string: 8 bytes each for its length in characters and its hash, and 4
- * for its state. Of bytes: 8 bytes for their number, and 8 for their hash. */
+/* After its header, a str object has its length in characters (8 bytes), its hash (8) and its state
+ * (4); a bytes object has its length (8) and its hash (8). */
 #define PYTHON_TEXT_IS_ASCII(layout, state) ((state) >> (layout)->text_shift & 0x40)
 #define PYTHON_TEXT_WIDTH(layout, state) ((state) >> (layout)->text_shift >> 2 & 7)
 #define PYTHON_BYTES_CONTENT(layout) ((layout)->object_bytes + 16)

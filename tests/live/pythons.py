@@ -20,7 +20,7 @@ from kernels import Packages, Unavailable  # noqa: E402
 SUITE = "sid"
 FIRST = 14
 LIMIT = 40  # seconds
-# What tests import, so that it is compiled once.
+# Modules that the tests import: importing them here compiles them once.
 MODULES = "asyncio, ctypes, functools, json, mmap, multiprocessing, subprocess, threading"
 
 

@@ -184,15 +184,15 @@ BROKEN = "the machine or the runner"
 
 def run_all(chosen, jobs):
     beside = [suite for kind, suite in chosen.items() if not is_alone(kind)]
-    alone = [suite for kind, suite in chosen.items() if is_alone(kind)]
+    serial = [suite for kind, suite in chosen.items() if is_alone(kind)]
     if jobs > 1 and len(beside) > 1:
         for result in run_side_by_side(beside, jobs):
             yield result
             if BROKEN in result[1]:
                 return
     else:
-        alone = beside + alone
-    for suite in alone:
+        serial = beside + serial
+    for suite in serial:
         yield run_suite(suite)
 
 

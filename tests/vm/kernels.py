@@ -24,7 +24,7 @@ LIMIT = 600  # seconds for one apt call, or one package
 # The ends of the packages' names. Ubuntu has more: ubuntu-aws, ubuntu-lowlatency and others.
 FLAVOURS = {"": "cloud-{}", "rt": "rt-{}", "16k": "{}-16k", "ubuntu": "generic"}
 UBUNTU = re.compile("ubuntu(?:-([a-z]+))?")
-# Of the modules that jobs load, those that Ubuntu has in a large package of its own.
+# Modules that jobs load, and that Ubuntu ships in the large package linux-modules-extra.
 EXTRA = ("null_blk", "scsi_debug")
 SILENCE = 30  # seconds without data from a mirror
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What threads did in spans, compared with what the program knows of itself."""
+"""The states of threads in spans, compared with the program's own measurements."""
 import json
 import unittest
 

@@ -425,7 +425,7 @@ static bool is_in_operation(const struct dump *dump, uint32_t tid)
 	return false;
 }
 
-/* Takes what a thread has done since its last record, and what it waits for. */
+/* Adds the times of a thread since its last record, and its current wait, if any. */
 static void take_thread(struct dump *dump, const struct event_thread_now *row)
 {
 	struct event_thread_time time = row->time;

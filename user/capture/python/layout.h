@@ -7,7 +7,7 @@
 
 #include "bpf/records/event_python.h"
 
-/* Those that are known. */
+/* The supported interpreters. */
 #define PYTHON_LAYOUTS "CPython 3.8 to 3.15 (free-threaded: 3.13, 3.14)"
 
 /* Whether a file of this name (without directories) may be an interpreter; libpython3.so only
