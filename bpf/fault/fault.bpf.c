@@ -9,6 +9,7 @@
  */
 #include "fault/fault.h"
 #include "stack/sample.h"
+#include "thread/thread_in.h"
 #include "vmlinux/ptrace.h"
 #include "vmlinux/trace.h"
 
@@ -65,6 +66,8 @@ static __always_inline int fault_end(struct task_state *state, __u64 vma, bool m
 	/* The time of a fault inside a call is part of the call's. One on no file is no I/O, but
 	 * may have waited. */
 	if (!(account->flags & TRACE_FAULT_IN_CALL)) {
+		if (stack_period_ns)
+			thread_check_seen(state, 0);
 		if (op == OP_FAULT) {
 			stack_operation(state, account, op, duration_ns);
 			state->stack.wait_ns = state->stack.before_fault_ns;

@@ -14,6 +14,7 @@
 #include "syscall/call_suspended.h"
 #include "syscall/call_path.h"
 #include "stack/sample.h"
+#include "thread/thread_in.h"
 #include "vmlinux/trace.h"
 
 /* --- entry --- */
@@ -207,6 +208,8 @@ static __always_inline int call_return(struct pt_regs *regs, long result, const 
 	state = caller.state;
 	if (!state)
 		return 0;
+	if (stack_period_ns)
+		thread_check_seen(state, 0);
 	task = caller.task;
 	if (attach_to && state->before & BEFORE_CALL) {
 		struct call_args args;

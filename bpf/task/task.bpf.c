@@ -348,7 +348,7 @@ static __always_inline int task_exit(struct task_struct *task)
 		flight_forget(task->tgid);
 	}
 	if (threads_recorded)
-		thread_check_seen(state, task, now_ns);
+		thread_check_seen(state, WAIT_HAS_LEFT);
 	thread_end(&state->thread, task, now_ns, owner_of(task));
 	task_set_mode(task, state, TASK_IGNORED);
 	if (task_slot_matches(slot, task, task->pid))

@@ -13,7 +13,7 @@ static __always_inline void thread_out(struct task_state *state, struct task_str
 {
 	struct thread_account *thread = &state->thread;
 
-	thread_check_seen(state, task, now_ns);
+	thread_check_seen(state, WAIT_HAS_LEFT);
 	thread_settle_switch(thread, task, now_ns);
 	if (now_ns >= thread->from_ns + THREAD_SEND_NS)
 		thread_send(thread, task, owner_of(task));

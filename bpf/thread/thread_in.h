@@ -40,23 +40,29 @@ static __always_inline void thread_in(struct task_state *state, struct task_stru
 	thread->in_ns = now_ns;
 }
 
-/* The switch to a thread that leaves its CPU, or ends, may not have been seen: a virtual machine
- * may hide what its own tasks do, such as giving up the CPU. What woke the thread may be hidden,
- * too; then the wait ended before the time that the kernel has counted since. */
-static __always_inline void thread_check_seen(struct task_state *state, struct task_struct *task,
-					      __u64 now_ns)
+/* The switch to the current thread may not have been seen: a virtual machine may hide what its own
+ * tasks do, such as giving up the CPU. What woke the thread may be hidden, too; then the wait ended
+ * before the time that the kernel has counted since. Global, so that it is verified once. */
+__noinline int thread_check_seen(struct task_state *state, __u32 flags)
 {
-	struct thread_account *thread = &state->thread;
-	__u64 counted_ns = task->se.sum_exec_runtime - thread->cpu_ns +
-			   thread_runnable_count(task) - thread->runnable_ns;
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 now_ns, counted_ns;
+	struct thread_account *thread;
 
+	if (!state)
+		return 0;
+	thread = &state->thread;
 	if (thread->in_ns >= thread->since_ns || thread->state == THREAD_RUNNABLE)
-		return;
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	counted_ns = task->se.sum_exec_runtime - thread->cpu_ns + thread_runnable_count(task) -
+		     thread->runnable_ns;
 	if (thread->woken_ns <= thread->since_ns && thread->since_ns + counted_ns < now_ns) {
 		thread->woken_ns = now_ns - counted_ns;
 		thread->waker_pid = thread->waker_tid = 0;
 	}
-	thread_in(state, task, thread->woken_ns, WAIT_HAS_LEFT);
+	thread_in(state, task, thread->woken_ns, flags);
+	return 0;
 }
 
 #endif
