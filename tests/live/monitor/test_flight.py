@@ -106,7 +106,8 @@ class Flight(unittest.TestCase):
         self.assertFalse([row for row in report["files"] if not row["path"]])
 
     def test_while_they_write(self):
-        """Traces written while all CPUs are active have no gaps or torn records."""
+        """Traces written while all CPUs are active have no gaps that are not counted, and no torn
+        records."""
         count = 1_000_000
         directory = machine().new_dir()
         paths = [counted_bytes(directory, f"data{number}") for number in range(3)]
@@ -122,15 +123,15 @@ class Flight(unittest.TestCase):
         self.assertEqual(recorder.end()[0], 0)
         seen = 0
         for trace in recorder.whole():
-            self.assertEqual(lost(trace), 0)
+            missing = 0
             for path, job in zip(paths, jobs):
                 # The last call may be unfinished if it was preempted for long.
                 offsets = [row["offset"] for row in trace.calls(path, op="pread64")
                            if not row["flags"] & UNFINISHED]
                 seen += len(offsets)
-                first = min(offsets, default=0)
-                self.assertTrue(offsets == list(range(first, first + len(offsets))),
-                                f"{len(offsets)} from {first} to {max(offsets, default=0)}")
+                self.assertEqual(offsets, sorted(set(offsets)))
+                missing += offsets[-1] - offsets[0] + 1 - len(offsets) if offsets else 0
+            self.assertLessEqual(missing, lost(trace))
         self.assertGreater(seen, 0)
 
     def test_past(self):
