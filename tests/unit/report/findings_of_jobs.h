@@ -101,6 +101,20 @@ FINDING_CASE("readahead-unused", readahead_of_library)
 	add_readahead(made, sound ? "/usr/lib/liba.so" : "/data/a.sob", false);
 }
 
+/* Faults in random order are a finding that asks for the same change. */
+FINDING_CASE("readahead-unused", readahead_of_random)
+{
+	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 64; i++) {
+		const uint64_t at = 100 + i * 10 * MS, offset = (sound ? i * 37 % 64 : i) * 4 * MIB;
+
+		FAULT(made, .time = at, .dur = 5 * MS, .pid = 10, .file = 1, .offset = offset,
+		      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = 4 * MIB);
+		BIO(made, .time = at + 1, .dur = 4 * MS, .pid = 10, .op = M_REQUEST_READ, .file = 1,
+		    .offset = offset, .bytes = 4 * MIB);
+	}
+}
+
 /* --- devices --- */
 
 /* 4 KiB read requests, one at a time, for each process from 10 on. */

@@ -43,6 +43,22 @@ THRESHOLD(READAHEAD_OF_ALL, 0.25, UNIT_SHARE,
 	  "share of all fetched bytes that were not used, at least",
 	  "a choice: data used by nine tenths was worth fetching");
 
+/* These ask for the same change to a file. */
+static const char *const random_rules[] = { "mmap-random", "mmap-strided", "random-reads", NULL };
+
+static bool is_reported_as_random(const struct findings *findings, uint32_t number)
+{
+	struct file_view file;
+	bool reported = false;
+
+	if (!files_used(findings->results, number, &file))
+		return false;
+	for (const char *const *id = random_rules; *id && !reported; id++)
+		reported = finding_rule_named(*id)->files.takes(&file) &&
+			   finding_cost_of(findings, *id);
+	return reported;
+}
+
 static int find_unused(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct results *results = findings->results;
@@ -64,7 +80,8 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_OF_ALL) * sums.fetched_bytes)
 			continue;
 		path = trace_text(file_table_name(files, i));
-		if (loaded_is(path)) /* how a loader reads cannot be changed */
+		/* How a loader reads cannot be changed. */
+		if (loaded_is(path) || is_reported_as_random(findings, i))
 			continue;
 		unused.files++;
 		unused.fetched_bytes += sums.fetched_bytes;
@@ -106,7 +123,8 @@ const struct finding_rule finding_readahead_unused = {
 		"nothing uses, and other programs, as well as the program's own next access, have "
 		"to wait for them. Pages mapped around a fault may be used without being observed, "
 		"so they do not count as unused. Programs, libraries and modules are excluded: how "
-		"they are loaded cannot be changed.",
+		"they are loaded cannot be changed. So are files whose random reads are a finding: "
+		"the change is the same.",
 };
 
 /* --- throttled writers --- */
