@@ -417,6 +417,22 @@ FINDING_CASE("worker-start", start_by_faults)
 	}
 }
 
+/* Side by side, of a program that has loaded as much itself: a fork would do; sound: of ranks. */
+FINDING_CASE("worker-start", start_of_ranks)
+{
+	add_file(made, 1, 8 * KIB, "/opt/venv/lib/python3.11/a/b.pyc");
+	CALL(made, .time = 90, .dur = 1, .pid = 10, .op = M_OPENAT, .file = 1, .result = 3);
+	for (uint64_t i = 0; i < 4; i++) {
+		const uint64_t pid = 20 + i, begins = 100 + i;
+
+		made_fork(made, begins, 10, pid);
+		EXEC(made, .time = begins + 1, .pid = pid, .ppid = 10, .comm = "b", .command = "b",
+		     .rank = sound ? (int64_t)i : -1);
+		CALL(made, .time = begins + 10, .dur = 150 * MS, .pid = pid, .op = M_OPENAT,
+		     .file = 1, .result = 3);
+	}
+}
+
 FINDING_CASE("worker-start", compiled_start)
 {
 	start_again(made, sound, "/usr/lib/x86_64-linux-gnu/libz.so.1");

@@ -202,10 +202,16 @@ static struct started *group_of(struct starts *starts, const struct process *pro
 
 #define AS_MUCH 0.75 /* minimum share of a child's files that its parent has loaded */
 
-/* Whether the parent has loaded about as much itself, so that a fork would have been enough. */
-static bool has_loaded(const struct starts *starts, uint32_t parent, const struct start *start)
+/* Whether the parent has loaded about as much itself, so that a fork would have been enough: not
+ * for a rank, which a launcher (mpirun, torchrun) has to start. */
+static bool is_needless(const struct starts *starts, const struct process *process,
+			const struct start *start)
 {
-	return parent < starts->count && starts->all[parent].files >= AS_MUCH * start->files;
+	const struct process_table *table = &starts->job->processes;
+	const uint32_t parent = process->parent;
+
+	return parent < starts->count && starts->all[parent].files >= AS_MUCH * start->files &&
+	       process->rank == table->processes[parent].rank;
 }
 
 /* Processes are nearly in order of start time, so the union misses little. */
@@ -232,7 +238,7 @@ static void group_starts(struct starts *starts)
 			group->view.first_ns = group->time.measure;
 		if (process->ended && process->end_ns < group->ended_ns)
 			group->ended_ns = process->end_ns;
-		group->view.needless &= has_loaded(starts, process->parent, start);
+		group->view.needless &= is_needless(starts, process, start);
 		group->view.processes++;
 		group->view.files += start->files;
 		group->view.modules += start->modules;
