@@ -63,6 +63,25 @@ FINDING_CASE("pickled-data", pickled_data)
 		       .weight = 20 * MS);
 }
 
+/* A pool hands out tasks, which its few messages show to be of processes; sound: it does them. */
+FINDING_CASE("pickled-data", pickled_tasks)
+{
+	add_states(made, 10, 10, THREAD_CPU, 99, THREAD_SLEEP);
+	made_frame(made, 12, 1, "/usr/lib/python3.11/multiprocessing/connection.py", 378, "_recv");
+	made_frame(made, 12, 2, "/usr/lib/python3.11/multiprocessing/pool.py", 579,
+		   sound ? "mapstar" : "Pool._handle_results");
+	made_frame(made, 12, 3, "/usr/lib/python3.11/threading.py", 264, "Condition.__enter__");
+	made_stack(made, 12, 1, 0, 1);
+	made_stack(made, 12, 2, 0, 2);
+	made_stack(made, 12, 3, 2, 3);
+	for (uint64_t i = 0; i < 90; i++)
+		SAMPLE(made, .time = (10 + i * 10) * MS, .pid = 10, .state = "cpu",
+		       .stack = i < 6	? 1
+				: i % 2 ? 2
+					: 3,
+		       .weight = 10 * MS);
+}
+
 /* A worker computes while the main thread waits for it, or for an unknown process. */
 FINDING_CASE("worker-bound", worker_bound)
 {
@@ -132,11 +151,29 @@ FINDING_CASE("peer-waits", peer_waits)
 	add_long_wait(made, "pipe", "recvfrom", sound ? 11 : 99, 0);
 }
 
+/* Too briefly each time for rows, while a program computes; sound: it computes itself. */
+FINDING_CASE("peer-waits", peer_waits_briefly)
+{
+	made_fork(made, 20, 10, 11);
+	EXEC(made, .time = 21, .pid = 11, .ppid = 10, .comm = "gzip", .command = "gzip",
+	     .rank = -1);
+	add_states(made, 10, 10, sound ? THREAD_CPU : THREAD_PIPE, 60, THREAD_CPU);
+	add_states(made, 11, 11, THREAD_CPU, 60, THREAD_OTHER);
+}
+
 FINDING_CASE("lock-waits", lock_waits)
 {
 	add_states(made, 10, 10, THREAD_LOCK, 60, THREAD_CPU);
 	add_states(made, 10, 12, THREAD_CPU, sound ? 90 : 1, THREAD_SLEEP);
 	add_long_wait(made, "lock", "futex", 10, sound ? 12 : 99);
+}
+
+/* Too briefly each time for rows, for threads that read with the lock; sound: they wait for CPUs.
+ */
+FINDING_CASE("lock-waits", lock_waits_briefly)
+{
+	add_states(made, 10, 10, THREAD_LOCK, 60, THREAD_CPU);
+	add_states(made, 10, 12, sound ? THREAD_RUNNABLE : THREAD_STORAGE, 70, THREAD_CPU);
 }
 
 /* A thread that waits for a CPU has work to do, too. */

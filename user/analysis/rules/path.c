@@ -14,7 +14,7 @@
 #include "analysis/totals/totals.h"
 
 struct path_evidence {
-	struct table_text program;
+	struct table_text program, peer;
 	const char *kind, *state; /* of struct lines_row */
 	uint32_t process;	  /* its number in the job */
 	uint64_t pid, tid, time_ns, cpus, starved_cpus, shared_cpus;
@@ -47,6 +47,8 @@ static const struct table_column evidence_columns[] = {
 	     "CPUs of the host, if neither is so: others keep them busy; otherwise null"),
 	FACT(path_evidence, full_cpus, "full", NONE,
 	     "CPUs that the run can use, if most of them are busy; otherwise null"),
+	FACT(path_evidence, peer, "peer", NONE,
+	     "for a wait: program of the thread that computes most meanwhile; null: none does"),
 };
 
 THRESHOLD(CPUS_BUSY, 0.75, UNIT_SHARE,
@@ -183,6 +185,15 @@ static uint64_t claimed_ns(const struct findings *findings)
 THRESHOLD(PATH_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least",
 	  "a choice: the threshold of severity high");
 
+/* Returns the part of a time in which others compute that more of them at once could save: only on
+ * free CPUs. */
+static uint64_t on_free_cpus_ns(const struct findings *findings,
+				const struct path_evidence *evidence)
+{
+	return evidence->time_ns * (1 - fmin(evidence->busy / usable_cpus(evidence), 1)) *
+	       threads_free_cpus(findings->results);
+}
+
 /* More workers help only on free CPUs. A helper's work also costs the time in which it waits for a
  * CPU. */
 static uint64_t cpu_cost_ns(const struct findings *findings, enum path_kind kind,
@@ -191,8 +202,7 @@ static uint64_t cpu_cost_ns(const struct findings *findings, enum path_kind kind
 	struct path_sum runnable;
 
 	if (kind == KIND_WORKER && evidence->cpus)
-		return evidence->time_ns * (1 - fmin(evidence->busy / usable_cpus(evidence), 1)) *
-		       threads_free_cpus(findings->results);
+		return on_free_cpus_ns(findings, evidence);
 	if (kind == KIND_HELPER && sum_up(findings, THREAD_RUNNABLE, KIND(KIND_HELPER), &runnable))
 		return finding_least(clock_add(evidence->time_ns, runnable.time_ns),
 				     findings->duration_ns);
@@ -405,6 +415,44 @@ THRESHOLD(WAIT_IDLE, 0.5, UNIT_SHARE,
 	  "part of the wait in which no other thread of the run did anything, at least",
 	  "a choice: most of it; otherwise it may wait for them by polling");
 
+/* Returns the program of the thread with the most time on CPUs that is not on the path. */
+static struct table_text find_peer(const struct findings *findings)
+{
+	const struct job *job = findings->results->job;
+	size_t count, path_count;
+	uint64_t whole_ns, roots, most_ns = 0;
+	const struct thread *threads = threads_all(findings->results, &count);
+	const struct path_share *shares =
+		critical_path_threads(findings->results, &path_count, &whole_ns, &roots);
+	struct table_text peer = { NULL, 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t cpu_ns = threads[i].times.states[THREAD_CPU];
+
+		for (size_t j = 0; j < path_count && cpu_ns > most_ns; j++)
+			if (shares[j].process == threads[i].process &&
+			    shares[j].tid == threads[i].tid)
+				cpu_ns = clock_subtract(cpu_ns, shares[j].parts[THREAD_CPU]);
+		if (cpu_ns <= most_ns)
+			continue;
+		most_ns = cpu_ns;
+		peer = trace_text(job_comm(job, threads[i].process));
+	}
+	return peer;
+}
+
+/* Returns the part of a wait for others that more of them at once could save: all of what they wait
+ * for storage. */
+static uint64_t of_others_ns(const struct findings *findings, const struct path_evidence *evidence)
+{
+	const uint64_t computing_ns = on_free_cpus_ns(findings, evidence);
+	uint64_t cpu_ns;
+	const double computing = finding_share(threads_computing_ns(findings->results),
+					       active_ns(findings, &cpu_ns));
+
+	return computing_ns + (evidence->time_ns - computing_ns) * fmax(1 - computing, 0);
+}
+
 static int find_wait(struct findings *findings, const struct finding_rule *rule)
 {
 	struct path_file_locks locks;
@@ -417,14 +465,20 @@ static int find_wait(struct findings *findings, const struct finding_rule *rule)
 	/* See lock-wait. */
 	if (rule->state == THREAD_LOCK && critical_path_file_locks(findings->results, &locks))
 		cost_ns = clock_subtract(cost_ns, locks.blocked_ns);
-	/* Waiting for a CPU implies that other threads run. */
-	if (rule->state != THREAD_RUNNABLE &&
-	    sum.idle_ns < threshold(THRESHOLD_WAIT_IDLE) * cost_ns)
-		return 0;
-	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE))
-		return 0;
 	sum.evidence.share *= finding_share(cost_ns, sum.time_ns);
 	sum.evidence.time_ns = cost_ns;
+	/* Waiting for a CPU implies that other threads run. */
+	if (rule->state != THREAD_RUNNABLE &&
+	    sum.idle_ns < threshold(THRESHOLD_WAIT_IDLE) * cost_ns) {
+		/* For what they do, too briefly each time for the path to follow? */
+		if ((rule->state != THREAD_PIPE && rule->state != THREAD_LOCK) ||
+		    findings->aggregated || !sum.evidence.cpus)
+			return 0;
+		sum.evidence.peer = find_peer(findings);
+		cost_ns = of_others_ns(findings, &sum.evidence);
+	}
+	if (!finding_is_of_run(findings, sum.evidence.time_ns, THRESHOLD_WAIT_SHARE))
+		return 0;
 	sum.evidence.state = sample_state_names[rule->state];
 	return finding_add(findings, rule, &sum.evidence, cost_ns, TABLE_NO_UINT);
 }
@@ -439,6 +493,9 @@ static bool is_wait(const void *evidence, const struct lines_row *row)
 #define WAIT_RULE .thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_WAIT_IDLE }, PATH_RULE
 #define WAIT_SAYS                                                                                  \
 	"{time_ns} ({share} of the critical path), in [{program} ]thread {tid} most of all"
+#define BRIEF_MEANING                                                                              \
+	" If others did, it waited for them too briefly each time to know for which: the cost "    \
+	"leaves out the computing of others for which no CPU was free."
 #define IDLE_MEANING " While it waited, no other thread of the run did much."
 
 const struct finding_rule finding_cpu_starved = {
@@ -488,17 +545,21 @@ const struct finding_rule finding_peer_waits = {
 	.breadth = FINDING_PATTERN,
 	.find = find_wait,
 	.state = THREAD_PIPE,
-	.reported_by = { "lock-wait", "rank-behind" },
+	.reported_by = { "lock-wait", "rank-behind", "pickled-data", "worker-bound",
+			 "helper-bound" },
 	.lines_row = is_wait,
 	.lines_whole = "its waits on pipes and sockets",
-	.title = "Run waits for the network or for other processes, in {program}",
+	.title = "[Run waits for {peer}, which computes meanwhile||Run waits for the network or "
+		 "for other processes, in {program}]",
 	.says = WAIT_SAYS ", blocked on sockets or pipes",
-	.advice = "Request earlier or several at once (threads, prefetch), keep connections open, "
-		  "or keep a local copy",
+	.advice = "[Start {peer} ahead of use or several at once, speed up what it does, or do it "
+		  "once and store the result||Request earlier or several at once (threads, "
+		  "prefetch), keep connections open, or keep a local copy]",
 	WAIT_RULE,
 	.rule = PATH_MEANING
 	"Part of that is blocked on a socket or pipe, and what ended it was "
-	"no thread of the run: a process that is not traced, or another host." IDLE_MEANING,
+	"no thread of the run: a process that is not traced, or another host." IDLE_MEANING
+		BRIEF_MEANING,
 };
 
 const struct finding_rule finding_lock_waits = {
@@ -509,16 +570,16 @@ const struct finding_rule finding_lock_waits = {
 	.state = THREAD_LOCK,
 	.lines_row = is_wait,
 	.lines_whole = "its waits for locks",
-	.reported_by = { "lock-wait" },
-	.title = "Run waits for locks, in {program}",
+	.reported_by = { "lock-wait", "helper-bound", "pickled-data" },
+	.title = "Run waits for locks, in {program}[, while other threads of {peer} work]",
 	.says = WAIT_SAYS ", blocked on a lock",
 	.advice = "Find who holds the lock at these lines (--table critical_path), and hold it for "
-		  "less time",
+		  "less time[, not during the I/O or computing of {peer}]",
 	WAIT_RULE,
 	.rule = PATH_MEANING
 	"Part of that is blocked on a lock that no thread of the run is known "
 	"to have released: its holder is not traced, or waits itself. Locks of files are left "
-	"out: see lock-wait." IDLE_MEANING,
+	"out: see lock-wait." IDLE_MEANING BRIEF_MEANING,
 };
 
 const struct finding_rule finding_memory_waits = {

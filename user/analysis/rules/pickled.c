@@ -17,7 +17,8 @@ static const struct table_column evidence_columns[] = {
 	       "CPU time on the critical path in pickling, sending, receiving and unpickling, of "
 	       "one "
 	       "main thread on average, with waits for a CPU"),
-	FACT(pickled, samples, "samples", COUNT, "CPU samples that say so"),
+	FACT(pickled, samples, "samples", COUNT,
+	     "CPU samples that say so, without those of a pool that handles tasks and results"),
 	FACT(pickled, share, "share", SHARE, "share of the critical path's CPU time"),
 };
 
@@ -27,32 +28,58 @@ THRESHOLD(PICKLED_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at le
 THRESHOLD(PICKLED_SAMPLES, 5, UNIT_COUNT, "CPU samples, at least",
 	  "measured: one or two are of the start of a queue");
 
-/* Whether a stack is in a part of multiprocessing (Python's, or PyTorch's) that moves objects. */
-static bool moves_objects(const struct job *job, const struct path_stack *sampled)
+static bool is_one_of(const struct trace_string *source, const char *const *endings)
 {
-	static const char *const files[] = {
-		"/multiprocessing/connection.py",
-		"/multiprocessing/queue.py",
-		"/multiprocessing/queues.py",
-		"/multiprocessing/reduction.py",
-	};
+	for (; *endings; endings++)
+		if (path_ends(source->bytes, source->length, *endings))
+			return true;
+	return false;
+}
+
+/* Whether a function of a pool calls what the program asked for, which may have no frame. */
+static bool does_work(const struct stack_frame *frame)
+{
+	static const char *const names[] = { "worker",		"mapstar",	  "starmapstar",
+					     "_process_worker", "_process_chunk", NULL };
+
+	return is_one_of(&frame->function, names);
+}
+
+enum pickled_part { NOT_MOVING, MOVING, HANDLING };
+
+/* Whether a stack is in a part of multiprocessing (Python's, or PyTorch's) that moves objects, or
+ * ends in a pool's handling of tasks and results. */
+static enum pickled_part part_of(const struct job *job, const struct path_stack *sampled)
+{
+	static const char *const moving[] = { "/multiprocessing/connection.py",
+					      "/multiprocessing/queue.py",
+					      "/multiprocessing/queues.py",
+					      "/multiprocessing/reduction.py", NULL };
+	static const char *const handling[] = { "/multiprocessing/pool.py",
+						"/concurrent/futures/process.py", NULL };
+	static const char *const waiting[] = { "/threading.py", NULL };
 	uint64_t stack = sampled->stack;
+	enum pickled_part part = NOT_MOVING;
+	bool innermost = true;
 	struct stack_frame frame;
 
 	for (int depth = 0; depth < STACK_FRAMES_MAX &&
 			    stack_table_next(&job->stacks, sampled->trace, &stack, &frame);
-	     depth++)
-		for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-			if (path_ends(frame.source.bytes, frame.source.length, files[i]) &&
-			    !path_ends(frame.function.bytes, frame.function.length,
-				       "<module>")) /* being imported */
-				return true;
-	return false;
+	     depth++) {
+		if (is_one_of(&frame.source, moving) &&
+		    !path_ends(frame.function.bytes, frame.function.length,
+			       "<module>")) /* being imported */
+			return MOVING;
+		if (innermost && is_one_of(&frame.source, handling) && !does_work(&frame))
+			part = HANDLING;
+		innermost &= !frame.source.length || is_one_of(&frame.source, waiting);
+	}
+	return part;
 }
 
 static bool takes_stack(const struct job *job, const void *evidence, const struct path_stack *stack)
 {
-	return evidence && moves_objects(job, stack);
+	return evidence && part_of(job, stack) != NOT_MOVING;
 }
 
 static uint64_t key_of(uint32_t process, uint32_t tid)
@@ -76,14 +103,17 @@ static void add_samples(const struct results *results, const struct map *numbers
 	for (; count; count--, stacks++) {
 		const uint64_t key = key_of(stacks->process, stacks->tid);
 		const uint64_t *number = map_find(numbers, &key);
+		enum pickled_part part;
 
 		all_ns += stacks->time_ns;
 		if (number)
 			sampled[*number].all_ns += stacks->time_ns;
-		if (!moves_objects(results->job, stacks))
+		part = part_of(results->job, stacks);
+		if (part == NOT_MOVING)
 			continue;
 		moving_ns += stacks->time_ns;
-		pickled->samples += stacks->samples;
+		/* A pool of threads only handles. */
+		pickled->samples += part == MOVING ? stacks->samples : 0;
 		if (number)
 			sampled[*number].moving_ns += stacks->time_ns;
 	}
@@ -155,15 +185,18 @@ const struct finding_rule finding_pickled_data = {
 	.title = "Processes send each other data that they pickle and copy through pipes",
 	.says = "{time_ns} in pickling, sending, receiving and unpickling, {share} of the critical "
 		"path's CPU time",
-	.advice = "Pass large arrays in shared memory (torch tensors, "
-		  "multiprocessing.shared_memory), or send file names or indices and load the data "
-		  "where it is used",
+	.advice = "Send small objects many at a time (chunksize, batches), large arrays in shared "
+		  "memory (torch tensors, multiprocessing.shared_memory), or file names and "
+		  "indices, and load the data where it is used; let workers inherit what all of "
+		  "them need (fork)",
 	.more = "faultline report --table critical_path TRACE",
 	.pictures = "path",
 	.rule = "Queues, pipes and pools of Python's multiprocessing pickle each object, write it "
 		"to a pipe and read and unpickle it at the other end: an array is copied four "
 		"times, "
-		"by two processes, of which one waits for the other. The cost is the time "
+		"by two processes, of which one waits for the other, and each small object costs "
+		"calls and a switch between them. A pool's handling of tasks and results counts, "
+		"too. The cost is the time "
 		"for it on the critical path, which is what the main threads do and, while one "
 		"waits for another thread of the run, what that thread does: each thread's CPU "
 		"time, waits for a CPU and waits on pipes, in the proportion of its CPU samples. "
