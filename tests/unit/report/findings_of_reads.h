@@ -202,6 +202,13 @@ FINDING_CASE("read-again", read_again)
 	      .dur = MS);
 }
 
+/* A small file, as often as no run of a few epochs would read it. */
+FINDING_CASE("read-again", read_again_small)
+{
+	add_file(made, 1, MIB, "/data/a.npz");
+	CALLS(made, 100, .count = sound ? 8 : 12, .op = M_PREAD, .bytes = MIB, .dur = MS);
+}
+
 /* A cold reread is reported as such. */
 FINDING_CASE("read-again", read_again_cold)
 {
@@ -245,6 +252,19 @@ FINDING_CASE("read-by-several", read_by_one_of_several)
 		for (uint64_t i = 0; i < (sound && pid > 10 ? 6 : 32); i++)
 			CALL(made, .time = 100 + i * MS, .dur = MS, .pid = pid, .op = M_PREAD,
 			     .file = 1, .offset = i * MIB, .asked = MIB, .result = MIB);
+}
+
+/* Each of three workers reads a small shard, and nothing much else; sound: as much of the others.
+ */
+FINDING_CASE("read-by-several", read_by_several_small)
+{
+	add_file(made, 1, MIB, "/data/a.jsonl.gz");
+	add_file(made, 2, 64 * MIB, "/data/b");
+	for (uint64_t pid = 10; pid < 13; pid++)
+		CALL(made, .time = 100 + (pid - 10) * 10 * MS, .dur = 10 * MS, .pid = pid,
+		     .op = M_PREAD, .file = 1, .asked = MIB, .result = MIB);
+	CALL(made, .time = 100 * MS, .dur = MS, .pid = 10, .op = M_PREAD, .file = 2,
+	     .asked = 3 * MIB, .result = sound ? 3 * MIB : MIB);
 }
 
 FINDING_CASE("fetched-again", fetched_again)

@@ -117,6 +117,19 @@ TEST(test_dropped)
 	made_close(&made);
 }
 
+static void make_metadata(struct made_trace *made)
+{
+	add_file(made, 1, 8 * KIB, "/data/a");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 100 * US);
+}
+
+/* The call that leads is the cause. */
+TEST(test_leading_call)
+{
+	check_reported(make_metadata, "metadata-heavy", "title",
+		       "Metadata calls take longer than data I/O, most of all newfstatat");
+}
+
 static void make_compiled_starts(struct made_trace *made)
 {
 	compiled_start(made, false);

@@ -185,6 +185,45 @@ TEST(test_lines_of_program)
 	}
 }
 
+/* Two workers read all of a file, 400 ms each, and parse it at the same line for as long: half of
+ * that is for nothing, on the path of the main thread, which waits for one of them. */
+TEST(test_work_of_reads)
+{
+	struct made_trace made;
+	struct report *report;
+	uint64_t cost_ns;
+
+	BEGIN(&made, .threads = true, .stacks = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 40 * MIB,
+		 .path = "/data/a");
+	made_frame(&made, 1, 1, "/job/a.py", 1, "f");
+	made_stack(&made, 1, 1, 0, 1);
+	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10,
+		    .states = { [THREAD_CHILD] = END - 11 });
+	for (uint64_t pid = 20; pid < 22; pid++) {
+		add_program(&made, pid, 20 * MS, 900 * MS);
+		THREAD_TIME(&made, .time = 920 * MS, .dur = MS, .pid = pid, .io = 400 * MS,
+			    .io_wait = MS, .states = { [THREAD_CPU] = MS });
+		for (uint64_t i = 0; i < 40; i++) {
+			const uint64_t at = (30 + i * 20) * MS;
+
+			CALL(&made, .time = at, .dur = 10 * MS, .pid = pid, .op = M_READ, .file = 1,
+			     .offset = i * MIB, .asked = MIB, .result = MIB);
+			SAMPLE(&made, .time = at, .dur = 10 * MS, .pid = pid, .op = M_READ,
+			       .file = 1, .stack = 1);
+			SAMPLE(&made, .time = at + 10 * MS, .weight = 20 * MS, .pid = pid,
+			       .state = "cpu", .stack = 1);
+		}
+	}
+	report = report_between(&made, 10, END);
+	cost_ns = ask(report, "findings", find_row(report, "findings", "id", "read-by-several"),
+		      "cost_ns")
+			  ->uint;
+	assert_in_range(cost_ns, 390 * MS, 470 * MS);
+	done(&made, report);
+}
+
 /* With several devices, each finding is about the files on its own device. */
 TEST(test_devices)
 {

@@ -201,7 +201,9 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 	/* Concurrent runs together took no less than the one that took longest. */
 	if (findings->runs > 1 && raised.cost_ns != TABLE_NO_UINT)
 		raised.cost_ns = finding_most(raised.cost_ns, cost_of_runs(findings, rule->id));
-	if (!finding_is_worth_it(findings, &raised))
+	/* CPU work of the same lines is added later. */
+	if (!(rule->drags_lines && findings->results->job) &&
+	    !finding_is_worth_it(findings, &raised))
 		return 0;
 	if (!GROW(findings->all, findings->room, findings->count + 1))
 		return -ENOMEM;

@@ -91,7 +91,7 @@ struct file_group_rule {
 	uint64_t (*counts)(const struct file_view *file);
 	const struct finding_threshold *least;
 	/* Returns whether the sums are worth reporting; NULL: always. */
-	bool (*speaks)(const struct file_group *file_group);
+	bool (*speaks)(const struct findings *findings, const struct file_group *file_group);
 	/* The share of the time that the change saves; NULL: all of it. */
 	double (*saved)(const struct findings *findings, const struct file_group *file_group);
 	/* Bytes that it costs. */
@@ -147,7 +147,7 @@ struct finding_rule {
 	const char *lines_whole; /* with one of these: what the shares are of, "its I/O" */
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */
-	const struct finding_threshold *thresholds[10];
+	const struct finding_threshold *thresholds[12];
 	const char *title, *says, *advice, *more;
 	/* Pictures of the evidence on the page, best first, separated by ", ": see evidence.js. */
 	const char *pictures;

@@ -509,7 +509,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 			  : cost_ns;
 	cost_ns = finding_waited(findings, rule->class, cost_ns, path_ns);
 	file_group.of_run = finding_share(cost_ns, findings->duration_ns);
-	if (kind->speaks && !kind->speaks(&file_group))
+	if (kind->speaks && !kind->speaks(findings, &file_group))
 		return 0;
 	if (findings->aggregated)
 		forget_events(&file_group);

@@ -180,26 +180,40 @@ static int sum_up(struct findings *findings, const struct finding *finding, stru
 					: sum_up_uses(findings, finding, located);
 }
 
-/* Returns how much longer computing took because the thread waited for CPUs. */
-static double crowding(const struct results *results)
+/* What the critical path, the sum over main threads, consists of. */
+struct path_parts {
+	uint64_t roots;
+	double cpu_ns, runnable_ns, io_ns;
+};
+
+static struct path_parts parts_of(const struct results *results)
 {
-	uint64_t whole_ns, roots;
+	struct path_parts sum = { .cpu_ns = 0 };
+	uint64_t whole_ns;
 	size_t count;
-	const struct path_share *shares = critical_path_threads(results, &count, &whole_ns, &roots);
-	double cpu_ns = 0, runnable_ns = 0;
+	const struct path_share *shares =
+		critical_path_threads(results, &count, &whole_ns, &sum.roots);
 
 	for (size_t i = 0; i < count; i++) {
-		cpu_ns += shares[i].parts[THREAD_CPU];
-		runnable_ns += shares[i].parts[THREAD_RUNNABLE];
+		sum.cpu_ns += shares[i].parts[THREAD_CPU];
+		sum.runnable_ns += shares[i].parts[THREAD_RUNNABLE];
+		sum.io_ns += shares[i].parts[PATH_IO];
 	}
-	return cpu_ns > 0 ? 1 + runnable_ns / cpu_ns : 1;
+	return sum;
+}
+
+/* Returns how much longer computing took because the thread waited for CPUs. */
+static double crowding(const struct path_parts *parts)
+{
+	return parts->cpu_ns > 0 ? 1 + parts->runnable_ns / parts->cpu_ns : 1;
 }
 
 int finding_drag(struct findings *findings, const struct finding *finding, uint64_t *time_ns)
 {
 	const struct results *results = findings->results;
 	struct located own = { .sites = NULL }, all = { .sites = NULL }, cpu = { .sites = NULL };
-	const double io_cpu = threads_cpu_of_io(results);
+	const struct path_parts parts = parts_of(results);
+	double io_cpu = threads_cpu_of_io(results);
 	size_t uses;
 	const struct line_use *use = lines_uses(results, &uses, &all.count);
 	double dragged_ns = 0;
@@ -216,6 +230,9 @@ int finding_drag(struct findings *findings, const struct finding *finding, uint6
 			add_sums(&all, use->site, &use->sums);
 		add_path(results, NULL, &cpu);
 	}
+	/* The I/O is that of all threads, the CPU time only that on the path. */
+	if (all.all.time_ns > parts.io_ns)
+		io_cpu *= parts.io_ns / all.all.time_ns;
 	for (size_t i = 0; i < all.count && !status; i++)
 		if (own.sites[i].time_ns) {
 			const double io_ns = all.sites[i].time_ns;
@@ -227,7 +244,9 @@ int finding_drag(struct findings *findings, const struct finding *finding, uint6
 	free(own.sites);
 	free(all.sites);
 	free(cpu.sites);
-	*time_ns = fmin(dragged_ns * crowding(results), findings->duration_ns);
+	if (parts.roots)
+		dragged_ns *= crowding(&parts) / parts.roots;
+	*time_ns = fmin(dragged_ns, findings->duration_ns);
 	return status;
 }
 

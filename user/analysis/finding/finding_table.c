@@ -137,25 +137,52 @@ static uint64_t cost_of_io(const struct finding *finding)
 	return finding->verdict.cost_ns;
 }
 
-/* Adds the CPU work at the lines that request the new findings' I/O. */
+/* Returns the part of the I/O that the change saves, and so of the CPU work at the same lines. */
+static double saved_part(const struct finding *finding)
+{
+	const struct finding_verdict *verdict = &finding->verdict;
+
+	return finding->rule->files.saved && verdict->cost_ns < verdict->covers_ns
+		       ? finding_share(verdict->cost_ns, verdict->covers_ns)
+		       : 1;
+}
+
+/* Adds the CPU work at the lines that request a new finding's I/O. */
+static int add_dragged(struct findings *findings, struct finding *finding)
+{
+	const struct finding_rule *rule = finding->rule;
+	uint64_t dragged_ns = 0;
+	int status = 0;
+
+	if (rule->drags_lines(finding->evidence))
+		status = finding_drag(findings, finding, &dragged_ns);
+	dragged_ns *= saved_part(finding);
+	if (rule->drags_most)
+		dragged_ns = finding_least(dragged_ns,
+					   threshold(*rule->drags_most) * cost_of_io(finding));
+	if (status >= 0 && dragged_ns)
+		finding_raise_cost(findings, finding, clock_add(cost_of_io(finding), dragged_ns));
+	return status;
+}
+
 static int ask(struct findings *findings, const struct finding_rule *rule)
 {
-	size_t before = findings->count;
+	const size_t before = findings->count;
+	size_t kept = before;
 	int status = rule->find(findings, rule);
 
-	for (; rule->drags_lines && status >= 0 && before < findings->count; before++) {
-		struct finding *finding = &findings->all[before];
-		uint64_t dragged_ns = 0;
+	for (size_t i = before; rule->drags_lines && status >= 0 && i < findings->count; i++) {
+		struct finding *finding = &findings->all[i];
+		struct finding_verdict verdict;
 
-		if (rule->drags_lines(finding->evidence))
-			status = finding_drag(findings, finding, &dragged_ns);
-		if (rule->drags_most)
-			dragged_ns = finding_least(dragged_ns, threshold(*rule->drags_most) *
-								       cost_of_io(finding));
-		if (status >= 0 && dragged_ns)
-			finding_raise_cost(findings, finding,
-					   clock_add(cost_of_io(finding), dragged_ns));
+		status = add_dragged(findings, finding);
+		verdict = finding->verdict;
+		verdict.severity = rule->severity; /* not what followed from the cost */
+		if (finding_is_worth_it(findings, &verdict))
+			findings->all[kept++] = *finding;
 	}
+	if (rule->drags_lines)
+		findings->count = kept;
 	return status;
 }
 

@@ -175,7 +175,7 @@ THRESHOLD(MMAP_ORDER_BANDWIDTH, 8589934592, UNIT_BYTES,
 	  "bytes per second of waiting for the wait to matter, at most",
 	  "about what one CPU copies in memory: above it, readahead kept up");
 
-static bool is_felt(const struct file_group *file_group)
+static bool is_felt(const struct findings *findings, const struct file_group *file_group)
 {
 	return file_group->bandwidth <= threshold(THRESHOLD_MMAP_ORDER_BANDWIDTH);
 }
@@ -297,7 +297,7 @@ static bool are_a_storm(uint64_t count, double of_run)
 	       threshold(THRESHOLD_MMAP_MINOR_FAULTS) * (felt ? threshold(THRESHOLD_FEW) : 1);
 }
 
-static bool are_many_minor(const struct file_group *file_group)
+static bool are_many_minor(const struct findings *findings, const struct file_group *file_group)
 {
 	return are_a_storm(file_group->minor, file_group->of_run);
 }
@@ -338,7 +338,7 @@ static bool takes_copied(const struct file_view *file)
 	return is_copied(file) && !waits_often(file);
 }
 
-static bool are_many(const struct file_group *file_group)
+static bool are_many(const struct findings *findings, const struct file_group *file_group)
 {
 	return are_a_storm(file_group->count, file_group->of_run);
 }

@@ -19,7 +19,7 @@ static bool takes_loaded(const struct file_view *file)
 THRESHOLD(LOADED_BYTES, 16777216, UNIT_BYTES, "bytes of programs read from storage, at least",
 	  "a choice: as for a large file; the C library and a shell have a few MiB");
 
-static bool is_much(const struct file_group *file_group)
+static bool is_much(const struct findings *findings, const struct file_group *file_group)
 {
 	return file_group->fetched_bytes >= threshold(THRESHOLD_LOADED_BYTES) ||
 	       (file_group->time_ns >= threshold(THRESHOLD_LOADED_NS) &&
@@ -80,7 +80,7 @@ static bool takes_small_file(const struct file_view *file)
 
 THRESHOLD(SMALL_FILES, 500, UNIT_COUNT, "small files, at least", "a choice: fewer are no dataset");
 
-static bool are_many_files(const struct file_group *file_group)
+static bool are_many_files(const struct findings *findings, const struct file_group *file_group)
 {
 	return finding_is_enough(file_group->files, &THRESHOLD_SMALL_FILES, file_group->of_run);
 }
@@ -146,7 +146,7 @@ static uint64_t count_of_opens(const struct file_view *file)
 
 THRESHOLD(OPENS, 500, UNIT_COUNT, "opens of such files, at least", "a choice: one per sample");
 
-static bool are_many_opens(const struct file_group *file_group)
+static bool are_many_opens(const struct findings *findings, const struct file_group *file_group)
 {
 	return file_group->opens >= threshold(THRESHOLD_OPENS) ||
 	       file_group->opens >= threshold(THRESHOLD_OPENS_EACH) * file_group->files ||

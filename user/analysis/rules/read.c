@@ -43,7 +43,7 @@ static bool is_random(const struct file_view *file)
 	       file_group_backward(file, BY_READS) >= threshold(THRESHOLD_RANDOM_SHARE);
 }
 
-static bool are_many(const struct file_group *file_group)
+static bool are_many(const struct findings *findings, const struct file_group *file_group)
 {
 	return finding_is_enough(file_group->count, &THRESHOLD_SMALL_REQUESTS, file_group->of_run);
 }
@@ -210,38 +210,40 @@ static uint64_t same_bytes(const struct file_view *file)
 	return clock_subtract(reads_of(file)->bytes, file->tallies[USE_WRITE].bytes);
 }
 
+THRESHOLD(
+	SCANS, 10, UNIT_NONE,
+	"bytes read relative to the size of a file, however small, at least; then CPU work of the "
+	"same lines counts",
+	"a choice: more than the epochs of a short run");
+
 static bool is_read_again(const struct file_view *file)
 {
-	return is_large(file) && same_bytes(file) >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
+	const double least = threshold(is_large(file) ? THRESHOLD_AGAIN : THRESHOLD_SCANS);
+
+	return file->size_bytes && file->size_bytes != TABLE_NO_UINT &&
+	       same_bytes(file) >= least * file->size_bytes;
 }
 
-THRESHOLD(SCANS, 10, UNIT_NONE,
-	  "bytes read relative to the size of a file that is scanned, at least",
-	  "a choice: more than the epochs of a short run");
+/* Returns whether the same data was read so often that what follows each read is repeated, too. */
+static bool is_repeated(const void *evidence)
+{
+	const struct file_group *file_group = evidence;
+
+	return file_group->bytes >= threshold(THRESHOLD_SCANS) * file_group->size_bytes;
+}
+
 THRESHOLD(SCAN_ORDER, 0.75, UNIT_SHARE, "share of its reads that are sequential, at least",
 	  "a choice: most of them");
 
 /* Larger reads do not help if the file is read from beginning to end, again and again. */
-static bool is_scanned(uint64_t bytes, uint64_t size_bytes, double consecutive)
-{
-	return size_bytes && bytes >= threshold(THRESHOLD_SCANS) * size_bytes &&
-	       consecutive >= threshold(THRESHOLD_SCAN_ORDER);
-}
-
-static bool is_file_scanned(const struct file_view *file)
+static bool is_scanned(const struct file_view *file)
 {
 	const uint64_t *patterns = file->patterns[BY_READS];
 	const uint64_t all = patterns[SEQUENTIAL] + patterns[RANDOM];
 
-	return is_read_again(file) && is_scanned(same_bytes(file), file->size_bytes,
-						 finding_share(patterns[CONSECUTIVE], all));
-}
-
-static bool scans(const void *evidence)
-{
-	const struct file_group *file_group = evidence;
-
-	return is_scanned(file_group->bytes, file_group->size_bytes, file_group->consecutive);
+	return is_read_again(file) &&
+	       same_bytes(file) >= threshold(THRESHOLD_SCANS) * file->size_bytes &&
+	       finding_share(patterns[CONSECUTIVE], all) >= threshold(THRESHOLD_SCAN_ORDER);
 }
 
 static bool takes_small_cached(const struct file_view *file)
@@ -250,7 +252,7 @@ static bool takes_small_cached(const struct file_view *file)
 
 	/* Excludes small files that are read at once, those that opened-again explains, and
 	 * O_DIRECT reads, which are never cached. */
-	return !is_file_scanned(file) &&
+	return !is_scanned(file) &&
 	       file->opens <
 		       threshold(THRESHOLD_OPENS_EACH) * (file->processes ? file->processes : 1) &&
 	       is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
@@ -315,11 +317,17 @@ static uint64_t cost_random(const struct file_group *file_group)
 	return file_group->storage_bytes;
 }
 
-/* With many reads in flight, only the CPU time of the calls remains, and their wait for CPUs. */
+THRESHOLD(REVERSED, 0.9, UNIT_SHARE,
+	  "share of backward reads above which a file is read from its end, at least",
+	  "a choice: uniform access has 0.5");
+
+/* With many reads in flight, only the CPU time of the calls remains, and their wait for CPUs. The
+ * other way around, readahead leaves hardly anything. */
 static double is_waiting(const struct findings *findings, const struct file_group *file_group)
 {
-	(void)file_group;
-	return 1 - threads_busy_of_io(findings->results);
+	return file_group->backward >= threshold(THRESHOLD_REVERSED)
+		       ? 1
+		       : 1 - threads_busy_of_io(findings->results);
 }
 
 const struct finding_rule finding_random_reads = {
@@ -343,12 +351,13 @@ const struct finding_rule finding_random_reads = {
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_RANDOM_SHARE, &THRESHOLD_RANDOM_READS, &THRESHOLD_LARGE_FILE,
 			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_SMALL_READ, &THRESHOLD_HOLES,
-			&THRESHOLD_ORDER, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
+			&THRESHOLD_ORDER, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW,
+			&THRESHOLD_REVERSED },
 	.title = "Random reads of {file} from storage",
 	.says = "{count} reads of {bytes_each}, {backward} of them backward, {storage_bytes} from "
 		"storage[ ({direct_bytes} with O_DIRECT)], at {bandwidth}/s[; {others:more such "
 		"file|more such files}]",
-	.advice = "Read larger pieces, sort the reads, keep more of them in flight (threads, "
+	.advice = "Read larger pieces, in the order of the file, keep more of them in flight (threads, "
 		  "io_uring, posix_fadvise WILLNEED ahead of use), or shuffle in memory",
 	.more = "faultline print --file '*/{file}' TRACE",
 	.pictures = "map, parts read",
@@ -358,7 +367,7 @@ const struct finding_rule finding_random_reads = {
 		"count. Holes of a sparse file come from no device: on file systems that read as "
 		"many bytes as they return (ext4, xfs), nothing counts as from storage if device "
 		"requests were recorded and are far fewer. The cost leaves out the CPU time of the "
-		"calls, which stays.",
+		"calls, which stays, unless the file is read from its end.",
 };
 
 /* --- repeated reads --- */
@@ -370,9 +379,13 @@ THRESHOLD(BY_EACH, 0.75, UNIT_SHARE,
 /* Read about once per reader. */
 static bool takes_by_several(const struct file_view *file)
 {
-	const double times = (double)reads_of(file)->bytes / file->size_bytes;
+	double times;
 
-	return is_read_again(file) && file->processes > 1 && times <= file->processes + 0.5 &&
+	if (file->processes < 2 || file->size_bytes == TABLE_NO_UINT ||
+	    file->size_bytes <= threshold(THRESHOLD_SMALL_FILE))
+		return false;
+	times = (double)same_bytes(file) / file->size_bytes;
+	return times <= file->processes + 0.5 &&
 	       times >= threshold(THRESHOLD_BY_EACH) * file->processes;
 }
 
@@ -392,7 +405,7 @@ static bool takes_fetched_again(const struct file_view *file)
 }
 
 /* The shards of a data set may each be small. */
-static bool are_large(const struct file_group *file_group)
+static bool are_large(const struct findings *findings, const struct file_group *file_group)
 {
 	return file_group->size_bytes >= threshold(THRESHOLD_LARGE_FILE);
 }
@@ -401,7 +414,7 @@ const struct finding_rule finding_read_again = {
 	.id = "read-again",
 	.order = 220,
 	.drags = true,
-	.drags_lines = scans,
+	.drags_lines = is_repeated,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.class = IO_READ,
@@ -417,8 +430,7 @@ const struct finding_rule finding_read_again = {
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
-	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE, &THRESHOLD_SCANS,
-			&THRESHOLD_SCAN_ORDER },
+	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE, &THRESHOLD_SCANS },
 	.title = "{file} is read repeatedly",
 	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[, "
 		"{direct_bytes} with O_DIRECT, which caches nothing][; {others:more such file|more "
@@ -434,6 +446,24 @@ const struct finding_rule finding_read_again = {
 		"random-reads.",
 };
 
+THRESHOLD(BY_EACH_OF_ALL, 0.6, UNIT_SHARE,
+	  "share of the bytes that the run reads which is of such files, at least",
+	  "two workers that draw files in two epochs both read half of them");
+
+static bool are_most(const struct findings *findings, const struct file_group *file_group)
+{
+	return file_group->bytes >=
+	       threshold(THRESHOLD_BY_EACH_OF_ALL) * totals_class(findings->results, IO_READ).bytes;
+}
+
+/* Then each reader also parses all of it. */
+static bool in_order(const void *evidence)
+{
+	const struct file_group *file_group = evidence;
+
+	return file_group->consecutive >= threshold(THRESHOLD_SCAN_ORDER);
+}
+
 /* Each reads its own part. */
 static double is_of_others(const struct findings *findings, const struct file_group *file_group)
 {
@@ -442,6 +472,8 @@ static double is_of_others(const struct findings *findings, const struct file_gr
 
 const struct finding_rule finding_read_by_several = {
 	.id = "read-by-several",
+	.drags = true,
+	.drags_lines = in_order,
 	.order = 205,
 	.needs = JOB_SYSCALL,
 	.class = IO_READ,
@@ -449,6 +481,7 @@ const struct finding_rule finding_read_by_several = {
 	.files = {
 		.use = USE_READ,
 		.takes = takes_by_several,
+		.speaks = are_most,
 		.saved = is_of_others,
 		.cost_bytes = cost_again,
 	},
@@ -456,7 +489,8 @@ const struct finding_rule finding_read_by_several = {
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
-	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_BY_EACH, &THRESHOLD_LARGE_FILE },
+	.thresholds = { &THRESHOLD_BY_EACH, &THRESHOLD_BY_EACH_OF_ALL, &THRESHOLD_SMALL_FILE,
+			&THRESHOLD_SCAN_ORDER },
 	.title = "{file} is read by {processes} processes, its whole size by each on average",
 	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[; "
 		"{others:more such file|more such files}]",
@@ -467,7 +501,7 @@ const struct finding_rule finding_read_by_several = {
 	.rule = "The bytes read are about the file's size times the number of its readers. Whether "
 		"each reads all of it, or a part of it several times, is not known. On one host "
 		"the page cache serves all but the first; across hosts each copy comes from "
-		"storage.",
+		"storage. If they read in order, the CPU work of the same lines counts, too.",
 };
 
 /* The first fetch from storage and all copies remain. */
