@@ -142,6 +142,14 @@ FINDING_CASE("sleeps", sleeps)
 	add_long_wait(made, "sleep", "clock_nanosleep", 0, 0);
 }
 
+/* Others work during most of a sleep, or all of it: it may be a way to wait for them. */
+FINDING_CASE("sleeps", sleeps_beside)
+{
+	made_fork(made, 20, 10, 11);
+	add_states(made, 10, 10, THREAD_SLEEP, 90, THREAD_CPU);
+	add_states(made, 11, 11, THREAD_CPU, sound ? 95 : 60, THREAD_SLEEP);
+}
+
 /* Ended by a thread outside the run, or by one of the run. */
 FINDING_CASE("peer-waits", peer_waits)
 {

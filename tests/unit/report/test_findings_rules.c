@@ -49,6 +49,28 @@ TEST(test_cases)
 	}
 }
 
+/* A bound is what no other finding explains: reads from memory next to a load. */
+TEST(test_unexplained_reads)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	BEGIN(&made);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	add_load(&made, 10, 100, 4 * MIB);
+	add_file(&made, 2, 512 * MIB, "/dev/shm/a");
+	for (uint64_t i = 0; i < 130; i++)
+		CALL(&made, .time = 325 * MS + i * 5 * MS, .dur = 5 * MS, .pid = 10, .op = M_READ,
+		     .file = 2, .offset = i * 4 * MIB, .asked = 32 * KIB, .result = 32 * KIB);
+	made_finish(&made, 10, END);
+	report = made_report(&made.reader, 1);
+	row = find_row(report, "findings", "id", "read-bound");
+	CHECK(report, "findings", row, "cost_ns", 650 * MS);
+	report_free(report);
+	made_close(&made);
+}
+
 /* The first screen names the process that died, the cause and the file. */
 TEST(test_killed)
 {

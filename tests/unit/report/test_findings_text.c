@@ -443,6 +443,13 @@ static void make_syncs_of_many(struct made_trace *made)
 	}
 }
 
+/* Of all file systems: sync() has no file. */
+static void make_syncs_of_all(struct made_trace *made)
+{
+	for (uint64_t i = 0; i < 100; i++)
+		CALL(made, .time = 100 + i * 5 * MS, .dur = 4 * MS, .pid = 10, .op = M_FSYNC);
+}
+
 /* One file of many in a group does not stand for the whole group. */
 TEST(test_files_next_to_the_named)
 {
@@ -453,6 +460,7 @@ TEST(test_files_next_to_the_named)
 		"Main thread waits while it reads sample (3.1% of that time) and other files");
 	check_reported(make_syncs_of_many, "fsync-often", "title",
 		       "Run waits for syncs of sample and 99 more files");
+	check_reported(make_syncs_of_all, "fsync-often", "title", "Run waits for syncs");
 }
 
 static void make_ranks_that_sync(struct made_trace *made)

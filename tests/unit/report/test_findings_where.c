@@ -224,6 +224,44 @@ TEST(test_work_of_reads)
 	done(&made, report);
 }
 
+/* Each open precedes one read of new data, which stays, and half of the CPU work with it. */
+TEST(test_work_of_opens)
+{
+	struct made_trace made;
+	struct report *report;
+	uint64_t cost_ns;
+
+	BEGIN(&made, .threads = true, .stacks = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 40 * MIB,
+		 .path = "/data/a");
+	made_frame(&made, 1, 1, "/job/a.py", 1, "f");
+	made_stack(&made, 1, 1, 0, 1);
+	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10, .io = 400 * MS,
+		    .io_wait = 400 * MS,
+		    .states = { [THREAD_CPU] = END - 11 - 400 * MS, [THREAD_STORAGE] = 400 * MS });
+	for (uint64_t i = 0; i < 200; i++) {
+		const uint64_t at = 20 * MS + i * 4 * MS;
+
+		CALL(&made, .time = at, .dur = MS, .pid = 10, .op = M_OPENAT, .file = 1,
+		     .result = 3);
+		SAMPLE(&made, .time = at, .dur = MS, .pid = 10, .op = M_OPENAT, .file = 1,
+		       .stack = 1);
+		CALL(&made, .time = at + MS, .dur = MS, .pid = 10, .op = M_READ, .file = 1,
+		     .offset = i * 64 * KIB, .asked = 4 * KIB, .result = 4 * KIB);
+		SAMPLE(&made, .time = at + MS, .dur = MS, .pid = 10, .op = M_READ, .file = 1,
+		       .stack = 1);
+		SAMPLE(&made, .time = at + 2 * MS, .weight = 2 * MS, .pid = 10, .state = "cpu",
+		       .stack = 1);
+	}
+	report = report_between(&made, 10, END);
+	cost_ns = ask(report, "findings", find_row(report, "findings", "id", "opened-again"),
+		      "cost_ns")
+			  ->uint;
+	assert_in_range(cost_ns, 380 * MS, 520 * MS);
+	done(&made, report);
+}
+
 /* With several devices, each finding is about the files on its own device. */
 TEST(test_devices)
 {

@@ -261,6 +261,12 @@ static inline double finding_share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / whole : 0;
 }
 
+/* Returns the rounded average; 0 of none. */
+static inline uint64_t finding_average(uint64_t sum, uint64_t count)
+{
+	return count ? sum / count + (sum % count > count / 2) : 0;
+}
+
 /* Returns whether a time is at least that share of the run. */
 static inline bool finding_is_of_run(const struct findings *findings, uint64_t time_ns,
 				     struct finding_threshold share)

@@ -260,7 +260,7 @@ static void finish(struct file_group *file_group, const struct file_group_sums *
 	file_group->others = finding_or_none(file_group->files - 1);
 	file_group->minor = by_faults ? file_group->count - file_group->major : 0;
 	file_group->size_each = file_group->size_bytes / file_group->files;
-	file_group->bytes_each = file_group->count ? file_group->bytes / file_group->count : 0;
+	file_group->bytes_each = finding_average(file_group->bytes, file_group->count);
 	file_group->fetched_each =
 		file_group->major ? file_group->fetched_bytes / file_group->major : 0;
 	file_group->consecutive = finding_share(sums->consecutive, sums->accesses);
@@ -276,6 +276,7 @@ static void finish(struct file_group *file_group, const struct file_group_sums *
 		by_faults && file_group->consecutive >= threshold(THRESHOLD_MMAP_SCAN)
 			? file_group->random
 			: TABLE_NO_UINT;
+	file_group->reads = sums->reads;
 	file_group->scan_reads =
 		kind->reopens && is_scanned(file_group, sums) ? sums->reads : TABLE_NO_UINT;
 	file_group->bandwidth = finding_bandwidth(

@@ -35,6 +35,7 @@ struct file_group {
 	double of_run;	     /* share of the run, for the time that no compute overlapped */
 	uint64_t path_ns;    /* of time_ns, on the critical path, at most; UINT64_MAX: unknown */
 	uint64_t scan_reads; /* small reads, if each open does many; TABLE_NO_UINT: it does not */
+	uint64_t reads;	     /* whatever `use` the rule has */
 	uint64_t reopen_ns;  /* from opens to the first new read; TABLE_NO_UINT: not used */
 };
 

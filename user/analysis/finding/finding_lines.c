@@ -137,13 +137,12 @@ static void add_path(const struct results *results, const struct finding *findin
 	add_stacks(results, finding, stacks, count, located);
 }
 
-/* Sums up the operations on files that a rule takes. */
-static int sum_up_uses(struct findings *findings, const struct finding *finding,
+/* Sums up the operations of these uses on files that a rule takes. */
+static int sum_up_uses(struct findings *findings, const struct finding *finding, unsigned int uses,
 		       struct located *located)
 {
 	const struct finding_rule *rule = finding->rule;
 	const size_t files = findings->results->job->files.count;
-	const unsigned int uses = uses_of(rule);
 	size_t count, sites;
 	const struct line_use *use = lines_uses(findings->results, &count, &sites);
 	uint8_t *verdicts = calloc(files + 1, 1); /* the last one is that of no file */
@@ -164,11 +163,12 @@ static int sum_up_uses(struct findings *findings, const struct finding *finding,
 	return verdicts ? 0 : -ENOMEM;
 }
 
-static int sum_up(struct findings *findings, const struct finding *finding, struct located *located)
+static int sum_up(struct findings *findings, const struct finding *finding, unsigned int uses,
+		  struct located *located)
 {
-	size_t uses;
+	size_t use_count;
 
-	lines_uses(findings->results, &uses, &located->count);
+	lines_uses(findings->results, &use_count, &located->count);
 	located->sites = calloc(located->count + 1, sizeof(*located->sites));
 	if (!located->sites)
 		return -ENOMEM;
@@ -177,7 +177,29 @@ static int sum_up(struct findings *findings, const struct finding *finding, stru
 		return 0;
 	}
 	return finding->rule->lines_row ? sum_up_rows(findings, finding, located)
-					: sum_up_uses(findings, finding, located);
+					: sum_up_uses(findings, finding, uses, located);
+}
+
+/* Sums up the operations that the change saves. If a file is opened again and again, that leaves a
+ * read of each open: the new data. */
+static int sum_up_saved(struct findings *findings, const struct finding *finding,
+			struct located *located)
+{
+	const struct finding_rule *rule = finding->rule;
+	const struct file_group *file_group = finding->evidence;
+	struct located opens = { .sites = NULL };
+	int status = sum_up(findings, finding, uses_of(rule), located);
+	double kept;
+
+	if (status || !rule->files.reopens || !file_group->reads)
+		return status;
+	kept = fmin((double)file_group->opens / file_group->reads, 1);
+	status = sum_up(findings, finding, 1u << rule->files.use, &opens);
+	for (size_t i = 0; i < located->count && !status; i++)
+		located->sites[i].time_ns =
+			kept * opens.sites[i].time_ns + (1 - kept) * located->sites[i].time_ns;
+	free(opens.sites);
+	return status;
 }
 
 /* What the critical path, the sum over main threads, consists of. */
@@ -217,7 +239,7 @@ int finding_drag(struct findings *findings, const struct finding *finding, uint6
 	size_t uses;
 	const struct line_use *use = lines_uses(results, &uses, &all.count);
 	double dragged_ns = 0;
-	int status = sum_up(findings, finding, &own);
+	int status = sum_up_saved(findings, finding, &own);
 
 	*time_ns = 0;
 	all.sites = calloc(all.count + 1, sizeof(*all.sites));
@@ -352,7 +374,7 @@ int finding_locate(struct findings *findings, struct finding *finding)
 
 	if (!uses_of(finding->rule) && !finding->rule->lines_row && !finding->rule->lines_path)
 		return 0;
-	status = sum_up(findings, finding, &located);
+	status = sum_up(findings, finding, uses_of(finding->rule), &located);
 	for (int i = 0; i < LINES_NAMED && !status && named < SHARE_MOST; i++) {
 		const size_t worst = find_worst(&located);
 		char location[LOCATION_BYTES];

@@ -48,7 +48,7 @@ static const struct table_column evidence_columns[] = {
 	FACT(path_evidence, full_cpus, "full", NONE,
 	     "CPUs that the run can use, if most of them are busy; otherwise null"),
 	FACT(path_evidence, peer, "peer", NONE,
-	     "for a wait: program of the thread that computes most meanwhile; null: none does"),
+	     "for a wait: program of the thread that computes most in that time; null: none"),
 };
 
 THRESHOLD(CPUS_BUSY, 0.75, UNIT_SHARE,
@@ -453,6 +453,21 @@ static uint64_t of_others_ns(const struct findings *findings, const struct path_
 	return computing_ns + (evidence->time_ns - computing_ns) * fmax(1 - computing, 0);
 }
 
+/* Returns what a wait costs in most of which others work, or 0; names them. Of a sleep it is the
+ * part in which they do not: it may be a way to wait for them. For pipes and locks, they are what
+ * it waits for, too briefly each time for the path to follow. */
+static uint64_t beside_others_ns(const struct findings *findings, enum thread_state state,
+				 struct path_sum *sum)
+{
+	if (state == THREAD_SLEEP)
+		return finding_least(sum->idle_ns, sum->time_ns);
+	if ((state != THREAD_PIPE && state != THREAD_LOCK) || findings->aggregated ||
+	    !sum->evidence.cpus)
+		return 0;
+	sum->evidence.peer = find_peer(findings);
+	return of_others_ns(findings, &sum->evidence);
+}
+
 static int find_wait(struct findings *findings, const struct finding_rule *rule)
 {
 	struct path_file_locks locks;
@@ -469,15 +484,9 @@ static int find_wait(struct findings *findings, const struct finding_rule *rule)
 	sum.evidence.time_ns = cost_ns;
 	/* Waiting for a CPU implies that other threads run. */
 	if (rule->state != THREAD_RUNNABLE &&
-	    sum.idle_ns < threshold(THRESHOLD_WAIT_IDLE) * cost_ns) {
-		/* For what they do, too briefly each time for the path to follow? */
-		if ((rule->state != THREAD_PIPE && rule->state != THREAD_LOCK) ||
-		    findings->aggregated || !sum.evidence.cpus)
-			return 0;
-		sum.evidence.peer = find_peer(findings);
-		cost_ns = of_others_ns(findings, &sum.evidence);
-	}
-	if (!finding_is_of_run(findings, sum.evidence.time_ns, THRESHOLD_WAIT_SHARE))
+	    sum.idle_ns < threshold(THRESHOLD_WAIT_IDLE) * cost_ns)
+		cost_ns = beside_others_ns(findings, rule->state, &sum);
+	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE))
 		return 0;
 	sum.evidence.state = sample_state_names[rule->state];
 	return finding_add(findings, rule, &sum.evidence, cost_ns, TABLE_NO_UINT);
@@ -536,7 +545,10 @@ const struct finding_rule finding_sleeps = {
 	.advice = "Wait for the event itself (a condition, select, a queue) rather than for a "
 		  "time, or sleep less",
 	WAIT_RULE,
-	.rule = PATH_MEANING "Part of that is sleep." IDLE_MEANING,
+	.rule = PATH_MEANING
+	"Part of that is sleep. If other threads of the run were on a CPU, or waited for one or "
+	"for "
+	"storage, during most of it, it may be a way to wait for them: the cost is the rest of it.",
 };
 
 const struct finding_rule finding_peer_waits = {
@@ -549,8 +561,9 @@ const struct finding_rule finding_peer_waits = {
 			 "helper-bound" },
 	.lines_row = is_wait,
 	.lines_whole = "its waits on pipes and sockets",
-	.title = "[Run waits for {peer}, which computes meanwhile||Run waits for the network or "
-		 "for other processes, in {program}]",
+	.title =
+		"[Run waits for the output of {peer}, which computes||Run waits for the network or "
+		"for other processes, in {program}]",
 	.says = WAIT_SAYS ", blocked on sockets or pipes",
 	.advice = "[Start {peer} ahead of use or several at once, speed up what it does, or do it "
 		  "once and store the result||Request earlier or several at once (threads, "

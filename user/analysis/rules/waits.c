@@ -7,6 +7,7 @@
 
 #include "analysis/phases/activity.h"
 #include "analysis/finding/finding_files.h"
+#include "analysis/finding/finding_made.h"
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/trace_text.h"
@@ -366,7 +367,7 @@ static void add_files(const struct findings *findings, const struct finding_rule
 	bound->of_file = finding_share(most_ns, bound->data_ns);
 	if (bound->of_file >= ONE_FILE)
 		bound->of_file = NAN;
-	bound->bytes_each = bound->count ? bound->bytes / bound->count : 0;
+	bound->bytes_each = finding_average(bound->bytes, bound->count);
 }
 
 THRESHOLD(BOUND_BUSY, 0.5, UNIT_SHARE,
@@ -414,27 +415,30 @@ static uint64_t bound_ns(const struct findings *findings, enum io_class class, u
 	return roots ? finding_least(time_ns, io_ns / roots) : 0;
 }
 
-/* Sums overlap, so they do not show how much of this a more specific finding explains. */
-static bool is_explained(const struct findings *findings, const struct finding_rule *rule)
+/* Returns the part of the time that no more specific finding explains. Sums overlap, so they do not
+ * show how much these explain. */
+static uint64_t unexplained_ns(const struct findings *findings, const struct finding_rule *rule,
+			       uint64_t time_ns)
 {
-	for (const char *const *id = rule->reported_by; findings->aggregated && *id; id++)
-		if (finding_cost_of(findings, *id))
-			return true;
-	return false;
+	uint64_t most_ns = 0;
+
+	for (const char *const *id = rule->reported_by; *id; id++)
+		most_ns = finding_most(most_ns, finding_cost_of(findings, *id));
+	return findings->aggregated && most_ns ? 0 : clock_subtract(time_ns, most_ns);
 }
 
 /* Most of the bytes must be of known files. */
 static int find_bound(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct tally all = totals_class(findings->results, rule->class);
-	const uint64_t cost_ns = bound_ns(findings, rule->class, all.time.measure);
+	const uint64_t cost_ns =
+		unexplained_ns(findings, rule, bound_ns(findings, rule->class, all.time.measure));
 	struct bound bound = {
 		.time_ns = all.time.measure,
 		.at_once = at_once(findings, &all),
 	};
 
-	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE) ||
-	    is_explained(findings, rule))
+	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE))
 		return 0;
 	add_files(findings, rule, &bound);
 	if (!bound.count || bound.bytes < all.bytes / 2)
@@ -450,12 +454,11 @@ static int find_mmap_bound(struct findings *findings, const struct finding_rule 
 	struct bound bound = { .at_once = at_once(findings, &all) };
 	uint64_t cost_ns;
 
-	if (!finding_is_of_run(findings, all.time.measure, THRESHOLD_BOUND_SHARE) ||
-	    is_explained(findings, rule))
+	if (!finding_is_of_run(findings, all.time.measure, THRESHOLD_BOUND_SHARE))
 		return 0; /* if all of it is not much, no part is */
 	add_files(findings, rule, &bound);
 	bound.time_ns = finding_least(bound.data_ns, all.time.measure);
-	cost_ns = bound_ns(findings, IO_MMAP_READ, bound.time_ns);
+	cost_ns = unexplained_ns(findings, rule, bound_ns(findings, IO_MMAP_READ, bound.time_ns));
 	if (!cost_ns || !finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE))
 		return 0;
 	bound.bytes = bound.bytes_each = TABLE_NO_UINT;

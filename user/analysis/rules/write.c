@@ -50,7 +50,7 @@ static struct calls calls_of(const struct findings *findings, const struct findi
 									     : TABLE_NO_UINT,
 		.count = count,
 		.bytes = tally->bytes,
-		.bytes_each = count ? tally->bytes / count : 0,
+		.bytes_each = finding_average(tally->bytes, count),
 		.time_ns = tally->time.measure,
 		.each_ns = count ? tally->thread_time_ns / count : 0,
 	};
@@ -187,7 +187,7 @@ const struct finding_rule finding_fsync_often = {
 	FINDING_EVIDENCE(struct syncs, syncs_evidence),
 	.thresholds = { &THRESHOLD_FSYNCS, &THRESHOLD_FSYNCS_WAITED, &THRESHOLD_FSYNC_SHARE,
 			&THRESHOLD_SAVE_BYTES },
-	.title = "Run waits for syncs of {file}[ and {other_files:more file|more files}]",
+	.title = "Run waits for syncs[ of {file}][ and {other_files:more file|more files}]",
 	.says = "{count} fsync and similar calls of {each_ns} each, {time_ns} in total[, by "
 		"{processes:process|processes}: {most} by process {pid}][, rank {rank}]",
 	.advice = "Sync once for many writes, at the end of a checkpoint, or in a separate thread",
