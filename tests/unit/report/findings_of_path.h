@@ -129,6 +129,17 @@ FINDING_CASE("helper-bound", helpers_bound)
 	}
 }
 
+/* One does in part of the time; sound: in little of it. */
+FINDING_CASE("helper-bound", helper_bound_in_part)
+{
+	const uint64_t share = sound ? 8 : 25;
+
+	add_states(made, 10, 10, THREAD_LOCK, share, THREAD_CPU);
+	add_states(made, 10, 12, THREAD_CPU, 90, THREAD_SLEEP);
+	WAIT(made, .time = 100 * MS, .dur = share * 10 * MS, .pid = 10, .state = "lock",
+	     .call = "futex", .waker_pid = 10, .waker_tid = 12);
+}
+
 FINDING_CASE("cpu-starved", cpu_starved)
 {
 	add_states(made, 10, 10, sound ? THREAD_STORAGE : THREAD_RUNNABLE, 30, THREAD_CPU);

@@ -71,6 +71,27 @@ TEST(test_unexplained_reads)
 	made_close(&made);
 }
 
+/* Half of the time of the faults is a wait for storage, which a read would take, too. */
+TEST(test_copied_from_storage)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	BEGIN(&made, .threads = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	mmap_copied(&made, false);
+	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10, .io = 400 * MS,
+		    .io_wait = 200 * MS,
+		    .states = { [THREAD_CPU] = END - 11 - 200 * MS, [THREAD_STORAGE] = 200 * MS });
+	made_finish(&made, 10, END);
+	report = made_report(&made.reader, 1);
+	row = find_row(report, "findings", "id", "mmap-copied");
+	CHECK(report, "findings", row, "cost_ns", 16384 * US);
+	report_free(report);
+	made_close(&made);
+}
+
 /* The first screen names the process that died, the cause and the file. */
 TEST(test_killed)
 {

@@ -51,6 +51,7 @@ struct reopens {
 	struct reopened *all;
 	size_t all_count, all_room;
 	struct interval_union time;
+	uint64_t settled, fresh; /* opens in all; fresh: with a new read */
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -91,8 +92,8 @@ static struct pair *find_pair(struct reopens *reopens, const struct event *event
 	return pair;
 }
 
-/* Completes an open of the pair, at its first new read or at the next open. */
-static void settle(struct reopens *reopens, struct pair *pair, uint64_t end_ns)
+/* Completes an open of the pair, at its first new read (fresh) or at the next open. */
+static void settle(struct reopens *reopens, struct pair *pair, uint64_t end_ns, bool fresh)
 {
 	const uint64_t key = pair->file;
 	uint64_t *place;
@@ -111,6 +112,8 @@ static void settle(struct reopens *reopens, struct pair *pair, uint64_t end_ns)
 	reopens->all[*place].opens++;
 	reopens->all[*place].time_ns += end_ns - pair->begun_ns;
 	interval_add(&reopens->time, pair->begun_ns, end_ns);
+	reopens->settled++;
+	reopens->fresh += fresh;
 }
 
 static void add_open(struct reopens *reopens, const struct event *event)
@@ -132,7 +135,7 @@ static void add_open(struct reopens *reopens, const struct event *event)
 	if (!pair)
 		return;
 	if (pair->learned++ >= LEARN_OPENS) {
-		settle(reopens, pair, pair->until_ns);
+		settle(reopens, pair, pair->until_ns, false);
 		pair->stage = OPENED;
 	}
 	pair->reads = 0;
@@ -160,7 +163,7 @@ static void add_read(struct reopens *reopens, const struct event *event)
 		pair->offset = key[1];
 		return;
 	}
-	settle(reopens, pair, event->start);
+	settle(reopens, pair, event->start, true);
 	pair->stage = PAST;
 }
 
@@ -206,7 +209,7 @@ static void fill(void *state, struct table *table)
 	struct reopens *reopens = state;
 
 	for (size_t i = 0; i < reopens->count; i++)
-		settle(reopens, reopens->pairs[i], reopens->pairs[i]->until_ns);
+		settle(reopens, reopens->pairs[i], reopens->pairs[i]->until_ns, false);
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	if (reopens->all_count)
 		qsort(reopens->all, reopens->all_count, sizeof(*reopens->all), compare_reopened);
@@ -223,6 +226,13 @@ uint64_t reopens_time_ns(const struct results *results)
 	const struct reopens *reopens = results_state(results, &analysis_reopens);
 
 	return reopens ? reopens->time.measure : 0;
+}
+
+double reopens_fresh_share(const struct results *results)
+{
+	const struct reopens *reopens = results_state(results, &analysis_reopens);
+
+	return reopens && reopens->settled ? (double)reopens->fresh / reopens->settled : 1;
 }
 
 const struct analysis analysis_reopens = {

@@ -13,4 +13,7 @@
  * if there is none. */
 uint64_t reopens_time_ns(const struct results *results);
 
+/* Returns the share of these opens after which something new was read; 1 if it is unknown. */
+double reopens_fresh_share(const struct results *results);
+
 #endif

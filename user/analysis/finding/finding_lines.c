@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/events/path.h"
+#include "analysis/files/reopens.h"
 #include "analysis/finding/finding_files.h"
 #include "analysis/processes/critical_path.h"
 #include "analysis/stacks/lines.h"
@@ -181,7 +182,7 @@ static int sum_up(struct findings *findings, const struct finding *finding, unsi
 }
 
 /* Sums up the operations that the change saves. If a file is opened again and again, that leaves a
- * read of each open: the new data. */
+ * read of each open that leads to new data. */
 static int sum_up_saved(struct findings *findings, const struct finding *finding,
 			struct located *located)
 {
@@ -193,7 +194,8 @@ static int sum_up_saved(struct findings *findings, const struct finding *finding
 
 	if (status || !rule->files.reopens || !file_group->reads)
 		return status;
-	kept = fmin((double)file_group->opens / file_group->reads, 1);
+	kept = fmin(reopens_fresh_share(findings->results) * file_group->opens / file_group->reads,
+		    1);
 	status = sum_up(findings, finding, 1u << rule->files.use, &opens);
 	for (size_t i = 0; i < located->count && !status; i++)
 		located->sites[i].time_ns =

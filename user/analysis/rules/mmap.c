@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analysis/finding/finding_files.h"
+#include "analysis/processes/threads.h"
 
 THRESHOLD(MMAP_COPIED, 0.5, UNIT_SHARE, "share of faults that copied a page, at least",
 	  "a choice: most of them");
@@ -343,6 +344,14 @@ static bool are_many(const struct findings *findings, const struct file_group *f
 	return are_a_storm(file_group->count, file_group->of_run);
 }
 
+/* Waits for storage stay, whoever reads; what was on a CPU is saved. Without any, that is all. */
+static double is_on_cpu(const struct findings *findings, const struct file_group *file_group)
+{
+	const double busy = threads_busy_of_io(findings->results);
+
+	return file_group->fetched_bytes && busy > 0 ? busy : 1;
+}
+
 const struct finding_rule finding_mmap_copied = {
 	.id = "mmap-copied",
 	.order = 130,
@@ -353,6 +362,7 @@ const struct finding_rule finding_mmap_copied = {
 		.use = USE_MMAP,
 		.takes = takes_copied,
 		.speaks = are_many,
+		.saved = is_on_cpu,
 	},
 	.cross_run = true,
 	FINDING_OF_FILES,
@@ -369,7 +379,8 @@ const struct finding_rule finding_mmap_copied = {
 		"shares the page cache until it is stored to: the first store to each page faults, "
 		"and the kernel copies the page for that process. Weights changed in place pay for "
 		"each of their pages, and each worker after a fork keeps its own copy. Ordinary "
-		"memory takes as much space, but is filled by huge pages and large reads.",
+		"memory takes as much space, but is filled by huge pages and large reads. The cost "
+		"leaves out waits for storage, which stay.",
 };
 
 /* --- minor faults on cached data --- */

@@ -214,7 +214,7 @@ static int add_cpu(struct findings *findings, const struct finding_rule *rule, e
 	struct level_view compute = { .time_ns = 0 };
 	struct path_sum sum;
 
-	if (!sum_up(findings, THREAD_CPU, KIND(kind), &sum) || !sum.is_most)
+	if (!sum_up(findings, THREAD_CPU, KIND(kind), &sum) || (kind == KIND_MAIN && !sum.is_most))
 		return 0;
 	if (kind == KIND_MAIN)
 		levels_view(findings->results, ACTIVITY_COMPUTE, &compute);

@@ -176,7 +176,8 @@ const struct finding_rule finding_save_waits = {
 		"{syncs:sync|syncs}, at {bandwidth}/s[; {others:more process|more processes} like "
 		"it]",
 	.advice = "Write during the next work (in a thread, or with an asynchronous save of a "
-		  "copy), less often, or to a faster device",
+		  "copy), less often, or to a faster device[; if the {others:other process|other "
+		  "processes} save the same, let only one do so]",
 	.more = "faultline report --table writeback TRACE",
 	.pictures = "took write sync, parts write sync",
 	.rule = "A thread that writes or syncs does nothing else. The rule considers the main "
