@@ -124,6 +124,26 @@ FINDING_CASE("opened-again", opened_again_scanned)
 	}
 }
 
+/* Or an index at several places is read and parsed; sound: each epoch reads the same samples in the
+ * same random order. */
+FINDING_CASE("opened-again", opened_again_shuffled)
+{
+	add_file(made, 1, 64 * MIB, "/data/a.bin");
+	for (uint64_t i = 0; i < 30; i++) {
+		const uint64_t at = 100 + i * 30 * MS;
+
+		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = 1,
+		     .result = 3);
+		for (uint64_t j = 0; j < (sound ? 300 : 20); j++)
+			CALL(made, .time = at + 10 * US + j * 80 * US, .dur = US, .pid = 10,
+			     .op = M_PREAD, .file = 1, .asked = 4096, .result = 4096,
+			     .offset = j * 37 % 300 * 20 * KIB);
+		if (!sound)
+			CALL(made, .time = at + 25 * MS, .dur = US, .pid = 10, .op = M_PREAD,
+			     .file = 1, .offset = i * MIB + 512, .asked = 4096, .result = 4096);
+	}
+}
+
 FINDING_CASE("opened-again", opened_again_few)
 {
 	add_file(made, 1, MIB, "/data/a.h5");

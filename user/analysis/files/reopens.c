@@ -30,6 +30,7 @@ struct pair {
 	uint64_t begun_ns, until_ns; /* latest open: start, and end of its last known read */
 	uint64_t learned;	     /* opens */
 	uint64_t reads, offset;	     /* since the latest open: known ones, and that of the last */
+	bool shuffled;		     /* ... and whether one went backward */
 };
 
 /* A table row. */
@@ -139,6 +140,7 @@ static void add_open(struct reopens *reopens, const struct event *event)
 		pair->stage = OPENED;
 	}
 	pair->reads = 0;
+	pair->shuffled = false;
 	pair->begun_ns = event->start;
 	pair->until_ns = event->end;
 }
@@ -147,7 +149,7 @@ static void add_read(struct reopens *reopens, const struct event *event)
 {
 	struct pair *pair = find_pair(reopens, event, false);
 	const uint64_t key[] = { (uint64_t)event->process << 32 | event->file, event->offset };
-	bool added;
+	bool added, known, backward;
 
 	if (!pair || pair->stage == PAST || event->offset < 0)
 		return;
@@ -156,14 +158,18 @@ static void add_read(struct reopens *reopens, const struct event *event)
 			map_add(&reopens->offsets, key, &added);
 		return;
 	}
-	if (map_find(&reopens->offsets, key) &&
-	    (pair->reads < HEADER_READS || key[1] > pair->offset)) {
+	known = map_find(&reopens->offsets, key);
+	backward = pair->reads && key[1] <= pair->offset;
+	if (known && (pair->reads < HEADER_READS || !backward)) {
 		/* A scan that nothing follows may be an epoch. */
+		pair->shuffled |= backward;
 		pair->until_ns = pair->reads++ < HEADER_READS ? event->end : pair->begun_ns;
 		pair->offset = key[1];
 		return;
 	}
-	settle(reopens, pair, event->start, true);
+	/* So many known reads out of order are no scan: an epoch in the same order as before. */
+	if (!known || !pair->shuffled)
+		settle(reopens, pair, event->start, true);
 	pair->stage = PAST;
 }
 
