@@ -90,7 +90,7 @@ struct made_file {
 };
 
 struct made_exec {
-	uint64_t time, pid, ppid, uid;
+	uint64_t time, pid, ppid, uid, flags;
 	const char *comm, *command;
 	size_t command_length; /* of a command that contains NULs; 0: up to the first NUL */
 	int64_t rank;
@@ -482,6 +482,7 @@ MADE void made_exec(struct made_trace *made, const struct made_exec *exec)
 		[EXEC_COMM] = made_string(made, exec->comm),
 		[EXEC_COMMAND] = made_text(made, exec->command, length),
 		[EXEC_RANK] = exec->rank,
+		[EXEC_FLAGS] = exec->flags,
 	};
 
 	made_row(made, TRACE_EXEC, made->lane, values);

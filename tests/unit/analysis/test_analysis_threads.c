@@ -124,6 +124,35 @@ TEST(test_multiprocessing)
 	done(&made, report);
 }
 
+/* What ran before the recording: a copy of its parent, with the same command line, is its worker.
+ */
+TEST(test_present)
+{
+	static const struct {
+		uint64_t ppid;
+		const char *command, *kind;
+	} present[] = { { 1, "python3\nt.py", "main" },
+			{ 10, "python3\nt.py", "worker" },
+			{ 11, "python3\nt.py", "worker" },
+			{ 10, "sh\n-c\nx", "main" } };
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .threads = true);
+	for (size_t i = 0; i < sizeof(present) / sizeof(present[0]); i++) {
+		EXEC(&made, .time = 10 + i, .pid = 10 + i, .ppid = present[i].ppid, .comm = "t",
+		     .command = present[i].command, .flags = TRACE_EXEC_PRESENT, .rank = -1);
+		THREAD_TIME(&made, .time = 20 + i, .dur = S, .pid = 10 + i,
+			    .states = { [THREAD_PIPE] = S });
+	}
+	report = report_between(&made, 10, 10 + 2 * S);
+	for (size_t i = 0; i < sizeof(present) / sizeof(present[0]); i++) {
+		CHECK(report, "threads", i, "pid", 10 + i);
+		check_text(report, "threads", i, "kind", present[i].kind);
+	}
+	done(&made, report);
+}
+
 /* The wait of a thread in an unfinished operation does not hide another's CPU time in operations.
  */
 TEST(test_unfinished)

@@ -357,6 +357,14 @@ uint64_t process_table_comm(const struct process_table *table, uint32_t process,
 	return comm;
 }
 
+/* A process that ran before the recording has executed a program, or it is a copy of its parent,
+ * which has the same command line then. */
+static bool is_copy(const struct process_table *table, uint32_t parent, const struct life *life)
+{
+	return life->present && parent != PROCESS_NONE &&
+	       table->processes[parent].command == life->command;
+}
+
 static int replay_exec(struct process_table *table, uint32_t trace, const struct life *life)
 {
 	uint32_t number = latest(table, trace, life->pid);
@@ -383,7 +391,7 @@ static int replay_exec(struct process_table *table, uint32_t trace, const struct
 	process->command = life->command;
 	if (life->rank >= 0)
 		process->rank = life->rank;
-	process->executed = true;
+	process->executed = !is_copy(table, parent, life);
 	process->threads |= life->present;
 	process->not_followed = life->not_followed;
 	return 0;
