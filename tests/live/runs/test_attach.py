@@ -284,6 +284,27 @@ class Attach(unittest.TestCase):
         names = sorted(row["comm"] for row in harness.followed(attached.report))
         self.assertEqual([name for name in names if name != "sh"], ["cat", "cat", "wc"])
 
+    def test_forked_before(self):
+        """Workers that were forked before belong to the main thread; a program is its own."""
+        script = ("import os, subprocess\n"
+                  "pids = []\n"
+                  "for _ in range(2):\n"
+                  "    pids.append(os.fork())\n"
+                  "    if not pids[-1]: os.read(0, 1); os._exit(0)\n"
+                  "other = subprocess.Popen(['sh', '-c', 'read line'])\n"
+                  "print(*pids, other.pid, flush=True)\n"
+                  "other.wait()\n"
+                  "for pid in pids: os.waitpid(pid, 0)\n")
+        job = machine().start([harness.PYTHON, "-c", script], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE)
+        *workers, other = map(int, job.stdout.readline().split())
+        attached = Attached("-p", str(job.pid))
+        job.stdin.close()
+        self.finish(attached, job)
+        kinds = {row["tid"]: row["kind"] for row in attached.report["threads"]}
+        self.assertEqual(kinds, {job.pid: "main", other: "main",
+                                 **dict.fromkeys(workers, "worker")})
+
     # --- ending ---
 
     def test_ends_by_signal_and_the_target_continues(self):
