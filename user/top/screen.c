@@ -70,12 +70,12 @@ static void write_omitted(struct sink *line, uint64_t idle, uint64_t more, const
 {
 	char count[UNITS_TEXT];
 
+	if (idle || more)
+		sink_format(line, "%s not shown: ", subject);
 	if (idle)
 		sink_format(line, "%s idle%s", units_count(count, idle), more ? " and " : "");
 	if (more)
 		sink_format(line, "%s more", units_count(count, more));
-	if (idle || more)
-		sink_format(line, " %s not shown", subject);
 }
 
 /* Writes what is wrong, or what is omitted, or nothing. */

@@ -50,7 +50,7 @@ TEST(test_screen)
 	static const char expected[] =
 		"faultline top  12:34:56  unix:/run/faultline.sock\n"
 		"all: 9.5% in I/O, 522 ops/s, 2.0 MiB read/s, 20.0 KiB written/s\n"
-		"1 idle and 3 more jobs not shown\n"
+		"jobs not shown: 1 idle and 3 more\n"
 		"                               in\n"
 		"job                           I/O  cpu  ops/s   read/s   mmap/s  written/s\n"
 		"/system.slice/train.service  9.5%    -    522  2.0 MiB  146 KiB   20.0 KiB\n"
