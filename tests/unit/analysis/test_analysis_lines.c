@@ -131,6 +131,22 @@ TEST(test_owners)
 	done(&made, report);
 }
 
+/* A hook of this project calls the application's functions, and is called by them. */
+TEST(test_hooks)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	made_frame(&made, 1, 20, "/opt/faultline/python/faultline/_hooks.py", 123, "wrapper");
+	made_stack(&made, 1, 20, STACK_ITEM, 20);
+	SAMPLE(&made, .time = 100, .dur = MS, .pid = 10, .op = M_READ, .stack = 20);
+	report = report_of(&made, 10 * S);
+	check_text(report, "lines", 0, "file", LOADER);
+	check_text(report, "lines", 0, "library", "faultline/_hooks.py:123");
+	done(&made, report);
+}
+
 /* If the outer frames are missing, and with them the application's, a library's line is not taken
  * for the application's. */
 TEST(test_cut)

@@ -291,8 +291,9 @@ void lines_add_columns(struct table *table)
 static const struct table_column line_columns[] = {
 	COLUMN(lines_row, file, "file", PATH, KEY,
 	       "source file of the innermost frame that is the application's: not in Python's "
-	       "standard library, site-packages or dist-packages; if there is none, the innermost. "
-	       "Of compiled code, its file, if that is in no system directory"),
+	       "standard library, site-packages, dist-packages or Faultline's own package; if "
+	       "there is none, the innermost. Of compiled code, its file, if that is in no system "
+	       "directory"),
 	COLUMN(lines_row, line, "line", NONE, KEY, "line in the file"),
 	COLUMN(lines_row, function, "function", NONE, KEY, "qualified name of its function"),
 	COLUMN(lines_row, library, "in library", NONE, KEY,
