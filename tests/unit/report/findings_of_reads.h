@@ -206,7 +206,15 @@ FINDING_CASE("read-again", read_again)
 FINDING_CASE("read-again", read_again_small)
 {
 	add_file(made, 1, MIB, "/data/a.npz");
-	CALLS(made, 100, .count = sound ? 8 : 12, .op = M_PREAD, .bytes = MIB, .dur = MS);
+	CALLS(made, 100, .count = sound ? 8 : 12, .op = M_PREAD, .bytes = MIB, .dur = 6 * MS);
+}
+
+/* In little of the run, as an epoch reads what is in memory. */
+FINDING_CASE("read-again", read_again_in_little)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	CALLS(made, 100, .count = 96, .op = M_PREAD, .bytes = MIB, .step = MIB,
+	      .dur = sound ? MS / 4 : MS);
 }
 
 /* A cold reread is reported as such. */

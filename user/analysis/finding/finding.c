@@ -203,7 +203,7 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 		raised.cost_ns = finding_most(raised.cost_ns, cost_of_runs(findings, rule->id));
 	/* CPU work of the same lines is added later. */
 	if (!(rule->drags_lines && findings->results->job) &&
-	    !finding_is_worth_it(findings, &raised))
+	    !finding_is_worth_it(findings, rule, &raised))
 		return 0;
 	if (!GROW(findings->all, findings->room, findings->count + 1))
 		return -ENOMEM;

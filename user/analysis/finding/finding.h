@@ -124,6 +124,7 @@ struct finding_rule {
 	 * estimated from samples: see finding_drag. NULL: it does not. */
 	bool (*drags_lines)(const void *evidence);
 	const struct finding_threshold *drags_most; /* at most, relative to the I/O; NULL: any */
+	const struct finding_threshold *of_run; /* share of the run, that work included; NULL: any */
 	/* Earlier rules, by id, that make this finding redundant: see finding_add. */
 	const char *reported_by[24];
 	enum io_class class;	      /* of its time; for files, patterns and bounds */

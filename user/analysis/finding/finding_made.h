@@ -28,8 +28,9 @@ struct finding {
 /* Returns the verdict's severity or, if it leaves that to the cost, what follows from the cost. */
 enum finding_severity finding_severity_of(const struct findings *findings,
 					  const struct finding_verdict *verdict);
-/* Returns false if the cost is too short to notice. */
-bool finding_is_worth_it(const struct findings *findings, const struct finding_verdict *verdict);
+/* Returns false if the cost is too short to notice, or for the rule. */
+bool finding_is_worth_it(const struct findings *findings, const struct finding_rule *rule,
+			 const struct finding_verdict *verdict);
 /* Returns the weight of a rule's finding in a run of that duration. The cost of a start counts
  * half, because it is paid once, that of the job's data throughout. The cost of a note
  * counts a quarter: the time may be well spent. `rule` may be NULL. */

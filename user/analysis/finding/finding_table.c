@@ -173,12 +173,9 @@ static int ask(struct findings *findings, const struct finding_rule *rule)
 
 	for (size_t i = before; rule->drags_lines && status >= 0 && i < findings->count; i++) {
 		struct finding *finding = &findings->all[i];
-		struct finding_verdict verdict;
 
 		status = add_dragged(findings, finding);
-		verdict = finding->verdict;
-		verdict.severity = rule->severity; /* not what followed from the cost */
-		if (finding_is_worth_it(findings, &verdict))
+		if (finding_is_worth_it(findings, rule, &finding->verdict))
 			findings->all[kept++] = *finding;
 	}
 	if (rule->drags_lines)

@@ -75,10 +75,14 @@ enum finding_severity finding_severity_of(const struct findings *findings,
 THRESHOLD(COST_MIN, 0.002, UNIT_SHARE, "share of the run below which no finding is reported",
 	  "a choice: 0.2% of a run is no reason to change a program");
 
-bool finding_is_worth_it(const struct findings *findings, const struct finding_verdict *verdict)
+bool finding_is_worth_it(const struct findings *findings, const struct finding_rule *rule,
+			 const struct finding_verdict *verdict)
 {
-	return verdict->severity != FINDING_BY_COST || verdict->cost_ns == TABLE_NO_UINT ||
-	       finding_is_of_run(findings, verdict->cost_ns, THRESHOLD_COST_MIN);
+	const struct finding_threshold least = rule->of_run ? *rule->of_run : THRESHOLD_COST_MIN;
+
+	return rule->severity != FINDING_BY_COST || verdict->severity == FINDING_NOTE ||
+	       verdict->cost_ns == TABLE_NO_UINT ||
+	       finding_is_of_run(findings, verdict->cost_ns, least);
 }
 
 struct finding_weight finding_weigh(const struct finding_rule *rule, uint64_t duration_ns,

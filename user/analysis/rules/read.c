@@ -410,11 +410,15 @@ static bool are_large(const struct findings *findings, const struct file_group *
 	return file_group->size_bytes >= threshold(THRESHOLD_LARGE_FILE);
 }
 
+THRESHOLD(AGAIN_OF_RUN, 0.05, UNIT_SHARE, "share of the run that it costs, at least",
+	  "a choice: each epoch reads its data, from memory if that holds it");
+
 const struct finding_rule finding_read_again = {
 	.id = "read-again",
 	.order = 220,
 	.drags = true,
 	.drags_lines = is_repeated,
+	.of_run = &THRESHOLD_AGAIN_OF_RUN,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.class = IO_READ,
@@ -426,11 +430,12 @@ const struct finding_rule finding_read_again = {
 	},
 	/* The wait is the same, whether the data was in memory or not. */
 	.reported_by = { "small-reads-storage", "small-reads-cached", "fetched-again",
-			 "load-waits" },
+			 "load-waits", "opened-again" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
-	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE, &THRESHOLD_SCANS },
+	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE, &THRESHOLD_SCANS,
+			&THRESHOLD_AGAIN_OF_RUN },
 	.title = "{file} is read repeatedly",
 	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[, "
 		"{direct_bytes} with O_DIRECT, which caches nothing][; {others:more such file|more "
