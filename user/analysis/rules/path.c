@@ -459,10 +459,11 @@ static uint64_t of_others_ns(const struct findings *findings, const struct path_
 static uint64_t beside_others_ns(const struct findings *findings, enum thread_state state,
 				 struct path_sum *sum)
 {
+	if (findings->aggregated)
+		return 0;
 	if (state == THREAD_SLEEP)
 		return finding_least(sum->idle_ns, sum->time_ns);
-	if ((state != THREAD_PIPE && state != THREAD_LOCK) || findings->aggregated ||
-	    !sum->evidence.cpus)
+	if ((state != THREAD_PIPE && state != THREAD_LOCK) || !sum->evidence.cpus)
 		return 0;
 	sum->evidence.peer = find_peer(findings);
 	return of_others_ns(findings, &sum->evidence);
