@@ -145,6 +145,35 @@ FINDING_CASE("cpu-starved", cpu_starved)
 	add_states(made, 10, 10, sound ? THREAD_STORAGE : THREAD_RUNNABLE, 30, THREAD_CPU);
 }
 
+/* Reads that take long since the thread waits for a CPU in them are no reason to change reads;
+ * sound: blocked for storage. */
+static void add_slow_reads(struct made_trace *made, enum thread_state state)
+{
+	struct made_thread_time row = {
+		.time = 11,
+		.dur = END - 11,
+		.pid = 10,
+		.io = 400 * MS,
+		.io_wait = 350 * MS,
+	};
+
+	row.states[state] = 350 * MS;
+	row.states[THREAD_CPU] = row.dur - 350 * MS;
+	made_thread_time(made, &row);
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 20, .op = M_PREAD, .bytes = MIB, .step = MIB, .dur = 20 * MS);
+}
+
+FINDING_CASE("cpu-starved", cpu_starved_in_reads)
+{
+	add_slow_reads(made, sound ? THREAD_STORAGE : THREAD_RUNNABLE);
+}
+
+FINDING_CASE("read-bound", read_bound_but_starved)
+{
+	add_slow_reads(made, sound ? THREAD_RUNNABLE : THREAD_STORAGE);
+}
+
 /* Or it polls for what another thread does. */
 FINDING_CASE("sleeps", sleeps)
 {

@@ -9,6 +9,21 @@
 
 /* --- shares --- */
 
+/* Returns the part of a thread's time in operations in which it waited for a CPU: off CPU there,
+ * and not blocked. */
+static double io_runnable(const struct critical_path *path, const struct thread_times *times)
+{
+	static const enum thread_state blocked[] = { THREAD_STORAGE, THREAD_MEMORY, THREAD_OTHER };
+	uint64_t off_ns = times->io_wait_ns;
+
+	for (size_t i = 0; i < sizeof(blocked) / sizeof(blocked[0]); i++)
+		off_ns = clock_subtract(off_ns, times->states[blocked[i]]);
+	if (path->locks_blocked_ns) /* file locks are operations */
+		off_ns = clock_subtract(off_ns, times->states[THREAD_LOCK]);
+	off_ns = least(off_ns, times->states[THREAD_RUNNABLE]);
+	return off_ns < times->io_ns ? (double)off_ns / times->io_ns : 0;
+}
+
 /* CPU time and short waits have no rows: divides them in the proportions of the thread's life. */
 static void divide_rest(struct path_share *share, const struct path_thread *thread,
 			const struct thread_times *times)
@@ -68,6 +83,7 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 		return;
 	share->parts[PATH_IO] =
 		path->job->aggregated ? least(times->io_ns, share->time_ns) : thread->io_ns;
+	share->io_runnable_ns = share->parts[PATH_IO] * io_runnable(path, times);
 	for (int i = 0; i < THREAD_STATE_COUNT; i++)
 		share->parts[i] += thread->waits_ns[i];
 	divide_rest(share, thread, times);
@@ -150,6 +166,18 @@ uint64_t critical_path_file_ns(const struct results *results, uint32_t file, enu
 	return file < path->file_room ? path->files[file][class] : 0;
 }
 
+double critical_path_io_runnable(const struct results *results)
+{
+	const struct critical_path *path = path_of(results);
+	double io_ns = 0, runnable_ns = 0;
+
+	for (size_t i = 0; path && i < path->share_count; i++) {
+		io_ns += path->shares[i].parts[PATH_IO];
+		runnable_ns += path->shares[i].io_runnable_ns;
+	}
+	return io_ns > 0 ? runnable_ns / io_ns : 0;
+}
+
 const struct path_stack *critical_path_stacks(const struct results *results, size_t *count)
 {
 	const struct critical_path *path = path_of(results);
@@ -199,7 +227,10 @@ static const struct table_column columns[] = {
 	     "part of it on a CPU, outside I/O operations; estimated where waits of less than 1 ms "
 	     "matter, from the thread's states"),
 	PART(THREAD_RUNNABLE, "runnable_ns", "CPU wait", "waiting for a CPU"),
-	PART(PATH_IO, "io_ns", "I/O", "in I/O operations, on a CPU or blocked"),
+	PART(PATH_IO, "io_ns", "I/O", "in I/O operations"),
+	{ "io_runnable_ns", "CPU wait in I/O", UNIT_NS, KIND_THREAD,
+	  "part of that in which it waited for a CPU; estimated from the thread's states",
+	  TABLE_UINT(struct path_row, share.io_runnable_ns), 0 },
 	PART(THREAD_MEMORY, "memory_ns", "memory", "blocked for memory"),
 	PART(THREAD_LOCK, "lock_ns", "lock",
 	     "blocked on a lock that no thread of the run is known to have released"),
@@ -240,8 +271,8 @@ const struct analysis analysis_critical_path = {
 	.meaning = "what the main threads did or waited for, followed through the threads that "
 		   "they waited for; mode profile does not know those",
 	.title = "Critical path",
-	.shown = "comm,tid,kind,rank,cpu_ns,runnable_ns,io_ns,sleep_ns,lock_ns,pipe_ns,child_ns,"
-		 "memory_ns,device_ns,stopped_ns,other_ns",
+	.shown = "comm,tid,kind,rank,cpu_ns,runnable_ns,io_ns,io_runnable_ns,sleep_ns,lock_ns,"
+		 "pipe_ns,child_ns,memory_ns,device_ns,stopped_ns,other_ns",
 	.by = "time_ns",
 	.share = "share",
 	.shape = TABLE_LIST,

@@ -21,6 +21,7 @@ struct path_share {
 	uint32_t process, tid;
 	uint64_t time_ns; /* the parts add up to it */
 	uint64_t parts[THREAD_STATE_COUNT];
+	uint64_t io_runnable_ns; /* the part of PATH_IO in which it waited for a CPU */
 	/* Time to get ready: by how much its first stay on the path exceeds the average of the
 	 * later ones. */
 	uint64_t ready_ns;
@@ -40,6 +41,9 @@ uint64_t critical_path_io_ns(const struct results *results, enum io_class class)
 
 /* The same for operations on a file (its number), as a sum. */
 uint64_t critical_path_file_ns(const struct results *results, uint32_t file, enum io_class class);
+
+/* Returns the part of the I/O on the path in which its thread waited for a CPU; 0 if unknown. */
+double critical_path_io_runnable(const struct results *results);
 
 /* Time on a CPU, on the path, by thread and stack: estimated from samples. */
 struct path_stack {

@@ -78,7 +78,8 @@ static uint64_t active_ns(const struct findings *findings, uint64_t *cpu_ns)
 
 /* Sum of one part of the path over some kinds of threads. */
 struct path_sum {
-	uint64_t time_ns; /* of one main thread on average */
+	uint64_t time_ns;	 /* of one main thread on average */
+	uint64_t io_runnable_ns; /* the same for waits for CPUs in I/O, of all kinds of threads */
 	uint64_t idle_ns; /* the same minus activity of other threads, which it may wait for */
 	bool is_most;	  /* other kinds have less of it */
 	struct path_evidence evidence;
@@ -118,7 +119,7 @@ static bool sum_up(const struct findings *findings, enum thread_state part, unsi
 {
 	const struct job *job = findings->results->job;
 	uint64_t whole_ns, roots, part_ns = 0, path_ns = 0, most_ns = 0, rest_ns = 0, cpu_ns,
-				  other_ns;
+				  other_ns, io_runnable_ns = 0;
 	uint64_t kinds_ns[KINDS] = { 0 };
 	size_t count;
 	const struct path_share *shares =
@@ -129,6 +130,7 @@ static bool sum_up(const struct findings *findings, enum thread_state part, unsi
 		const uint64_t one_ns = shares[i].parts[part];
 		const char *kind = thread_kind(job, shares[i].process, shares[i].tid);
 
+		io_runnable_ns = clock_add(io_runnable_ns, shares[i].io_runnable_ns);
 		path_ns = clock_add(path_ns, clock_add(clock_add(shares[i].parts[THREAD_CPU],
 								 shares[i].parts[THREAD_RUNNABLE]),
 						       shares[i].parts[PATH_IO]));
@@ -152,6 +154,7 @@ static bool sum_up(const struct findings *findings, enum thread_state part, unsi
 	other_ns = clock_subtract(active_ns(findings, &cpu_ns), path_ns);
 	*sum = (struct path_sum) {
 		.time_ns = finding_least(part_ns / roots, findings->duration_ns),
+		.io_runnable_ns = io_runnable_ns / roots,
 		.idle_ns = clock_subtract(part_ns, other_ns) / roots,
 		.is_most = part_ns > rest_ns,
 		.evidence = {
@@ -478,6 +481,9 @@ static int find_wait(struct findings *findings, const struct finding_rule *rule)
 	if (!sum_up(findings, rule->state, KIND(KINDS) - 1, &sum))
 		return 0;
 	cost_ns = sum.time_ns;
+	if (rule->state == THREAD_RUNNABLE)
+		cost_ns = finding_least(clock_add(cost_ns, sum.io_runnable_ns),
+					findings->duration_ns);
 	/* See lock-wait. */
 	if (rule->state == THREAD_LOCK && critical_path_file_locks(findings->results, &locks))
 		cost_ns = clock_subtract(cost_ns, locks.blocked_ns);

@@ -400,8 +400,8 @@ static double at_once(const struct findings *findings, const struct tally *all)
 	return findings->aggregated ? NAN : finding_share(all->thread_time_ns, all->time.measure);
 }
 
-/* Returns the part of a class's time that the run waited for. Of sums, at most what the main
- * threads' I/O took: others may have run ahead. */
+/* Returns the part of a class's time that the run waited for, not counting waits for CPUs. Of sums,
+ * at most what the main threads' I/O took: others may have run ahead. */
 static uint64_t bound_ns(const struct findings *findings, enum io_class class, uint64_t time_ns)
 {
 	uint64_t whole_ns, roots, io_ns = 0;
@@ -409,11 +409,13 @@ static uint64_t bound_ns(const struct findings *findings, enum io_class class, u
 	const struct path_share *shares =
 		critical_path_threads(findings->results, &count, &whole_ns, &roots);
 
-	if (!findings->aggregated)
-		return finding_unhidden(findings, class, time_ns);
 	for (size_t i = 0; i < count; i++)
 		io_ns = clock_add(io_ns, shares[i].parts[PATH_IO]);
-	return roots ? finding_least(time_ns, io_ns / roots) : 0;
+	if (!findings->aggregated)
+		time_ns = finding_unhidden(findings, class, time_ns);
+	else
+		time_ns = roots ? finding_least(time_ns, io_ns / roots) : 0;
+	return time_ns * (1 - critical_path_io_runnable(findings->results));
 }
 
 /* Returns the part of the time that no more specific finding explains. Sums overlap, so they do not
