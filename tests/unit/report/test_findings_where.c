@@ -185,6 +185,36 @@ TEST(test_lines_of_program)
 	}
 }
 
+/* Two helper threads sleep at different lines; the main thread waits for one of them. */
+TEST(test_sleep_on_path)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .threads = true, .stacks = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	for (uint64_t tid = 10; tid < 13; tid++) {
+		const bool locked = tid == 10;
+
+		THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10, .tid = tid,
+			    .states = { [THREAD_OTHER] = END - 11 - 600 * MS,
+					[THREAD_LOCK] = locked ? 600 * MS : 0,
+					[THREAD_SLEEP] = locked ? 0 : 600 * MS });
+		WAIT(&made, .time = 100 * MS, .dur = 600 * MS, .pid = 10, .tid = tid,
+		     .state = locked ? "lock" : "sleep",
+		     .call = locked ? "futex" : "clock_nanosleep", .waker_pid = locked ? 10 : 0,
+		     .waker_tid = locked ? 12 : 0);
+		made_frame(&made, 1, tid, "/job/a.py", tid, "f");
+		made_stack(&made, 1, tid, 0, tid);
+		SAMPLE(&made, .time = 100 * MS, .dur = 600 * MS, .pid = 10, .tid = tid,
+		       .state = locked ? "lock" : "sleep", .stack = tid);
+	}
+	report = report_between(&made, 10, END);
+	check_text(report, "findings", find_row(report, "findings", "id", "sleeps"), "where",
+		   "a.py:12 in f, 100% of its sleep");
+	done(&made, report);
+}
+
 /* Two workers read all of a file, 400 ms each, and parse it at the same line for as long: half of
  * that is for nothing, on the path of the main thread, which waits for one of them. */
 TEST(test_work_of_reads)

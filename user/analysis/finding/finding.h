@@ -130,7 +130,7 @@ struct finding_rule {
 	enum io_class class;	      /* of its time; for files, patterns and bounds */
 	struct file_group_rule files; /* for FINDING_OF_FILES */
 	enum io_pattern io_pattern;   /* for rules/write.c */
-	enum thread_state state;      /* for find_wait */
+	enum thread_state state;      /* for find_wait, and lines_path */
 	/* Bits 1 << enum use: samples of these say at which lines the time was spent: those of the
 	 * evidence's path, of the files with calls of `io_pattern` if `lines_of_pattern`, or of all
 	 * files but programs if `lines_of_all`. Rules with `files` need only those that are not of
@@ -142,7 +142,8 @@ struct finding_rule {
 			   const struct line_use *use);
 	/* Or samples of all operations and waits, if they are in such rows of the table "lines". */
 	bool (*lines_row)(const void *evidence, const struct lines_row *row);
-	/* Or CPU samples on the critical path with such stacks, or of such threads. */
+	/* Or the time on the critical path in `state`, by default on a CPU, with such stacks, or of
+	 * such threads. If that is not known, the rows are taken. */
 	bool (*lines_path)(const struct job *job, const void *evidence,
 			   const struct path_stack *stack);
 	const char *lines_whole; /* with one of these: what the shares are of, "its I/O" */

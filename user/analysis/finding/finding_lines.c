@@ -113,12 +113,14 @@ static int sum_up_rows(struct findings *findings, const struct finding *finding,
 static void add_stacks(const struct results *results, const struct finding *finding,
 		       const struct path_stack *stacks, size_t count, struct located *located)
 {
+	const bool exact = finding && finding->rule->state != THREAD_CPU;
+
 	for (; count; count--, stacks++) {
 		const struct line_sums sums = {
 			.time_ns = stacks->time_ns,
 			.samples = stacks->samples,
-			.estimated_ns = stacks->time_ns,
-			.estimated_samples = stacks->samples,
+			.estimated_ns = exact ? 0 : stacks->time_ns,
+			.estimated_samples = exact ? 0 : stacks->samples,
 		};
 		const uint32_t site =
 			lines_site(results, stacks->trace, stacks->stack, stacks->cut);
@@ -128,12 +130,13 @@ static void add_stacks(const struct results *results, const struct finding *find
 	}
 }
 
-/* Adds CPU time on the critical path. */
+/* Adds time on the critical path: with a finding, in its rule's state, otherwise on a CPU. */
 static void add_path(const struct results *results, const struct finding *finding,
 		     struct located *located)
 {
 	size_t count;
-	const struct path_stack *stacks = critical_path_stacks(results, &count);
+	const struct path_stack *stacks =
+		critical_path_stacks(results, finding ? finding->rule->state : THREAD_CPU, &count);
 
 	add_stacks(results, finding, stacks, count, located);
 }
@@ -173,10 +176,10 @@ static int sum_up(struct findings *findings, const struct finding *finding, unsi
 	located->sites = calloc(located->count + 1, sizeof(*located->sites));
 	if (!located->sites)
 		return -ENOMEM;
-	if (finding->rule->lines_path) {
+	if (finding->rule->lines_path)
 		add_path(findings->results, finding, located);
+	if (finding->rule->lines_path && (located->all.time_ns || !finding->rule->lines_row))
 		return 0;
-	}
 	return finding->rule->lines_row ? sum_up_rows(findings, finding, located)
 					: sum_up_uses(findings, finding, uses, located);
 }

@@ -178,12 +178,13 @@ double critical_path_io_runnable(const struct results *results)
 	return io_ns > 0 ? runnable_ns / io_ns : 0;
 }
 
-const struct path_stack *critical_path_stacks(const struct results *results, size_t *count)
+const struct path_stack *critical_path_stacks(const struct results *results,
+					      enum thread_state state, size_t *count)
 {
 	const struct critical_path *path = path_of(results);
 
-	*count = path ? path->stacks.count : 0;
-	return path ? path->stacks.all : NULL;
+	*count = path ? path->stacks[state].count : 0;
+	return path ? path->stacks[state].all : NULL;
 }
 
 const struct path_stack *critical_path_holders(const struct results *results, size_t *count)

@@ -45,7 +45,7 @@ uint64_t critical_path_file_ns(const struct results *results, uint32_t file, enu
 /* Returns the part of the I/O on the path in which its thread waited for a CPU; 0 if unknown. */
 double critical_path_io_runnable(const struct results *results);
 
-/* Time on a CPU, on the path, by thread and stack: estimated from samples. */
+/* Time on the path in one state, by thread and stack. On a CPU, it is estimated from samples. */
 struct path_stack {
 	uint32_t trace;
 	uint32_t process, tid;
@@ -53,8 +53,9 @@ struct path_stack {
 	bool cut; /* outer frames are missing */
 	uint64_t time_ns, samples;
 };
-/* Returns all of them, in no order; NULL and 0: none. */
-const struct path_stack *critical_path_stacks(const struct results *results, size_t *count);
+/* Returns all of a state, in no order; NULL and 0: none. */
+const struct path_stack *critical_path_stacks(const struct results *results,
+					      enum thread_state state, size_t *count);
 /* The same for the time, on the path or not, in which threads held a file lock (flock, fcntl) that
  * another thread waited for. */
 const struct path_stack *critical_path_holders(const struct results *results, size_t *count);

@@ -32,10 +32,11 @@ struct path_thread {
 	bool op_locks;	/* the latest operation takes or releases a file lock */
 	bool counts;	/* it is in an operation, and waits for nothing else */
 	bool is_passed; /* the latest wait's time went to the waker */
-	struct {
+	struct path_sample {
 		uint64_t stack, start_ns, end_ns;
 		bool cut;
-	} sample; /* the latest exact one, unless of a lock */
+	} sample,	/* the latest exact one, unless of a lock */
+		waited; /* the latest one of a wait */
 };
 
 /* Operations of a class on the path, asynchronous ones, and until blocked_until_ns also those off
@@ -85,7 +86,8 @@ struct critical_path {
 	size_t file_room;
 	uint32_t *changes; /* a heap of threads by change_ns; begins at 1 */
 	size_t change_count, change_room;
-	struct path_stacks stacks, holders;
+	struct path_stacks stacks[THREAD_STATE_COUNT],
+		holders; /* by state: on a CPU, or of a wait */
 	struct path_branch *branches;
 	uint32_t *locking; /* tops of branches in a call that locks a file, and some before */
 	size_t locking_count, locking_room;
@@ -131,9 +133,9 @@ void critical_path_io_add(struct critical_path *path, uint32_t number, uint64_t 
 bool critical_path_io_is_only(const struct critical_path *path, uint32_t number, uint64_t until_ns);
 
 void critical_path_stacks_init(struct path_stacks *stacks, struct arena *arena);
-/* Adds a sample's time to that of its stack. */
+/* Adds a sample's time to that of its stack, or takes it back if it is negative. */
 void critical_path_stacks_add(struct critical_path *path, struct path_stacks *stacks,
-			      uint32_t number, uint64_t stack, bool cut, uint64_t time_ns);
+			      uint32_t number, uint64_t stack, bool cut, int64_t time_ns);
 
 void critical_path_locks_begin(struct critical_path *path);
 /* Counts a thread's latest operation from then on, if it locks or unlocks a file. */

@@ -72,7 +72,8 @@ void critical_path_begin(void *state, const struct job *job, struct arena *arena
 	map_init_in(&path->numbers, arena, 1, 1);
 	map_init_in(&path->expected, arena, 1, 1);
 	map_init_in(&path->parents, arena, 1, 1);
-	critical_path_stacks_init(&path->stacks, arena);
+	for (int i = 0; i < THREAD_STATE_COUNT; i++)
+		critical_path_stacks_init(&path->stacks[i], arena);
 	critical_path_stacks_init(&path->holders, arena);
 	find_roots(path);
 	find_parents(path);
@@ -89,6 +90,20 @@ static bool is_on_path(const struct path_thread *thread, uint64_t time_ns)
 	return thread->until_ns > time_ns;
 }
 
+/* Adds time of a thread's latest wait, or takes it back, at the stack that was sampled. */
+static void add_own_wait(struct critical_path *path, uint32_t number, int64_t time_ns)
+{
+	struct path_thread *thread = &path->threads[number];
+	const struct path_sample *waited = &thread->waited;
+
+	thread->waits_ns[thread->wait_state] += time_ns;
+	if (critical_path_locks_wait(thread))
+		path->locks_blocked_ns += time_ns;
+	if (waited->start_ns <= thread->wait_start_ns && waited->end_ns > thread->wait_start_ns)
+		critical_path_stacks_add(path, &path->stacks[thread->wait_state], number,
+					 waited->stack, waited->cut, time_ns);
+}
+
 /* Adds a wait of a thread on the path. If it waits for a thread of the run, that thread enters the
  * path, unless it is there already: then the two wait for each other. */
 static void add_wait(struct critical_path *path, uint32_t number, uint64_t from_ns,
@@ -100,9 +115,7 @@ static void add_wait(struct critical_path *path, uint32_t number, uint64_t from_
 	thread->is_passed = false;
 	if (waker == NO_THREAD || waker == number || depth >= DEPTH_MAX ||
 	    is_on_path(&path->threads[waker], from_ns)) {
-		thread->waits_ns[thread->wait_state] += until_ns - from_ns;
-		if (critical_path_locks_wait(thread))
-			path->locks_blocked_ns += until_ns - from_ns;
+		add_own_wait(path, number, until_ns - from_ns);
 		path->blocked_until_ns = most(path->blocked_until_ns, until_ns);
 		return;
 	}
@@ -166,11 +179,9 @@ static void enter_expected(struct critical_path *path, uint32_t number, uint64_t
 	if (end_ns <= start_ns) /* it may enter the path later */
 		return;
 	if (!waiter->is_passed) {
-		waiter->waits_ns[waiter->wait_state] -= end_ns - start_ns;
+		add_own_wait(path, waiter - path->threads, -(int64_t)(end_ns - start_ns));
 		waiter->passed_ns += end_ns - start_ns;
 		waiter->is_passed = true;
-		if (critical_path_locks_wait(waiter))
-			path->locks_blocked_ns -= end_ns - start_ns;
 	}
 	enter(path, number, start_ns, end_ns, 0);
 }
@@ -329,7 +340,7 @@ static void join_pieces(struct critical_path *path, uint32_t number, uint64_t ow
 		thread->pieces_ns += own_ns;
 	if (!thread->is_passed)
 		return;
-	thread->waits_ns[THREAD_LOCK] -= thread->pieces_ns;
+	add_own_wait(path, number, -(int64_t)thread->pieces_ns);
 	thread->passed_ns += thread->pieces_ns;
 	path->threads[thread->waker].time_ns += thread->pieces_ns;
 	thread->pieces_ns = 0;
@@ -412,10 +423,18 @@ static void take_async(struct critical_path *path, const struct event *event, ui
 
 static void take_sample(struct critical_path *path, const struct event *event, uint32_t number)
 {
+	const unsigned int state = event_sample_state(path->job, event);
+
 	critical_path_locks_sample(path, event, number);
-	if (is_on_path(&path->threads[number], event->start) &&
-	    event_sample_state(path->job, event) == THREAD_CPU)
-		critical_path_stacks_add(path, &path->stacks, number,
+	if (state < THREAD_STATE_COUNT && state != THREAD_CPU)
+		path->threads[number].waited = (struct path_sample) {
+			.stack = event_value(event, SAMPLE_STACK),
+			.start_ns = event->start,
+			.end_ns = event->end,
+			.cut = event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_CUT,
+		};
+	if (is_on_path(&path->threads[number], event->start) && state == THREAD_CPU)
+		critical_path_stacks_add(path, &path->stacks[THREAD_CPU], number,
 					 event_value(event, SAMPLE_STACK),
 					 event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_CUT,
 					 event_value(event, SAMPLE_WEIGHT));

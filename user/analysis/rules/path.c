@@ -253,6 +253,11 @@ static bool is_of_kind(const struct job *job, const void *evidence, const struct
 	       process_runs_same(job, path->process, stack->process);
 }
 
+static bool is_any(const struct job *job, const void *evidence, const struct path_stack *stack)
+{
+	return job && evidence && stack;
+}
+
 #define PATH_RULE                                                                                  \
 	.needs = JOB_THREAD, .sums = FINDING_OF_SPANS, .confidence = FINDING_LIKELY,               \
 	FINDING_EVIDENCE(struct path_evidence, evidence_columns),                                  \
@@ -371,11 +376,6 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_FRESH_SHARE))
 		return 0;
 	return finding_add(findings, rule, &fresh, cost_ns, TABLE_NO_UINT);
-}
-
-static bool is_any(const struct job *job, const void *evidence, const struct path_stack *stack)
-{
-	return job && evidence && stack;
 }
 
 const struct finding_rule finding_fresh_memory = {
@@ -546,6 +546,7 @@ const struct finding_rule finding_sleeps = {
 	.state = THREAD_SLEEP,
 	.reported_by = { "lock-wait" },
 	.lines_row = is_wait,
+	.lines_path = is_any,
 	.lines_whole = "its sleep",
 	.title = "Run sleeps, in {program}",
 	.says = WAIT_SAYS,
@@ -567,6 +568,7 @@ const struct finding_rule finding_peer_waits = {
 	.reported_by = { "lock-wait", "rank-behind", "pickled-data", "worker-bound",
 			 "helper-bound" },
 	.lines_row = is_wait,
+	.lines_path = is_any,
 	.lines_whole = "its waits on pipes and sockets",
 	.title =
 		"[Run waits for the output of {peer}, which computes||Run waits for the network or "
@@ -589,6 +591,7 @@ const struct finding_rule finding_lock_waits = {
 	.find = find_wait,
 	.state = THREAD_LOCK,
 	.lines_row = is_wait,
+	.lines_path = is_any,
 	.lines_whole = "its waits for locks",
 	.reported_by = { "lock-wait", "helper-bound", "pickled-data" },
 	.title = "Run waits for locks, in {program}[, while other threads of {peer} work]",
@@ -625,6 +628,7 @@ const struct finding_rule finding_device_waits = {
 	.find = find_wait,
 	.state = THREAD_DEVICE,
 	.lines_row = is_wait,
+	.lines_path = is_any,
 	.lines_whole = "its waits",
 	.title = "Run waits for a device such as a GPU, in {program}",
 	.says = WAIT_SAYS ", blocked in a device's driver",

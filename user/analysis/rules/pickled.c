@@ -97,7 +97,7 @@ static void add_samples(const struct results *results, const struct map *numbers
 			struct thread_samples *sampled, struct pickled *pickled)
 {
 	size_t count;
-	const struct path_stack *stacks = critical_path_stacks(results, &count);
+	const struct path_stack *stacks = critical_path_stacks(results, THREAD_CPU, &count);
 	uint64_t all_ns = 0, moving_ns = 0;
 
 	for (; count; count--, stacks++) {
