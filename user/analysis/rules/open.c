@@ -111,7 +111,7 @@ const struct finding_rule finding_small_files = {
 	.thresholds = { &THRESHOLD_SMALL_FILE, &THRESHOLD_SMALL_FILES },
 	.title = "Many small files are read, such as {file}",
 	.says = "{files:file|files} of {size_each} on average: {opens} opens, {metadata} metadata "
-		"calls, {fetched_bytes} from storage[, at {bandwidth}/s]",
+		"calls; {bytes} read[, at {bandwidth}/s], {fetched_bytes} from storage",
 	.advice = "Pack them into a few large files (tar shards, HDF5, LMDB, Parquet; larger "
 		  "chunks for Zarr and the like), or open and read several at once, ahead of use",
 	.more = "faultline report --by pattern TRACE",
