@@ -22,6 +22,7 @@
 #include "block/request.bpf.c"
 #include "fuse/fuse.bpf.c"
 #include "nfs/nfs.bpf.c"
+#include "p9/p9.bpf.c"
 #include "async/uring.bpf.c"
 #include "async/aio.bpf.c"
 

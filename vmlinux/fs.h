@@ -46,7 +46,9 @@ struct rw_semaphore {
 
 #define RWSEM_NONSPINNABLE 2ull
 
-struct hlist_node;
+struct hlist_node {
+	struct hlist_node **pprev;
+} CORE_STRUCT;
 
 struct hlist_head {
 	struct hlist_node *first;
@@ -65,6 +67,7 @@ struct inode {
 	struct rw_semaphore i_rwsem;
 	struct hlist_head i_dentry;
 	struct address_space *i_mapping;
+	void *i_private;
 } CORE_STRUCT;
 
 struct address_space {
@@ -85,6 +88,8 @@ struct dentry {
 	struct dentry *d_parent;
 	struct qstr d_name;
 	struct inode *d_inode;
+	struct super_block *d_sb;
+	void *d_fsdata;
 	union {
 		struct {
 			void *next;
@@ -128,6 +133,7 @@ struct file {
 	struct path f_path;
 	struct inode *f_inode;
 	struct address_space *f_mapping;
+	void *private_data;
 } CORE_STRUCT;
 
 /* A read or write in flight. */

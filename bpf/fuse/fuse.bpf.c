@@ -16,19 +16,6 @@
 
 volatile __u64 remote_marks_count;
 
-/* Programs at a function's entry, by fentry and by a kprobe. */
-#define FUNCTION_PROGRAMS(target, name, work, ...)                                                 \
-	SEC("?fentry/" target)                                                                     \
-	int BPF_PROG(name##_in, __VA_ARGS__)                                                       \
-	{                                                                                          \
-		return work;                                                                       \
-	}                                                                                          \
-	SEC("?kprobe/" target)                                                                     \
-	int BPF_KPROBE(name##_kp, __VA_ARGS__)                                                     \
-	{                                                                                          \
-		return work;                                                                       \
-	}
-
 /* A request and its target. */
 struct fuse_request {
 	__u64 args; /* address */

@@ -14,7 +14,6 @@
 #define NFS_PROGRAM 100003
 #define NFS_SUPER_MAGIC 0x6969
 
-#define EINTR 4
 #define ERESTARTSYS 512
 
 /* --- what it does --- */
@@ -146,20 +145,6 @@ __noinline __u64 nfs_inode(struct address *task, __u32 op)
 
 /* --- its begin --- */
 
-/* Returns the file of an inode. `own`: of a read or write of the run; otherwise only a file that
- * the run has used. */
-__noinline __u32 nfs_file(struct address *inode, bool own)
-{
-	struct address mapping;
-
-	if (!inode || !inode->at)
-		return 0;
-	if (!own)
-		return file_find_interned(inode);
-	mapping.at = (__u64)KREAD(inode, inode->at, i_mapping);
-	return file_id_of_mapping(&mapping);
-}
-
 static __always_inline int nfs_begin(__u64 task)
 {
 	struct remote_mark mark = { .offset = -1 };
@@ -181,7 +166,7 @@ static __always_inline int nfs_begin(__u64 task)
 	}
 	remote_asker(&mark);
 	if (mark.pid || moves || nfs_op_is(mark.op, NFS_COMMIT))
-		mark.file = nfs_file(&inode, mark.pid && moves);
+		mark.file = remote_file(&inode, mark.pid && moves);
 	if (!mark.pid)
 		mark.flags = TRACE_REMOTE_BACKGROUND;
 	mark.recorded = mark.pid || (mark.file && !nfs_op_reads(mark.op));

@@ -9,6 +9,7 @@
 
 #include "bpf/fuse/fuse_operations.h"
 #include "bpf/nfs/nfs_operations.h"
+#include "bpf/p9/p9_operations.h"
 #include "bpf/records/event_base.h"
 #include "bpf/records/event_call.h"
 #include "bpf/records/event_lane.h"
@@ -54,6 +55,7 @@ enum record_kind {
 	RECORD_SAMPLE,
 	RECORD_REMOTE,
 	RECORD_RPC, /* like RECORD_REMOTE, of the layer nfs */
+	RECORD_P9,  /* the same of the layer 9p */
 	RECORD_KIND_COUNT,
 };
 
@@ -101,7 +103,7 @@ struct file_entry {
 /* Flag in an id: the file's record was lost, so the id must not be remembered. */
 #define FILE_UNANNOUNCED (1u << 31)
 
-/* All activity of a device or mount (FUSE, NFS), from any process, counted per CPU and device.
+/* All activity of a device or mount (FUSE, NFS, 9p), from any process, counted per CPU and device.
  * Classes as in /proc/diskstats; other requests to servers of mounts are not counted here. */
 enum device_class {
 	DEVICE_READ,
@@ -296,6 +298,7 @@ enum {
 #define OP_PROFILED_SIZE 256
 #define OP_FUSE OP_PROFILED_SIZE /* and then in the order of the opcodes */
 #define OP_NFS (OP_FUSE + FUSE_OPCODES)
+#define OP_P9 (OP_NFS + NFS_OPERATION_COUNT)
 #define OP_TABLE_SIZE 512
 
 /* A process has mapped code from a file; address and length as passed to mmap(). */
@@ -334,6 +337,7 @@ enum {
 	NOTE_BIO_END_UNSEEN, /* a bio's address was reused before its end was seen */
 	NOTE_NFS_UNSEEN_NS,  /* counted by the user side: NFS requests were not seen for so long */
 	NOTE_FUSE_UNSEEN_NS, /* the same for requests to FUSE daemons */
+	NOTE_P9_UNSEEN_NS,   /* ... to 9p servers */
 	NOTE_COUNT,
 };
 

@@ -6,8 +6,25 @@
 #ifndef FAULTLINE_BPF_REMOTE_H
 #define FAULTLINE_BPF_REMOTE_H
 
+#include "block/block.h"
 #include "block/device.h"
 #include "core/profile.h"
+
+#define EINTR 4
+#define EIO 5
+
+/* Programs at a function's entry, by fentry and by a kprobe. */
+#define FUNCTION_PROGRAMS(target, name, work, ...)                                                 \
+	SEC("?fentry/" target)                                                                     \
+	int BPF_PROG(name##_in, __VA_ARGS__)                                                       \
+	{                                                                                          \
+		return work;                                                                       \
+	}                                                                                          \
+	SEC("?kprobe/" target)                                                                     \
+	int BPF_KPROBE(name##_kp, __VA_ARGS__)                                                     \
+	{                                                                                          \
+		return work;                                                                       \
+	}
 
 struct remote_mark {
 	__u64 start_ns;
@@ -36,10 +53,12 @@ struct remote_end { /* without padding: 5.14 passes only what is initialized */
 	__u32 retransmits;
 };
 
-/* Requests to daemons and calls of network file systems are counted apart when lost. */
+/* Lost requests are counted per layer. */
 static __always_inline __u32 remote_kind(__u32 op)
 {
-	return op < OP_NFS ? RECORD_REMOTE : RECORD_RPC;
+	if (op < OP_NFS)
+		return RECORD_REMOTE;
+	return op < OP_P9 ? RECORD_RPC : RECORD_P9;
 }
 
 #define REMOTE_SLOTS_LOG 12
@@ -177,6 +196,22 @@ static __always_inline struct task_state *remote_asker(struct remote_mark *mark)
 		mark->tid = task->pid;
 	}
 	return state;
+}
+
+/* --- what it is about --- */
+
+/* Returns the file of an inode. `own`: of a read or write of the run; otherwise only a file that
+ * the run has used. */
+__noinline __u32 remote_file(struct address *inode, bool own)
+{
+	struct address mapping;
+
+	if (!inode || !inode->at)
+		return 0;
+	if (!own)
+		return file_find_interned(inode);
+	mapping.at = (__u64)KREAD(inode, inode->at, i_mapping);
+	return file_id_of_mapping(&mapping);
 }
 
 /* --- its end --- */

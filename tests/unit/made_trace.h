@@ -66,6 +66,10 @@ enum {
 	M_NFS_WRITE,
 	M_NFS_COMMIT,
 	M_NFS_ACCESS,
+	M_P9_READ,
+	M_P9_WRITE,
+	M_P9_FSYNC,
+	M_P9_WALK,
 	M_OPERATIONS
 };
 
@@ -117,6 +121,10 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_NFS_WRITE] = { "nfs", "nfs_write", TRACE_SERVED },
 	[M_NFS_COMMIT] = { "nfs", "nfs_commit", TRACE_SERVED },
 	[M_NFS_ACCESS] = { "nfs", "nfs_access", TRACE_SERVED },
+	[M_P9_READ] = { "9p", "9p_read", TRACE_SERVED },
+	[M_P9_WRITE] = { "9p", "9p_write", TRACE_SERVED },
+	[M_P9_FSYNC] = { "9p", "9p_fsync", TRACE_SERVED },
+	[M_P9_WALK] = { "9p", "9p_walk", TRACE_SERVED },
 };
 
 /* Options of a made trace; zeros are the defaults. */
@@ -133,6 +141,7 @@ struct made_options {
 	bool stacks;	  /* enables the stack layer */
 	bool fuse;	  /* enables the FUSE layer */
 	bool nfs;	  /* enables the NFS layer */
+	bool p9;	  /* enables the 9p layer */
 	const char *const *command;
 	unsigned int lanes;
 	const struct trace_writer_options *writer; /* replaces `lanes` */
@@ -234,6 +243,9 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 	if (options->nfs)
 		made->layers[header.layer_count++] =
 			(struct trace_layer) { "nfs", true, "raw_tp", NULL };
+	if (options->p9)
+		made->layers[header.layer_count++] =
+			(struct trace_layer) { "9p", true, "tp_btf", NULL };
 	for (size_t i = 0; i < TRACE_KIND_COUNT; i++)
 		made->kinds[i] = (struct trace_kind_total) { .kind = trace_schemas[i].kind,
 							     .layer = trace_schemas[i].layer };

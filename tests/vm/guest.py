@@ -12,7 +12,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Modules that a job can request (load NAME [OPTION...]): those that it names are in the guest.
 LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "scsi_debug",
-            "nfsd", "nfsv3", "nfsv4", "nvme", "btrfs", "fuse")
+            "nfsd", "nfsv3", "nfsv4", "nvme", "btrfs", "fuse", "9p", "9pnet_fd")
 # The virtio disks in order, vda first: the jobs' files, one for raw writes, and the guest's output;
 # plus one NVMe disk.
 DISKS, XFS_MIB = {"scratch": 512, "bare": 256, "kept": 256}, 300

@@ -19,6 +19,7 @@ VARIANTS = {
     "vfs": ["fentry", "kprobe"],
     "fuse": ["tp_btf", "tp_btf*3", "fentry", "kprobe"],
     "nfs": ["raw_tp", "raw_tp*3"],
+    "9p": ["tp_btf", "tp_btf*3"],
 }
 ATTACHED = " is attached to "  # printed by faultline -v for each program
 LIMIT = 900  # seconds for one job; only to end hanging ones

@@ -22,7 +22,7 @@ UBUNTU_KEYS = ("pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb",
                "0d0e7ed6b112f5d03eabf3c7eb01ebdacf9c57714b279e90495cfc58c8c4520f")
 LIMIT = 600  # seconds for one apt call, or one package
 # The ends of the packages' names. Ubuntu has more: ubuntu-aws, ubuntu-lowlatency and others.
-FLAVOURS = {"": "cloud-{}", "rt": "rt-{}", "16k": "{}-16k", "ubuntu": "generic"}
+FLAVOURS = {"": "cloud-{}", "full": "{}", "rt": "rt-{}", "16k": "{}-16k", "ubuntu": "generic"}
 UBUNTU = re.compile("ubuntu(?:-([a-z]+))?")
 # Modules that jobs load, and that Ubuntu ships in the large package linux-modules-extra.
 EXTRA = ("null_blk", "scsi_debug")

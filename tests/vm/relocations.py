@@ -83,7 +83,8 @@ OPTIONAL = {
     **{name: "a module's"
        for name in ("nfs4_create_arg", "nfs4_sequence_args", "nfs_commit_data", "nfs_fh", "nfs_inode", "nfs_pgio_args",
                     "nfs_pgio_header", "nfs_pgio_res", "rpc_clnt", "rpc_message", "rpc_procinfo",
-                    "rpc_rqst", "rpc_task")},
+                    "rpc_rqst", "rpc_task", "p9_client", "p9_fcall", "p9_fid", "p9_req_status_t",
+                    "p9_req_t")},
     "ovl_entry": "a module's",
     "ovl_inode": "a module's",
 }

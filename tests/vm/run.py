@@ -18,8 +18,9 @@ usage: tests/vm/run.py [OPTION...] [VERSION...]
     --keep               keep the guests' output
 
 VERSION is for example 6.12, 6.12-rt (PREEMPT_RT), 5.15-ubuntu (Ubuntu's generic kernel),
-5.15-ubuntu-lowlatency, or on arm64 6.12-16k (16 KiB pages); by default all of the matrix. Kernels
-that cannot be fetched are skipped, with a message.
+5.15-ubuntu-lowlatency, 6.12-full (only jobs for modules that Debian's cloud kernels lack), or on
+arm64 6.12-16k (16 KiB pages); by default all of the matrix. Kernels that cannot be fetched are
+skipped, with a message.
 """
 import argparse
 import concurrent.futures
@@ -41,6 +42,7 @@ import jobs
 import kernels
 import monitor
 import nfs
+import p9
 import programs
 import relocations
 import storage
@@ -49,7 +51,7 @@ from job import LIMIT, Absent, NotRun, Results, Wrong
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # The versions, and the parameters that their guests need.
-MATRIX = {"amd64": ["5.10", "6.1", "6.12", "6.18", "7.2"], "arm64": ["6.1", "6.12", "7.2"]}
+MATRIX = {"amd64": ["5.10", "6.1", "6.12", "6.18", "7.2", "6.1-full", "7.2-full"], "arm64": ["6.1", "6.12", "7.2"]}
 TOO_OLD = ("5.10",)
 # Kernels that may preempt tracepoint programs, and skip them in the meantime.
 PASSING_OVER = ("7.2",)
@@ -63,7 +65,7 @@ CPUS = {("amd64", "6.12"): "max,-cx16"}
 CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
 WORKLOADS = ("live/calls", "live/mapper", "live/spawner", "live/span_marks", "live/hotread",
              "live/uring", "live/uring_forms", "live/span_opened", "live/present", "live/moves",
-             "live/waits", "live/fuse_serve", "live/nfs_serve",
+             "live/waits", "live/fuse_serve", "live/nfs_serve", "live/p9_serve",
              "bench/neighbour")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
@@ -223,8 +225,10 @@ def guests_of(version, packages, options, table):
 def guests_for(kernel, version, options, table):
     table.judge_types(kernel, version, options)
     made = (jobs, alone, storage, attach, vfs, fuse, nfs, monitor)
+    if kernel.flavour == "full":
+        made = (p9,)
     guests = [(kernel, version, [job for some in made for job in some.for_kernel(options.quick)], "")]
-    if not options.quick:
+    if not options.quick and kernel.flavour != "full":
         guests.append((kernel, f"{version} preempted", jobs.for_crowd(), "preempt=full"))
     return guests
 

@@ -31,8 +31,8 @@ static const struct option_row rows[] = {
 	  "Output format: text, or one JSON object per line. Default: text." },
 	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
 	  "Only events of this layer or kind: task, syscall, fault, pagecache, throttle, block, "
-	  "request, bio, device, span, async, vfs, fuse, nfs, remote, thread, thread_time, wait, "
-	  "file, fork, exec, exit, stack, frame, sample." },
+	  "request, bio, device, span, async, vfs, fuse, nfs, 9p, remote, thread, thread_time, "
+	  "wait, file, fork, exec, exit, stack, frame, sample." },
 	{ 0, "programs", NULL, OPTION_FLAG, FIELD(programs),
 	  "Print the program of each event's process." },
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
@@ -112,15 +112,16 @@ static int list_columns(void)
 
 static void say_known_layers(const char *name)
 {
-	const char *names[2 * TRACE_KIND_COUNT + 1];
+	const char *names[2 * TRACE_KIND_COUNT + LAYER_COUNT];
 	struct strbuf list = { .used = 0 };
 	size_t count = 0;
 
-	for (int i = 0; i < 2 * TRACE_KIND_COUNT + 1; i++) {
+	for (int i = 0; i < 2 * TRACE_KIND_COUNT + LAYER_COUNT; i++) {
 		const struct trace_schema *schema = &trace_schemas[i % TRACE_KIND_COUNT];
-		const char *known = i < TRACE_KIND_COUNT       ? schema->layer
-				    : i < 2 * TRACE_KIND_COUNT ? schema->kind
-							       : layer_names[LAYER_NFS];
+		const char *known = i < TRACE_KIND_COUNT ? schema->layer
+				    : i < 2 * TRACE_KIND_COUNT
+					    ? schema->kind
+					    : layer_names[i - 2 * TRACE_KIND_COUNT];
 
 		if (is_listed(names, count, known))
 			continue;

@@ -213,6 +213,9 @@ class Missing(unittest.TestCase):
         "fuse_request_sent,fuse_copy_args": ("", "fuse: time in the queue and in the daemon", ""),
         "rpc_task_begin": ("nfs", "", ""),
         "rpc_stats_latency": ("nfs", "", ""),
+        "9p_client_req": ("9p", "", ""),
+        "9p_client_res": ("9p", "", ""),
+        "p9_req_put": ("", "9p: requests without a reply", ""),
         "sched_switch": ("thread", "", ""),
         "sched_waking": ("", "thread: long waits", ""),
     }
@@ -287,14 +290,17 @@ class Missing(unittest.TestCase):
                     told = report["totals"][of]
                     self.assertIsNone(told[part] if part else told)
 
-    @unittest.skipIf(os.path.isdir("/sys/module/nfs"), "the module nfs is loaded")
     def test_a_layer_waits_for_its_module(self):
-        """Nothing is missing as long as no NFS file system can be mounted; the guests' jobs load
+        """Nothing is missing as long as no such file system can be mounted; the guests' jobs load
         the module during a recording."""
-        layer = self.whole.report["trace"]["layers"]["nfs"]
-        self.assertEqual((layer["state"], layer["attach"]), ("on", "later"))
-        self.assertIn("waits for the module nfs", layer["reason"])
-        self.assertNotIn("nfs_unseen_ns", self.whole.report["trace"]["notes"])
+        for name in ("nfs", "9p"):
+            with self.subTest(name):
+                if os.path.isdir(f"/sys/module/{name}"):
+                    self.skipTest(f"the module {name} is loaded")
+                layer = self.whole.report["trace"]["layers"][name]
+                self.assertEqual((layer["state"], layer["attach"]), ("on", "later"))
+                self.assertIn(f"waits for the module {name}", layer["reason"])
+                self.assertNotIn(f"{name}_unseen_ns", self.whole.report["trace"]["notes"])
 
     def test_nobody_can_be_followed(self):
         for name in self.FOLLOWED:

@@ -283,22 +283,22 @@ TEST(test_only_mounts)
 	}
 }
 
-/* Calls to an NFS server: a commit is a flush, and one to no mount in particular is in no row. */
-TEST(test_calls_of_nfs)
+/* Requests to the server of a mount: a commit is a flush, and one to no mount in particular is in
+ * no row. */
+static void check_served(const int ops[4], bool nfs)
 {
-	static const int ops[] = { M_NFS_READ, M_NFS_WRITE, M_NFS_COMMIT, M_NFS_ACCESS };
 	static const char *const cells[] = { "read.requests", "write.requests", "flush.requests",
 					     "other.requests" };
 	struct made_trace made;
 	struct report *report;
 
-	BEGIN(&made, .block = true, .nfs = true);
+	BEGIN(&made, .block = true, .nfs = nfs, .p9 = !nfs);
 	for (int i = 0; i < 4; i++)
 		for (int n = 0; n <= i; n++)
 			REMOTE(&made, .time = (10 * i + n) * MS, .dur = MS, .queue = MS / 2,
 			       .pid = 10, .op = ops[i], .node = 2, .dev = MOUNT,
 			       .offset = i < 2 ? 0 : -1);
-	REMOTE(&made, .time = 50 * MS, .dur = MS, .queue = 0, .pid = 10, .op = M_NFS_ACCESS,
+	REMOTE(&made, .time = 50 * MS, .dur = MS, .queue = 0, .pid = 10, .op = ops[3],
 	       .offset = -1);
 	report = report_of(&made, 60 * MS);
 	assert_int_equal(report_table(report, "devices")->row_count, 1);
@@ -308,24 +308,33 @@ TEST(test_calls_of_nfs)
 	done(&made, report);
 }
 
+TEST(test_calls_of_nfs)
+{
+	check_served((const int[]) { M_NFS_READ, M_NFS_WRITE, M_NFS_COMMIT, M_NFS_ACCESS }, true);
+}
+
+TEST(test_requests_of_9p)
+{
+	check_served((const int[]) { M_P9_READ, M_P9_WRITE, M_P9_FSYNC, M_P9_WALK }, false);
+}
+
 /* A caveat says that files on a mount were used, but that its requests were not recorded. */
 TEST(test_unrecorded_mount)
 {
 	static const struct {
 		const char *type, *says;
-		bool fuse, nfs;
-	} rows[] = { { "fuse", "FUSE", false, true },
-		     { "ext4", NULL, false, false },
-		     { "fuse", NULL, true, false },
-		     { "nfs4", "NFS", true, false },
-		     { "nfs", NULL, false, true } };
+		bool fuse, nfs, p9;
+	} rows[] = { { "fuse", "FUSE", false, true, false }, { "ext4", NULL, false, false, false },
+		     { "fuse", NULL, true, false, false },   { "nfs4", "NFS", true, false, false },
+		     { "nfs", NULL, false, true, false },    { "9p", "9p", true, true, false },
+		     { "9p", NULL, false, false, true } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct made_trace made;
 		struct report *report;
 		const char *said = NULL;
 
-		BEGIN(&made, .fuse = rows[i].fuse, .nfs = rows[i].nfs);
+		BEGIN(&made, .fuse = rows[i].fuse, .nfs = rows[i].nfs, .p9 = rows[i].p9);
 		FILE_ROW(&made, .id = 1, .ino = 1, .dev = 44, .path = "/mnt/a",
 			 .filesystem = rows[i].type);
 		report = report_of(&made, 60 * MS);

@@ -130,12 +130,15 @@ TEST(test_unseen)
 /* Data that the kernel side could not see is noted in the trace, up to the first screen. */
 TEST(test_notes)
 {
-	static const struct trace_note notes[] = {
-		{ "children_not_followed", 2 }, { "faults_untimed", 7 },
-		{ "bios_ended_unseen", 5 },	{ "bios_under_way", 6 },
-		{ "nfs_unseen_ns", 300000000 }, { "fuse_unseen_ns", 200000000 },
-		{ "of_a_later_version", 4 },	{ "no name", 5 }
-	};
+	static const struct trace_note notes[] = { { "children_not_followed", 2 },
+						   { "faults_untimed", 7 },
+						   { "bios_ended_unseen", 5 },
+						   { "bios_under_way", 6 },
+						   { "nfs_unseen_ns", 300000000 },
+						   { "fuse_unseen_ns", 200000000 },
+						   { "9p_unseen_ns", 100000000 },
+						   { "of_a_later_version", 4 },
+						   { "no name", 5 } };
 	struct made_trace made;
 	struct report *report;
 
@@ -152,7 +155,9 @@ TEST(test_notes)
 	assert_non_null(strstr(caveat(report, "bios-under-way"),
 			       "6 block I/Os were known to be in flight"));
 	assert_non_null(strstr(caveat(report, "nfs-unseen"), "are missing for up to 300 ms:"));
+	assert_non_null(strstr(caveat(report, "9p-unseen"), "are missing for up to 100 ms:"));
 	CHECK(report, "trace", 0, "notes.nfs_unseen_ns", 300000000);
+	CHECK(report, "trace", 0, "notes.9p_unseen_ns", 100000000);
 	assert_non_null(strstr(caveat(report, "fuse-unseen"),
 			       "FUSE daemons are missing for up to 200 ms: the module fuse was"));
 	CHECK(report, "trace", 0, "notes.fuse_unseen_ns", 200000000);
@@ -176,8 +181,8 @@ TEST(test_unrecorded_servers)
 		{ { "ext4", "tmpfs", "fuse", "nfs4" }, NULL, NULL },
 		{ { "ext4", "lustre", "lustre" }, "files on lustre were used: calls,", NULL },
 		{ { "cifs", "gpfs", "cifs", "9p" },
-		  "files on cifs, gpfs, 9p were used: calls,",
-		  "; reads on gpfs, 9p may bypass the page cache" },
+		  "files on cifs, gpfs were used: calls,",
+		  "; reads on gpfs may bypass the page cache" },
 		{ { "ceph", "afs", "smb3", "wekafs", "lustre" },
 		  "files on ceph, afs, smb3, wekafs, lustre were used: calls,",
 		  "; reads on wekafs may bypass the page cache" },

@@ -187,8 +187,11 @@ TEST(test_each_kind_is_decoded)
 		    TRACE_SUMMARY_KINDS >> kind & 1)
 			assert_int_equal(records, 0);
 		else
-			assert_int_equal(records, kind == TRACE_REMOTE ? 2 : 1);
+			assert_int_equal(records, kind == TRACE_REMOTE ? 3 : 1);
 	}
+	assert_string_equal(decoder_kind_layer(RECORD_REMOTE), "fuse");
+	assert_string_equal(decoder_kind_layer(RECORD_RPC), "nfs");
+	assert_string_equal(decoder_kind_layer(RECORD_P9), "9p");
 }
 
 TEST(test_calls_by_number)

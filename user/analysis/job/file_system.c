@@ -25,7 +25,7 @@ static const struct {
 	{ "virtiofs", FILE_SYSTEM_SERVED },
 	{ "nfs", FILE_SYSTEM_NFS },
 	{ "nfs4", FILE_SYSTEM_NFS },
-	{ "9p", FILE_SYSTEM_REMOTE | FILE_SYSTEM_BYPASSES },
+	{ "9p", FILE_SYSTEM_P9 },
 	{ "afs", FILE_SYSTEM_REMOTE },
 	{ "beegfs", FILE_SYSTEM_REMOTE | FILE_SYSTEM_BYPASSES },
 	{ "ceph", FILE_SYSTEM_REMOTE },

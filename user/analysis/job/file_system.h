@@ -14,6 +14,7 @@
 /* Served by a daemon: FUSE. */
 #define FILE_SYSTEM_SERVED (1u << 3)
 #define FILE_SYSTEM_NFS (1u << 4)
+#define FILE_SYSTEM_P9 (1u << 7)
 /* Files are on other machines, and no layer records the requests to these. */
 #define FILE_SYSTEM_REMOTE (1u << 5)
 /* Reads may bypass the page cache, as with a cache of its own. */

@@ -44,7 +44,8 @@ static enum device_use use_of(const char *name)
 		{ "fuse_fsync", DEVICE_FLUSHES },  { "fuse_fsyncdir", DEVICE_FLUSHES },
 		{ "fuse_syncfs", DEVICE_FLUSHES }, { "nfs_read", DEVICE_READS },
 		{ "nfs_read_plus", DEVICE_READS }, { "nfs_write", DEVICE_WRITES },
-		{ "nfs_commit", DEVICE_FLUSHES },
+		{ "nfs_commit", DEVICE_FLUSHES },  { "9p_read", DEVICE_READS },
+		{ "9p_write", DEVICE_WRITES },	   { "9p_fsync", DEVICE_FLUSHES },
 	};
 	static const char request[] = "request_";
 	int use = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Findings about FUSE and NFS mounts, where most operations take a round trip to a server. */
+/* Findings about FUSE, NFS and 9p mounts, where most operations take a round trip to a server. */
 #include "analysis/devices/devices.h"
 #include "analysis/finding/finding.h"
 
@@ -85,11 +85,12 @@ const struct finding_rule finding_mount_small_reads = {
 		"in flight for {time_ns}, at {bandwidth}/s",
 	.advice =
 		"Let the server accept larger reads (FUSE: max_read, max_readahead, no direct_io; "
-		"NFS: rsize), raise read_ahead_kb of the mount in /sys/class/bdi, or read ≥ 1 MiB "
-		"at a time",
+		"NFS: rsize; 9p: msize), raise read_ahead_kb of the mount in /sys/class/bdi, or "
+		"read ≥ 1 MiB at a time",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "requests, took read",
-	.rule = "Each request to an NFS server or the daemon of a FUSE mount is a round trip, and "
+	.rule = "Each request to an NFS or 9p server or the daemon of a FUSE mount is a round "
+		"trip, and "
 		"behind a daemon often another one over the network, whatever its size. What is "
 		"read in order could be fetched in larger pieces, ahead of use. How large they get "
 		"is limited by the program's reads if the cache is bypassed (O_DIRECT, direct_io), "
@@ -162,14 +163,15 @@ const struct finding_rule finding_mount_metadata = {
 	.title = "Round trips for metadata of {mount}",
 	.says = "{requests} requests that move no data, {each_ns} each, {share} of the time of all "
 		"requests; {op} leads",
-	.advice = "Let the kernel cache names and attributes (FUSE: entry_timeout, attr_timeout, "
-		  "negative_timeout, or the daemon's own options; NFS: actimeo, and nocto if no "
-		  "other "
-		  "client writes), pack small files, keep files open",
+	.advice =
+		"Let the kernel cache names and attributes (FUSE: entry_timeout, attr_timeout, "
+		"negative_timeout, or the daemon's own options; NFS: actimeo, and nocto if no "
+		"other client writes; 9p: likewise cache=loose), pack small files, keep files open",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "requests, paths operations",
 	.rule = "Each lookup of a name, each query of attributes, each open and close of a file on "
-		"a FUSE or NFS mount asks the server, unless the kernel may answer from its cache, "
+		"a FUSE, NFS or 9p mount asks the server, unless the kernel may answer from its "
+		"cache, "
 		"for as long as the server or the mount allows. A path is looked up directory by "
 		"directory. Often a FUSE daemon asks a server in turn: then each takes a round "
 		"trip over the network.",

@@ -121,6 +121,8 @@ static const struct {
 	  false },
 	{ TRACE_NOTE_NFS_UNSEEN, "how long the module nfs was loaded without being recorded (≤)",
 	  false },
+	{ TRACE_NOTE_P9_UNSEEN, "how long the module 9p was loaded without being recorded (≤)",
+	  false },
 	{ TRACE_NOTE_NATIVE_WHOLE, "samples whose native stack is known completely", false },
 	{ TRACE_NOTE_NATIVE_CUT, "samples whose native stack is deeper than the copy of it",
 	  false },
@@ -142,7 +144,8 @@ static const struct {
 /* In ns; others are counts. */
 static bool note_is_time(const char *name)
 {
-	return !strcmp(name, TRACE_NOTE_FUSE_UNSEEN) || !strcmp(name, TRACE_NOTE_NFS_UNSEEN);
+	return !strcmp(name, TRACE_NOTE_FUSE_UNSEEN) || !strcmp(name, TRACE_NOTE_NFS_UNSEEN) ||
+	       !strcmp(name, TRACE_NOTE_P9_UNSEEN);
 }
 
 static const char *note_meaning(const char *name)

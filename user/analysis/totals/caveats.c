@@ -434,6 +434,7 @@ static const struct caveat {
 	{ "servers", "note", .say = mounts_say_servers },
 	{ "fuse-unseen", "note", .say = mounts_say_fuse_unseen },
 	{ "nfs-unseen", "note", .say = mounts_say_nfs_unseen },
+	{ "9p-unseen", "note", .say = mounts_say_p9_unseen },
 };
 #define CAVEATS (sizeof(caveats) / sizeof(caveats[0]))
 

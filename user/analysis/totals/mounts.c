@@ -18,6 +18,9 @@ void mounts_say_unrecorded(struct strbuf *text, const struct results *results)
 		{ JOB_NFS, FILE_SYSTEM_NFS,
 		  "files on NFS mounts were used; calls to their servers were not recorded (layer "
 		  "nfs, see --table trace)" },
+		{ JOB_P9, FILE_SYSTEM_P9,
+		  "files on 9p mounts were used; requests to their servers were not recorded "
+		  "(layer 9p, see --table trace)" },
 	};
 	const struct job *job = results->job;
 
@@ -127,4 +130,9 @@ void mounts_say_fuse_unseen(struct strbuf *text, const struct results *results)
 void mounts_say_nfs_unseen(struct strbuf *text, const struct results *results)
 {
 	say_unseen(text, results, TRACE_NOTE_NFS_UNSEEN, "NFS servers", "nfs");
+}
+
+void mounts_say_p9_unseen(struct strbuf *text, const struct results *results)
+{
+	say_unseen(text, results, TRACE_NOTE_P9_UNSEEN, "9p servers", "9p");
 }

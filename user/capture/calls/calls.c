@@ -224,7 +224,7 @@ static const struct call call_table[] = {
 #define CALL_COUNT (sizeof(call_table) / sizeof(call_table[0]))
 
 #define OP_FIRST_ASYNC (OP_FIRST_CALL + CALL_COUNT)
-#define OP_COUNT (OP_NFS + NFS_OPERATION_COUNT)
+#define OP_COUNT (OP_P9 + P9_TYPES / 2)
 
 static_assert(OP_FIRST_ASYNC + ASYNC_OPERATIONS_MAX <= OP_PROFILED_SIZE, "raise OP_PROFILED_SIZE");
 static_assert(OP_COUNT <= OP_TABLE_SIZE, "raise OP_TABLE_SIZE");
@@ -255,6 +255,9 @@ static struct trace_operation operations[OP_COUNT] = {
 #define NFS(id, name) [OP_NFS + NFS_##id] = { "nfs", name, TRACE_SERVED },
 			NFS_OPERATIONS(NFS)
 #undef NFS
+#define P9(type, name) [OP_P9 + (type) / 2] = { "9p", name, TRACE_SERVED },
+				P9_OPERATIONS(P9)
+#undef P9
 };
 
 unsigned int calls_first_async(void)

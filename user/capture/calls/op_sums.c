@@ -109,6 +109,7 @@ void op_sums_add_record(struct op_sums *sums, const struct event_header *record)
 		break;
 	case RECORD_REMOTE:
 	case RECORD_RPC:
+	case RECORD_P9:
 		count_remote(sums, remote->op, remote->error, remote->bytes, remote->duration_ns);
 		break;
 	default:

@@ -86,9 +86,9 @@ void decoder_add_rows(const struct decoder *decoder, const struct trace_writer *
 		      enum record_kind kind, uint64_t *written, uint64_t *lost)
 {
 	enum trace_kind rows = decoder_kind(kind);
-	uint64_t calls = decoder_taken(decoder, RECORD_RPC);
+	uint64_t calls = decoder_taken(decoder, RECORD_RPC) + decoder_taken(decoder, RECORD_P9);
 
-	if (rows == TRACE_KIND_COUNT || kind == RECORD_RPC)
+	if (rows == TRACE_KIND_COUNT || kind == RECORD_RPC || kind == RECORD_P9)
 		return;
 	*written = trace_writer_rows(writer, rows);
 	*lost += trace_writer_discarded(writer, rows);
@@ -102,6 +102,8 @@ const char *decoder_kind_layer(enum record_kind kind)
 		return layer_names[LAYER_SPAN];
 	if (kind == RECORD_RPC)
 		return layer_names[LAYER_NFS];
+	if (kind == RECORD_P9)
+		return layer_names[LAYER_P9];
 	return kind == RECORD_NONE ? "none" : trace_schemas[decode_kinds[kind].kind].layer;
 }
 

@@ -465,4 +465,5 @@ const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
 	[RECORD_SAMPLE] = { TRACE_SAMPLE, sizeof(struct event_sample), take_sample, sample_bytes },
 	[RECORD_REMOTE] = { TRACE_REMOTE, sizeof(struct event_remote), take_remote },
 	[RECORD_RPC] = { TRACE_REMOTE, sizeof(struct event_remote), take_remote },
+	[RECORD_P9] = { TRACE_REMOTE, sizeof(struct event_remote), take_remote },
 };

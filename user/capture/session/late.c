@@ -44,6 +44,7 @@ static const struct late_layer {
 } layers[] = {
 	{ LAYER_FUSE, "requests to FUSE daemons", { "fuse" } },
 	{ LAYER_NFS, "requests to NFS servers", { "nfs", "sunrpc", "nfsv4" } },
+	{ LAYER_P9, "requests to 9p servers", { "9p", "9pnet" } },
 };
 
 #define LAYERS (sizeof(layers) / sizeof(layers[0]))
@@ -270,7 +271,7 @@ struct late *late_start(struct session *session)
 	struct late *late;
 	int ends[2] = { -1, -1 };
 
-	if (!session->choice.on[LAYER_FUSE] && !session->choice.on[LAYER_NFS])
+	if (!session_records_servers(session))
 		return NULL;
 	late = calloc(1, sizeof(*late));
 	if (!late)
@@ -286,7 +287,7 @@ struct late *late_start(struct session *session)
 		close(ends[0]);
 	late->alive = ends[1];
 	if (late->pid < 0)
-		log_warning("cannot follow the modules of FUSE and NFS: %s", strerror(errno));
+		log_warning("cannot follow the modules of FUSE, NFS and 9p: %s", strerror(errno));
 	for (size_t layer = 0; late->pid > 0 && layer < LAYER_COUNT; layer++)
 		attached_leave(&session->late_attached[layer]);
 	return late;

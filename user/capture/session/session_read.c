@@ -30,6 +30,7 @@ size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note n
 		[NOTE_BIO_END_UNSEEN] = TRACE_NOTE_BIOS_UNSEEN,
 		[NOTE_NFS_UNSEEN_NS] = TRACE_NOTE_NFS_UNSEEN,
 		[NOTE_FUSE_UNSEEN_NS] = TRACE_NOTE_FUSE_UNSEEN,
+		[NOTE_P9_UNSEEN_NS] = TRACE_NOTE_P9_UNSEEN,
 	};
 	size_t n = 0;
 
@@ -166,6 +167,7 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 	kinds[RECORD_DEVICE].events += device_stats_count(session->device_stats);
 	notes[NOTE_NFS_UNSEEN_NS] = late_unseen_ns(session->late, LAYER_NFS);
 	notes[NOTE_FUSE_UNSEEN_NS] = late_unseen_ns(session->late, LAYER_FUSE);
+	notes[NOTE_P9_UNSEEN_NS] = late_unseen_ns(session->late, LAYER_P9);
 	return 0;
 }
 

@@ -180,7 +180,9 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.bio_marks, 1);
 		bpf_map__set_max_entries(skeleton->maps.bio_places, 1);
 	}
-	if (!session->choice.on[LAYER_FUSE] && !session->choice.on[LAYER_NFS]) {
+	if (!session->choice.on[LAYER_P9])
+		bpf_map__set_max_entries(skeleton->maps.p9_places, 1);
+	if (!session_records_servers(session)) {
 		bpf_map__set_max_entries(skeleton->maps.remote_marks, 1);
 		bpf_map__set_max_entries(skeleton->maps.remote_places, 1);
 	}

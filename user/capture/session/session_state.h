@@ -49,11 +49,15 @@ struct session {
 	bool multi;		     /* uprobes are attached by uprobe_multi links */
 };
 
+/* Whether requests to servers of file systems are recorded, or may be later. */
+static inline bool session_records_servers(const struct session *session)
+{
+	return probes_missing(&session->choice, LAYERS_LATE) != LAYERS_LATE;
+}
+
 static inline bool session_counts_devices(const struct session *session)
 {
-	const bool *on = session->choice.on;
-
-	return on[LAYER_BLOCK] || on[LAYER_FUSE] || on[LAYER_NFS];
+	return session->choice.on[LAYER_BLOCK] || session_records_servers(session);
 }
 
 /* Opens the object and sets everything that must be set before loading, except which programs to

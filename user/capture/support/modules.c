@@ -12,7 +12,7 @@
 
 #include "capture/support/type_names.h"
 
-static const char *const module_names[] = { "sunrpc", "nfs", "fuse" };
+static const char *const module_names[] = { "sunrpc", "nfs", "fuse", "9pnet" };
 
 #define MODULES (sizeof(module_names) / sizeof(module_names[0]))
 

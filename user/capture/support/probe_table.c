@@ -379,6 +379,26 @@ const struct part parts[] = {
 				.probes = { NFS_PROBES } } },
 	},
 	{
+		.layer = LAYER_P9,
+		.required = true,
+		.module = "9p",
+		.without = "requires the types of 9pnet if that is a module "
+			   "(CONFIG_DEBUG_INFO_BTF_MODULES)",
+		.variants = { COPIED({ "fl_p9_begin", HOOK_TP_BTF, "9p_client_req", 3 },
+				     { "fl_p9_reply", HOOK_TP_BTF, "9p_client_res", 4 }) },
+	},
+	{
+		.layer = LAYER_P9,
+		.module = "9p",
+		.without =
+			"requests without a reply are not recorded, which requires Linux 6.0 and "
+			"fentry or kprobes",
+		.variants = { VARIANT("fentry", { "fl_p9_put_in", HOOK_FENTRY, "p9_req_put",
+						  .signature = "p9_client*, p9_req_t*" }),
+			      VARIANT("kprobe", { "fl_p9_put_kp", HOOK_KPROBE, "p9_req_put",
+						  .signature = "p9_client*, p9_req_t*" }) },
+	},
+	{
 		.layer = LAYER_THREAD,
 		.required = true,
 		.variants = { VARIANT("tp_btf", { "fl_switch", HOOK_TP_BTF, "sched_switch" }) },

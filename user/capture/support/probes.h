@@ -14,10 +14,10 @@
 #define LAYERS_DEFAULT (LAYERS_ALL & ~(1u << LAYER_VFS))
 /* Many kernels cannot record these, most runs do not need them, and the report says so if one does:
  * no warning unless they were chosen. */
-#define LAYERS_QUIET (1u << LAYER_FUSE | 1u << LAYER_NFS)
+#define LAYERS_QUIET (1u << LAYER_FUSE | 1u << LAYER_NFS | 1u << LAYER_P9)
 /* Their tracepoints, functions and types may come with kernel modules, which may be loaded and
  * unloaded during a recording. */
-#define LAYERS_LATE (1u << LAYER_FUSE | 1u << LAYER_NFS)
+#define LAYERS_LATE (1u << LAYER_FUSE | 1u << LAYER_NFS | 1u << LAYER_P9)
 /* A recording without one of these is refused unless the caller insists. */
 #define LAYERS_ESSENTIAL (1u << LAYER_SYSCALL | 1u << LAYER_FAULT)
 

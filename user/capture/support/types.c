@@ -13,9 +13,8 @@
 #include "base/grow.h"
 
 /* Modules with types that the kernel side reads. */
-static const char *const modules[] = {
-	"overlay", "btrfs", "iomap", "fuse", "sunrpc", "nfs", "nfsv4"
-};
+static const char *const modules[] = { "overlay", "btrfs", "iomap", "fuse",
+				       "sunrpc",  "nfs",   "nfsv4", "9pnet" };
 
 #define MODULES (sizeof(modules) / sizeof(modules[0]))
 #define UNWANTED (BTF_KIND_FWD << 24) /* replaces a type that is left out */

@@ -147,7 +147,7 @@ struct ledger_file_system {
 	struct ledger_sums sums;
 };
 
-/* I/O of a block device for all processes, as in /proc/diskstats; or of a FUSE or NFS mount. */
+/* I/O of a block device for all processes, as in /proc/diskstats; or of a FUSE, NFS or 9p mount. */
 enum {
 	LEDGER_DEVICE_READ,
 	LEDGER_DEVICE_WRITE,

@@ -54,7 +54,7 @@ static const struct {
 	[PROCESSES] = { "processes", "processes", .columns = &relation_processes },
 	[STACKS] = { "stacks", "stacks of samples: a line, and the stack of its caller",
 		     .columns = &relation_stacks },
-	{ "remote", "requests to servers of file systems (FUSE, NFS)", EVENTS(TRACE_REMOTE),
+	{ "remote", "requests to servers of file systems (FUSE, NFS, 9p)", EVENTS(TRACE_REMOTE),
 	  .columns = &relation_process },
 	{ "operations", "exact totals by operation, lost events included", .table = "operations" },
 	{ "ranks", "compute and I/O by rank", .table = "ranks" },

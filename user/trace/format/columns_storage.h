@@ -125,19 +125,21 @@
 	       "time from then until its end: in the queue and in the server")                     \
 	COLUMN(REMOTE_QUEUE, 14, "queue", INT, NS, FIELD(__s64, queue_ns),                         \
 	       "part of the duration before the server took it, for NFS before its last "          \
-	       "transmission; -1 if unknown, as for virtiofs and before Linux 7.2 without fentry " \
-	       "and kprobes")                                                                      \
+	       "transmission; -1 if unknown, as for 9p, virtiofs and before Linux 7.2 without "    \
+	       "fentry and kprobes")                                                                      \
 	COLUMN(REMOTE_OFFSET, 6, "offset", INT, BYTES, FIELD(__s64, offset),                       \
 	       "reads and writes: position in the file; otherwise -1")                             \
 	COLUMN(REMOTE_NODE, 8, "node", UINT, NONE, FIELD(__u64, node),                             \
 	       "FUSE: number by which kernel and daemon know the file or directory; 1: the root. " \
-	       "NFS: inode number of the file, or of the directory of a name; 0: unknown")         \
+	       "NFS: inode number of the file, or of the directory of a name; 9p: number by "      \
+	       "which the server knows either; 0: unknown")                                        \
 	COLUMN(REMOTE_RTT, 15, "rtt", INT, NS, FIELD(__s64, rtt_ns),                               \
 	       "NFS: time from its last transmission until the reply; 0: no reply, -1: unknown")   \
 	COLUMN(REMOTE_DEV, 7, "dev", UINT, NONE, FIELD(__u32, dev),                                \
 	       "st_dev of the mount's files, major << 20 | minor")                                 \
 	COLUMN(REMOTE_BYTES, 10, "bytes", UINT, BYTES, FIELD(__u32, bytes),                        \
-	       "reads, writes and FUSE directory listings: bytes moved, at most those requested")  \
+	       "reads, writes and directory listings of FUSE and 9p: bytes moved, at most those "  \
+	       "requested")                                                                        \
 	COLUMN(REMOTE_ASKED, 9, "asked", UINT, BYTES, FIELD(__u32, asked_bytes),                   \
 	       "requested bytes of these; otherwise 0")                                            \
 	COLUMN(REMOTE_SERVER, 11, "server_pid", UINT, NONE, FIELD(__u32, server_pid),              \
@@ -151,9 +153,9 @@
 	COLUMN(REMOTE_ERROR, 12, "error", UINT, NONE, FIELD(__u16, error),                         \
 	       "0, or the errno; from 10001 on an error of NFS (RFC 8881) without an errno")       \
 	COLUMN(REMOTE_SENT, 16, "sent", UINT, BYTES, FIELD(__u32, sent_bytes),                     \
-	       "NFS: bytes of the call in all transmissions")                                      \
+	       "NFS: bytes of the call in all transmissions; 9p: of the request")                  \
 	COLUMN(REMOTE_RECEIVED, 17, "received", UINT, BYTES, FIELD(__u32, received_bytes),         \
-	       "NFS: bytes of the reply; 0: none came")                                            \
+	       "NFS and 9p: bytes of the reply; 0: none came")                                     \
 	COLUMN(REMOTE_RETRANSMITS, 18, "retransmits", UINT, COUNT, FIELD(__u32, retransmits),      \
 	       "NFS: transmissions after the first one")
 /* clang-format on */

@@ -19,7 +19,8 @@
 	LAYER(THREAD, "thread", 0)                                                                 \
 	LAYER(STACK, "stack", 0)                                                                   \
 	LAYER(FUSE, "fuse", JOB_MOUNTS)                                                            \
-	LAYER(NFS, "nfs", JOB_MOUNTS)
+	LAYER(NFS, "nfs", JOB_MOUNTS)                                                              \
+	LAYER(P9, "9p", JOB_MOUNTS)
 
 #define LAYER_ENUM(id, ...) LAYER_##id,
 enum layer { TRACE_LAYERS(LAYER_ENUM) LAYER_COUNT };

@@ -41,7 +41,8 @@ const char *const layer_names[LAYER_COUNT] = { TRACE_LAYERS(LAYER_NAME) };
 bool trace_kind_has_layer(enum trace_kind kind, const char *layer)
 {
 	return !strcmp(trace_schemas[kind].layer, layer) ||
-	       (kind == TRACE_REMOTE && !strcmp(layer_names[LAYER_NFS], layer));
+	       (kind == TRACE_REMOTE &&
+		(!strcmp(layer_names[LAYER_NFS], layer) || !strcmp(layer_names[LAYER_P9], layer)));
 }
 
 const char *const trace_family_names[TRACE_FAMILY_COUNT] = {
