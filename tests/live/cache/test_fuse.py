@@ -126,6 +126,10 @@ class Fuse(unittest.TestCase):
             if row["op"] in ("fuse_read", "fuse_write"):
                 self.assertEqual(recording.trace.files[row["file"]]["path"].decode(),
                                  f"{self.mount}/{NAMES[row['node'] - FIRST_NODE]}")
+        # Text leaves out what is not known.
+        lines = harness.faultline("print", "--layer", "fuse", recording.path).stdout.decode()
+        self.assertEqual((lines.count(" fuse_"), " rtt " in lines, " queue " in lines),
+                         (len(own), False, queue_known))
         device = self.device(recording)
         self.assertEqual(device["name"], b"a source (fuse.kind)")
         self.assertEqual((device["read_bytes"], device["write_bytes"], device["flush_requests"]),

@@ -150,7 +150,7 @@ static void show_duration(struct sink *out, const struct shown_text *shown)
 {
 	char text[UNITS_TEXT];
 
-	if (!shown->value)
+	if (!shown->value || (shown->column->type == TRACE_INT && (int64_t)shown->value < 0))
 		return;
 	sink_char(out, ' ');
 	sink_text(out, shown->column->name);
