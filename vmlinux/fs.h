@@ -126,6 +126,11 @@ struct path {
 	struct dentry *dentry;
 } CORE_STRUCT;
 
+/* A path that is being looked up. */
+struct nameidata {
+	struct path path; /* so far */
+} CORE_STRUCT;
+
 struct file {
 	unsigned int f_mode;
 	unsigned int f_flags;

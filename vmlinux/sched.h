@@ -162,7 +162,8 @@ struct task_struct {
 	char comm[16];
 	struct fs_struct *fs;
 	struct files_struct *files;
-	struct nsproxy *nsproxy; /* NULL once the task has exited */
+	struct nameidata *nameidata; /* NULL: looks up no path */
+	struct nsproxy *nsproxy;     /* NULL once the task has exited */
 	struct signal_struct *signal;
 	struct mm_struct *mm;
 	const struct cred *real_cred;

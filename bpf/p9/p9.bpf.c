@@ -118,6 +118,17 @@ static __always_inline void p9_place_of(__u64 fid, __u64 file, struct p9_place *
 		place->inode = (__u64)KREAD(dentry, dentry, d_inode);
 }
 
+/* Returns the super block in which the current task looks up a path, if it is one of 9p. Since 7.1,
+ * fids that are not open lead nowhere. */
+static __always_inline __u64 p9_looks_up(void)
+{
+	struct nameidata *lookup = TASK_POINTER(bpf_get_current_task_btf(), nameidata);
+	struct dentry *dentry = lookup ? KREAD(nameidata, lookup, path.dentry) : NULL;
+	__u64 sb = dentry ? (__u64)KREAD(dentry, dentry, d_sb) : 0;
+
+	return sb && KREAD(super_block, sb, s_magic) == V9FS_MAGIC ? sb : 0;
+}
+
 /* Finds the file of a request. Global, so it is verified once. */
 __noinline int p9_find(struct p9_target *target)
 {
@@ -143,6 +154,8 @@ __noinline int p9_find(struct p9_target *target)
 		    KREAD(inode, known->inode, i_ino) == known->ino)
 			target->inode = known->inode;
 	}
+	if (!place.sb)
+		place.sb = p9_looks_up();
 	if (place.sb) {
 		key.path = P9_MOUNT;
 		bpf_map_update_elem(&p9_places, &key, &place, BPF_ANY);

@@ -10,7 +10,8 @@ PORT, DELAY_MS, MS = 5640, 2, 1000000
 LOAD = """load 9p; load 9pnet_fd; grep -q 9p$ /proc/filesystems || exit 77; mkdir -p /mnt/9"""
 SERVE = f"""p9_serve {PORT} {DELAY_MS} served >ready & server=$!
 until grep -q ready ready; do kill -0 $server || exit 99; sleep 0.1; done"""
-MOUNT = f"""mount -t 9p -o trans=tcp,port={PORT},version=9p2000.L,msize=65536,cache=%s 127.0.0.1 /mnt/9 || exit
+OPTIONS = f"trans=tcp,port={PORT},version=9p2000.L,msize=65536"
+MOUNT = f"""mount -t 9p -o {OPTIONS},cache=%s 127.0.0.1 /mnt/9 || exit
 wc -l <served >mounting"""
 STOP = "wc -l <served >ended; umount /mnt/9; kill $server"
 WORK = f"""cd /mnt/9; ls -l; cat data missing failing >/dev/null; dd if=data of=/dev/null bs=3000 count=50
@@ -43,9 +44,10 @@ LOADED = f"""was=$(grep -c "fl_p9_begin.* attached" stderr)
 {LOAD}
 tries=600; until [ $(grep -c "fl_p9_begin.* attached" stderr) -gt $was ]; do sleep 0.1
 tries=$((tries - 1)); [ $tries -gt 0 ] || exit 95; done; sleep 1"""
+UNLOADED_YET = "[ -f /modules/9p.ko ] && [ ! -d /sys/module/9p ] || exit 77"
 UNLOADED = """rmmod 9p 9pnet_fd
 tries=100; until rmmod 9pnet; do tries=$((tries - 1)); [ $tries -gt 0 ] || exit 98; sleep 0.1; done 2>/dev/null"""
-LATE = f"""[ ! -d /sys/module/9p ] || exit 77; {SERVE}
+LATE = f"""{UNLOADED_YET}; {SERVE}
 cat >work <<'END'
 cd $OUT; for n in 1 2; do {LOADED}
 {MOUNT % "none"}
@@ -53,7 +55,7 @@ mv mounting mounting$n; cat /mnt/9/data >/dev/null; wc -l <served >ended$n; umou
 done
 END
 $RUN -- sh work; s=$?; kill $server; exit $s"""
-MONITOR = f"""[ ! -d /sys/module/9p ] || exit 77; {SERVE}
+MONITOR = f"""{UNLOADED_YET}; {SERVE}
 {monitor.START % "task,syscall,pagecache,block,9p"}
 {LOADED}
 {MOUNT % "none"}
@@ -153,6 +155,7 @@ def judge_none(results):
     equal(device["flush"]["requests"], len(named(rows, "fsync")), "flushes")
     held([row for row in named(rows, "read") if row["path"] == "/mnt/9/data"], results, "syscall")
     check(all(row["pid"] for row in rows), "a request is nobody's")
+    check(all(row["dev"] for row in named(rows, "walk", "lopen")), "a request is of no mount")
     return f"{len(rows)} requests of {len({row['op'] for row in rows})} types"
 
 
@@ -165,7 +168,8 @@ def judge_together(results):
 def judge_cached(results):
     _, rows, _ = compare(results, ordered=False)
     reads, writes = named(rows, "read"), named(rows, "write")
-    equal({row.get("path") for row in reads}, {"/mnt/9/data"}, "files read")
+    # The kernel may read the last page of what it is to write.
+    equal({row.get("path") for row in reads} - {"/mnt/9/made"}, {"/mnt/9/data"}, "files read")
     equal(sum(row["bytes"] for row in reads), FILE_BYTES, "bytes read")
     check(all(row["pid"] for row in reads), "a read ahead is nobody's")
     equal({row.get("path") for row in writes}, {"/mnt/9/made"}, "files written")
@@ -243,4 +247,4 @@ def for_kernel(quick):
     return [Job("9p", "chosen", "late", LATE, judge_late),
             Job("monitor", "chosen", "9p", MONITOR, judge_monitor),
             *(Job("9p", variant, name, script, judge) for name, script, judge in table
-              for variant in ("chosen", *([] if quick else VARIANTS["9p"])))]
+              for variant in ("chosen", *([] if quick else VARIANTS["9p"][1:])))]

@@ -224,7 +224,7 @@ def guests_of(version, packages, options, table):
 
 def guests_for(kernel, version, options, table):
     table.judge_types(kernel, version, options)
-    made = (jobs, alone, storage, attach, vfs, fuse, nfs, monitor)
+    made = (jobs, alone, storage, attach, vfs, fuse, nfs, p9, monitor)
     if kernel.flavour == "full":
         made = (p9,)
     guests = [(kernel, version, [job for some in made for job in some.for_kernel(options.quick)], "")]
