@@ -195,8 +195,6 @@ static __always_inline int p9_begin(const struct p9_client *clnt, __u8 type, __u
 		p9_find(&target);
 		mark.node = target.key.path;
 	}
-	if (moves || type == P9_TREADDIR)
-		mark.asked_bytes = request.count;
 	if (moves)
 		mark.offset = request.offset;
 	inode.at = target.inode;
@@ -236,6 +234,7 @@ static __always_inline int p9_end(__u64 client, __u64 req, struct remote_end *en
 	struct device_source source = {};
 	struct remote_mark mark = {};
 	struct p9_key key = { client, P9_MOUNT };
+	struct p9_request request = {};
 	struct address at = { req };
 	struct p9_place *mount;
 
@@ -243,6 +242,10 @@ static __always_inline int p9_end(__u64 client, __u64 req, struct remote_end *en
 	end->rtt_ns = -1;
 	if (!remote_mark_take(&at, &mark) || end->now_ns < mark.start_ns)
 		return 0;
+	/* Not before it is sent: the transport may lower the count. */
+	bpf_probe_read_kernel(&request, sizeof(request), KREAD_MODULE(p9_req_t, req, tc.sdata));
+	if (mark.offset >= 0 || p9_op_is(mark.op, P9_TREADDIR))
+		mark.asked_bytes = request.count;
 	end->sent_bytes = KREAD_MODULE(p9_req_t, req, tc.size);
 	if (p9_op_is(mark.op, P9_TWRITE)) /* its data need not be in the message itself */
 		end->sent_bytes = sizeof(struct p9_request) + mark.asked_bytes;

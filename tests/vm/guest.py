@@ -12,10 +12,12 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Modules that a job can request (load NAME [OPTION...]): those that it names are in the guest.
 LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "scsi_debug",
-            "nfsd", "nfsv3", "nfsv4", "nvme", "btrfs", "fuse", "9p", "9pnet_fd")
+            "nfsd", "nfsv3", "nfsv4", "nvme", "btrfs", "fuse", "9p", "9pnet_fd", "9pnet_virtio")
 # The virtio disks in order, vda first: the jobs' files, one for raw writes, and the guest's output;
 # plus one NVMe disk.
 DISKS, XFS_MIB = {"scratch": 512, "bare": 256, "kept": 256}, 300
+# The 9p server of QEMU itself, which logs what it does.
+SHARED, SHARED_LOG, SHARED_BYTES = "share", "9p.log", 1 << 20
 MEMORY_MIB, CPUS = 1536, 2
 KEPT_BLOCK = 65536  # guest.sh
 
@@ -222,6 +224,12 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
         command += ["-device", f"virtio-blk-pci,drive={name[0]}"]
     command += ["-drive", f"file={work}/xfs,format=raw,if=none,id=x,cache=unsafe"]
     command += ["-device", "nvme,serial=1,drive=x"]
+    if "load 9pnet_virtio" in plan:
+        os.mkdir(f"{work}/{SHARED}")
+        with open(f"{work}/{SHARED}/data", "wb") as file:
+            file.write(os.urandom(SHARED_BYTES))
+        command += ["-trace", "v9fs_*", "-D", f"{work}/{SHARED_LOG}", "-virtfs",
+                    f"local,path={work}/{SHARED},mount_tag={SHARED},security_model=none"]
     reason = None
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

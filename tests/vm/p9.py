@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Guest jobs for requests of 9p clients, compared with those that a server of these tests answered."""
+import re
 from collections import Counter
 
 import monitor
+from guest import SHARED, SHARED_BYTES, SHARED_LOG
 from job import VARIANTS, Absent, Job, check, equal, told_losses
 
 FILE_BYTES, WRITTEN = 1 << 20, 300000
@@ -39,6 +41,11 @@ DIES = job("none", "cat /mnt/9/data /mnt/9/die >/dev/null")
 # A reader is killed that waits for the server.
 HELD = job("none", "cat /mnt/9/held & sleep 1; kill -9 $! ; wait").replace("$!", "\\$!").replace(
     "server=\\$!", "server=$!")
+# From QEMU, to and from the program's own memory.
+VIRTIO = f"""load 9p; load 9pnet_virtio; grep -q 9p$ /proc/filesystems || exit 77; mkdir -p /mnt/9
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144,cache=none {SHARED} /mnt/9 || exit
+$RUN -- sh -c "cat /mnt/9/data >/dev/null; dd if=/mnt/9/data of=/mnt/9/made bs=100000"; s=$?
+umount /mnt/9; exit $s"""
 # The modules are loaded while the recording runs, and unloaded, twice.
 LOADED = f"""was=$(grep -c "fl_p9_begin.* attached" stderr)
 {LOAD}
@@ -154,8 +161,8 @@ def judge_none(results):
     equal({row["error"] for row in rows}, {0, 2, 5, 95}, "errors")
     equal(device["flush"]["requests"], len(named(rows, "fsync")), "flushes")
     held([row for row in named(rows, "read") if row["path"] == "/mnt/9/data"], results, "syscall")
-    check(all(row["pid"] for row in rows), "a request is nobody's")
-    check(all(row["dev"] for row in named(rows, "walk", "lopen")), "a request is of no mount")
+    check(all(row["pid"] for row in rows), "a request has no owner")
+    check(all(row["dev"] for row in named(rows, "walk", "lopen")), "a request has no mount")
     return f"{len(rows)} requests of {len({row['op'] for row in rows})} types"
 
 
@@ -171,7 +178,7 @@ def judge_cached(results):
     # The kernel may read the last page of what it is to write.
     equal({row.get("path") for row in reads} - {"/mnt/9/made"}, {"/mnt/9/data"}, "files read")
     equal(sum(row["bytes"] for row in reads), FILE_BYTES, "bytes read")
-    check(all(row["pid"] for row in reads), "a read ahead is nobody's")
+    check(all(row["pid"] for row in reads), "a read ahead has no owner")
     equal({row.get("path") for row in writes}, {"/mnt/9/made"}, "files written")
     equal(sum(row["bytes"] for row in writes), WRITTEN, "bytes written")
     check(not any(row["pid"] for row in writes), "a write back has an owner")
@@ -217,6 +224,24 @@ def judge_held(results):
     return f"a read was given up after {lost['dur_ns'] / MS:.0f} ms"
 
 
+def judge_virtio(results):
+    _, rows = recorded(results)
+    with open(f"{results.outcome.top}/{SHARED_LOG}") as file:
+        log = file.read()
+    for kind, count in (("read", "max_count"), ("write", "count")):
+        mine = [(row["offset"], row["asked"], row["bytes"], row["received"])
+                for row in named(rows, kind)]
+        asked = re.findall(rf"v9fs_{kind} .* off (\d+) {count} (\d+)", log)
+        moved = re.findall(rf"v9fs_{kind}_return .* (?:count|total) (\d+) err (\d+)", log)
+        equal(sorted(mine), sorted(tuple(map(int, one + other)) for one, other in zip(asked, moved)),
+              f"{kind}s")
+    equal([sum(row["bytes"] for row in named(rows, kind)) for kind in ("read", "write")],
+          [2 * SHARED_BYTES, SHARED_BYTES], "bytes moved")
+    for row in named(rows, "write"):
+        equal(row["sent"], 23 + row["asked"], "bytes of a write")
+    return f"{len(rows)} requests as QEMU logs them"
+
+
 def judge_late(results):
     report, rows = recorded(results)
     layer = report["trace"]["layers"]["9p"]
@@ -246,5 +271,6 @@ def for_kernel(quick):
     # First those that load the modules themselves.
     return [Job("9p", "chosen", "late", LATE, judge_late),
             Job("monitor", "chosen", "9p", MONITOR, judge_monitor),
+            Job("9p", "chosen", "virtio", VIRTIO, judge_virtio),
             *(Job("9p", variant, name, script, judge) for name, script, judge in table
               for variant in ("chosen", *([] if quick else VARIANTS["9p"][1:])))]
