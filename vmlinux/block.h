@@ -133,6 +133,35 @@ struct blkdev_dio___bits {
 	bool is_sync : 1;
 } CORE_STRUCT;
 
+/* --- who waits for a bio, or has submitted it --- */
+
+struct swait_queue_head {
+	struct list_head task_list;
+} CORE_STRUCT;
+
+struct completion {
+	struct swait_queue_head wait;
+} CORE_STRUCT;
+
+struct swait_queue {
+	struct task_struct *task;
+	struct list_head task_list;
+} CORE_STRUCT;
+
+/* A libaio operation, and its context. */
+struct io_event {
+	__u64 obj; /* address of the iocb in the program's memory */
+} CORE_STRUCT;
+
+struct kioctx {
+	struct file *aio_ring_file; /* completions, mapped by the program */
+} CORE_STRUCT;
+
+struct aio_kiocb {
+	struct kioctx *ki_ctx;
+	struct io_event ki_res;
+} CORE_STRUCT;
+
 struct btrfs_bio {
 	struct btrfs_inode *inode;
 	__u64 file_offset;

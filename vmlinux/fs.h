@@ -70,8 +70,17 @@ struct inode {
 	void *i_private;
 } CORE_STRUCT;
 
+struct rb_node {
+	struct rb_node *rb_right, *rb_left;
+} CORE_STRUCT;
+
+struct rb_root_cached {
+	struct rb_node *rb_leftmost;
+} CORE_STRUCT;
+
 struct address_space {
 	struct inode *host;
+	struct rb_root_cached i_mmap;
 } CORE_STRUCT;
 
 struct qstr {

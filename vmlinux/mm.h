@@ -30,10 +30,6 @@ struct mm_struct {
 } CORE_STRUCT;
 
 /* Before, mappings are in a red-black tree. */
-struct rb_node {
-	struct rb_node *rb_right, *rb_left;
-} CORE_STRUCT;
-
 struct rb_root {
 	struct rb_node *rb_node;
 } CORE_STRUCT;
@@ -56,6 +52,9 @@ struct vm_area_struct {
 	unsigned long vm_flags;
 	unsigned long vm_pgoff;
 	struct file *vm_file;
+	struct {
+		struct rb_node rb; /* in the tree of all mappings of the file */
+	} shared;
 } CORE_STRUCT;
 
 struct vm_area_struct___rb {

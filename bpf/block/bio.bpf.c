@@ -14,7 +14,7 @@
 #include "records/block_functions.h"
 
 __u64 direct_end_io, direct_simple_end_io, btrfs_end_io, btrfs_mirrored_end_io;
-__u64 device_end_io, device_async_end_io;
+__u64 device_end_io, device_async_end_io, device_simple_end_io, wait_end_io, await_end_io;
 bool direct_size_lags;
 volatile __u64 bio_marks_count;
 
@@ -53,47 +53,116 @@ __noinline int device_count_bio(struct address *disk, __u32 opf, __u32 bytes)
 
 /* --- bios that a limit of a cgroup held back: a kernel thread queues them --- */
 
-/*
- * Sets the owner of a direct I/O bio that a kernel thread queues because a cgroup v1 limit held it
- * back: the followed task that waits for it. The task's address is only compared; nothing is
- * trusted unless a slot confirms it. Returns whether there is such a task.
- */
+/* Who a bio is for. The task's address is only compared: it may have ended. */
+struct bio_user {
+	__u64 waiter; /* task; 0: unknown */
+	__u64 iocb;   /* direct I/O; 0: none */
+	bool in_call; /* the waiter is in the call */
+};
+
+/* Returns the first task that waits for a completion. */
+static __always_inline __u64 completion_waiter(__u64 completion)
+{
+	__u64 first = (__u64)KREAD(completion, completion, wait.task_list.next);
+
+	return (__u64)KREAD(swait_queue,
+			    first - bpf_core_field_offset(struct swait_queue, task_list), task);
+}
+
+static __always_inline void bio_find_user(struct bio_user *user, struct address *bio)
+{
+	__u64 end_io = (__u64)KREAD(bio, bio->at, bi_end_io);
+	__u64 private = (__u64)KREAD(bio, bio->at, bi_private);
+	struct device_dio dio;
+
+	if (!end_io)
+		return;
+	if (end_io == direct_end_io && bpf_core_type_exists(struct iomap_dio)) {
+		user->iocb = NUMBER_OF(iomap_dio, private, iocb);
+		if (bpf_core_field_exists(struct iomap_dio, submit.waiter))
+			user->waiter = NUMBER_OF(iomap_dio, private, submit.waiter);
+		return;
+	}
+	user->in_call = true;
+	if (end_io == device_end_io || end_io == device_async_end_io) {
+		dio = device_dio(bio->at, end_io == device_async_end_io);
+		if (dio.sync)
+			user->waiter = dio.iocb;
+		else
+			user->iocb = dio.iocb;
+	} else if (end_io == wait_end_io || end_io == await_end_io) {
+		user->waiter = completion_waiter(private);
+	} else if (end_io == device_simple_end_io) {
+		user->waiter = private;
+	}
+}
+
+/* Sets the owner of a bio that a kernel thread queues because a cgroup v1 limit held it back: the
+ * followed task that waits for it, or that submitted its direct I/O. Nothing is trusted unless a
+ * slot confirms it. Returns whether there is such a task. */
 __noinline int bio_mark_by_waiter(struct bio_mark *mark, struct address *bio)
 {
+	struct bio_user user = {};
+	const struct op_account *call;
 	struct task_slot *slot;
-	__u64 waiter;
 	__u32 tid;
 
-	if (!mark || !bio || !direct_end_io ||
-	    (__u64)KREAD(bio, bio->at, bi_end_io) != direct_end_io ||
-	    !bpf_core_field_exists(struct iomap_dio, submit.waiter))
+	if (!mark || !bio || (attach_to && recording_ended))
 		return 0;
-	waiter = NUMBER_OF(iomap_dio, KREAD(bio, bio->at, bi_private), submit.waiter);
-	if (!waiter || (attach_to && recording_ended))
+	bio_find_user(&user, bio);
+	if (!user.waiter)
 		return 0;
-	tid = KREAD(task_struct, waiter, pid);
+	tid = KREAD(task_struct, user.waiter, pid);
 	slot = task_slot(tid);
-	if (!slot || slot->owner != waiter || slot->tid != tid || slot->state.mode != TASK_FOLLOWED)
+	if (!slot || slot->owner != user.waiter || slot->tid != tid ||
+	    slot->state.mode != TASK_FOLLOWED)
 		return 0;
 	mark->pid = slot->state.pid;
 	mark->tid = tid;
+	call = &slot->state.call.account;
+	if (user.in_call && call->op && call->flags & TRACE_OP_DIRECT) {
+		mark->file = call->file;
+		mark->offset = -1;
+		mark->flags |= TRACE_BLOCK_DIRECT;
+	}
 	return 1;
 }
 
-/* The same for direct I/O that no task waits for: the owner is the submitter of the io_uring
- * request in flight. */
+/* The key of the libaio operation with that control block. The kernel does not keep whose context
+ * it is, but the context's ring is a mapping of the process that made it. After fork() it is one of
+ * the child, too; but the first one in the tree is the original. */
+static __always_inline void async_key_of_aio(struct async_key *key, __u64 iocb)
+{
+	__u64 ring = (__u64)KREAD(kioctx, KREAD(aio_kiocb, iocb, ki_ctx), aio_ring_file);
+	__u64 first = (__u64)KREAD(address_space, KREAD(file, ring, f_mapping), i_mmap.rb_leftmost);
+
+	key->address = KREAD(aio_kiocb, iocb, ki_res.obj);
+	key->mm = (__u64)KREAD(vm_area_struct,
+			       first - bpf_core_field_offset(struct vm_area_struct, shared.rb),
+			       vm_mm);
+}
+
+/* The same for direct I/O that no task waits for: the owner is the submitter of the operation in
+ * flight. */
 __noinline int bio_mark_by_submitter(struct bio_mark *mark, struct address *bio)
 {
+	struct async_operation *operation = NULL;
+	struct bio_user user = {};
 	struct async_key key = {};
-	struct async_operation *operation;
 
-	if (!mark || !bio || !async_recorded || !direct_end_io ||
-	    (__u64)KREAD(bio, bio->at, bi_end_io) != direct_end_io ||
-	    !bpf_core_type_exists(struct io_rw))
+	if (!mark || !bio || !async_recorded)
 		return 0;
-	key.address = NUMBER_OF(iomap_dio, KREAD(bio, bio->at, bi_private), iocb) -
-		      bpf_core_field_offset(struct io_rw, kiocb);
-	operation = async_find(&key);
+	bio_find_user(&user, bio);
+	if (!user.iocb)
+		return 0;
+	if (bpf_core_type_exists(struct io_rw)) {
+		key.address = user.iocb - bpf_core_field_offset(struct io_rw, kiocb);
+		operation = async_find(&key);
+	}
+	if (!operation && bpf_core_type_exists(struct aio_kiocb)) {
+		async_key_of_aio(&key, user.iocb);
+		operation = async_find(&key);
+	}
 	if (!operation || !operation->owner.pid)
 		return 0;
 	mark->pid = operation->owner.pid;

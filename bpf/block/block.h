@@ -14,7 +14,8 @@
 /* Addresses of the kernel's bio completion functions, which identify what a bio belongs to. 0: the
  * kernel lacks the function, or does not reveal its address. */
 extern __u64 direct_end_io, direct_simple_end_io, btrfs_end_io, btrfs_mirrored_end_io;
-extern __u64 device_end_io, device_async_end_io;
+extern __u64 device_end_io, device_async_end_io, device_simple_end_io;
+extern __u64 wait_end_io, await_end_io; /* a task waits for the bio */
 /* Since 7.0 a direct call counts a bio as submitted only after it has been queued. The count is
  * then 0 at the first bio of each call, and otherwise never. */
 extern bool direct_size_lags;
@@ -232,28 +233,46 @@ __noinline int bio_mark_by_simple(struct bio_mark *mark, struct address *bio,
 	return 0;
 }
 
+/* The control block of direct I/O on a block device. */
+struct device_dio {
+	__u64 iocb; /* of a synchronous call: the waiting task */
+	bool sync;
+};
+
+/* `first`: the bio is part of the control block. */
+static __always_inline struct device_dio device_dio(__u64 bio, bool first)
+{
+	struct device_dio dio = {};
+	__u64 block;
+
+	if (!bpf_core_type_exists(struct blkdev_dio))
+		return dio;
+	if (first)
+		block = bio - bpf_core_field_offset(struct blkdev_dio, bio);
+	else
+		block = (__u64)KREAD(bio, bio, bi_private);
+	dio.iocb = NUMBER_OF(blkdev_dio, block, iocb);
+	if (bpf_core_field_exists(struct blkdev_dio, flags))
+		dio.sync = (__u32)NUMBER_OF(blkdev_dio, block, flags) & BLKDEV_DIO_IS_SYNC;
+	else
+		dio.sync =
+			BPF_CORE_READ_BITFIELD_PROBED((struct blkdev_dio___bits *)block, is_sync);
+	return dio;
+}
+
 /* The same for a block device, where the sector gives the offset. `first`: the bio is part of its
  * call's control block. Returns whether it found the file: synchronous calls have no iocb here, and
  * the caller uses the call's own file. */
 __noinline int bio_mark_by_device(struct bio_mark *mark, struct address *bio, bool first,
 				  struct task_state *state)
 {
-	__u64 block, start;
-	bool sync;
-	void *iocb;
+	struct device_dio dio;
+	__u64 start;
 
-	if (!mark || !bio || !bpf_core_type_exists(struct blkdev_dio))
+	if (!mark || !bio)
 		return 0;
-	if (first)
-		block = bio->at - bpf_core_field_offset(struct blkdev_dio, bio);
-	else
-		block = (__u64)KREAD(bio, bio->at, bi_private);
-	iocb = (void *)NUMBER_OF(blkdev_dio, block, iocb);
-	if (bpf_core_field_exists(struct blkdev_dio, flags))
-		sync = (__u32)NUMBER_OF(blkdev_dio, block, flags) & BLKDEV_DIO_IS_SYNC;
-	else
-		sync = BPF_CORE_READ_BITFIELD_PROBED((struct blkdev_dio___bits *)block, is_sync);
-	if (sync || !bio_mark_by_iocb(mark, iocb, state))
+	dio = device_dio(bio->at, first);
+	if (dio.sync || !bio_mark_by_iocb(mark, (void *)dio.iocb, state))
 		return 0;
 	start = KREAD(block_device, KREAD(bio, bio->at, bi_bdev), bd_start_sect);
 	mark->offset = (KREAD(bio, bio->at, bi_iter.bi_sector) - start) * TRACE_SECTOR_BYTES;

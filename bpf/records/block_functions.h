@@ -12,6 +12,9 @@
 	ROW(direct_simple_end_io, "iomap_dio_simple_end_io")                                       \
 	ROW(device_end_io, "blkdev_bio_end_io")                                                    \
 	ROW(device_async_end_io, "blkdev_bio_end_io_async")                                        \
+	ROW(device_simple_end_io, "blkdev_bio_end_io_simple")                                      \
+	ROW(wait_end_io, "submit_bio_wait_endio")                                                  \
+	ROW(await_end_io, "bio_wait_end_io")                                                       \
 	ROW(btrfs_end_io, "btrfs_simple_end_io")                                                   \
 	ROW(btrfs_mirrored_end_io, "btrfs_orig_write_end_io")
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Findings about block devices, triggered by real programs on dedicated loop devices, but not by
 their sound siblings."""
+import itertools
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -30,6 +32,34 @@ for number in range(processes):
         os._exit(0)
 os.close(go)
 for number in range(processes): os.wait()
+"""
+
+
+# Submits eight direct reads by libaio, after three forks.
+AIO_READER = """
+import ctypes, mmap, os, struct, sys
+setup, submit, get = (206, 209, 208) if os.uname().machine == "x86_64" else (0, 2, 4)
+call, count, size = ctypes.CDLL(None).syscall, 8, 512 << 10
+file = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+memory = mmap.mmap(-1, size)
+address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+context = ctypes.c_ulong()
+if call(setup, count, ctypes.byref(context)): sys.exit(1)
+wait, go = os.pipe()
+for child in range(3):
+    if not os.fork():
+        os.close(go)
+        os.read(wait, 1)
+        os._exit(0)
+blocks = [ctypes.create_string_buffer(struct.pack("<QIIHhIQQq24x", 0, 0, 0, 0, 0, file, address,
+                                                  size, i * size)) for i in range(count)]
+pointers = (ctypes.c_void_p * count)(*map(ctypes.addressof, blocks))
+done = call(submit, context, ctypes.c_long(count), pointers)
+events = (ctypes.c_ulong * 4 * count)()
+got = call(get, context, ctypes.c_long(done), ctypes.c_long(count), events, None)
+os.close(go)
+for child in range(3): os.wait()
+sys.exit(got != count or any(event[2] != size for event in events))
 """
 
 
@@ -138,22 +168,40 @@ class DeviceFindings(unittest.TestCase):
                   "m = mmap.mmap(f, 0, prot=mmap.PROT_READ); m[::4096]")
         self.check_held_back([harness.PYTHON, "-S", "-c", script, file], file, group, "read")
 
-    def test_held_back_uring(self):
-        """Direct io_uring reads belong to the submitting process."""
-        if not (shutil.which("fio") and harness.has_uring()):
-            self.skipTest("no fio, or no io_uring")
-        file = harness.random_file(f"{machine().new_dir('ext4')}/file", 4 * MIB)
+    def check_held_back_direct(self, file, command):
+        """Direct reads of 4 MiB, of which the limit holds back most: every bio belongs to the
+        process that submits them, and carries that file's bytes."""
         group = throttle(self, file, 4 * MIB, "bps")
         harness.cool(file)
-        job = ["fio", "--name=held", f"--filename={file}", "--rw=read", "--bs=64k", "--direct=1",
-               "--ioengine=io_uring", "--iodepth=8", "--size=4m", "--thread", "--minimal"]
-        recording = Recording(harness.in_cgroup(group, *job), stdout=subprocess.DEVNULL)
+        recording = Recording(harness.in_cgroup(group, *command), stdout=subprocess.DEVNULL)
+        with open(f"{group}/blkio.throttle.io_service_bytes") as counts:
+            served = int(re.search(r" Read (\d+)", counts.read())[1])
         ids = recording.trace.file_ids(file)
         rows = [row for row in recording.trace.dicts("bio") if row["file"] in ids]
-        readers = {row["pid"] for row in recording.trace.dicts("async") if row["file"] in ids}
-        self.assertGreaterEqual(sum(row["bytes"] for row in rows), 4 * MIB)
+        self.assertEqual(sum(row["bytes"] for row in rows), served)
+        self.assertEqual(served, 4 * MIB)
         self.assertTrue(any(row["flags"] & HELD_BACK for row in rows))
+        calls = [row for table in ("syscall", "async") for row in recording.trace.dicts(table)]
+        readers = {row["pid"] for row in calls if row["file"] in ids and row.get("asked", 0) > 0}
         self.assertEqual({row["pid"] for row in rows}, readers)
+
+    def test_held_back_engines(self):
+        """Direct reads of a file and of a device by each engine of fio."""
+        if not shutil.which("fio"):
+            self.skipTest("no fio")
+        file = harness.random_file(f"{machine().new_dir('ext4')}/file", 4 * MIB)
+        engines = ["psync", "libaio", *["io_uring"] * harness.has_uring()]
+        for engine, path in itertools.product(engines, (file, self.device)):
+            job = ["fio", "--name=held", f"--filename={path}", "--rw=read", "--bs=64k",
+                   "--direct=1", f"--ioengine={engine}", "--iodepth=8", "--size=4m", "--thread",
+                   "--minimal"]
+            with self.subTest(engine=engine, path=path):
+                self.check_held_back_direct(path, job)
+
+    def test_held_back_forked(self):
+        """Children have copies of the mapping that tells whose context of libaio it is."""
+        script = [harness.PYTHON, "-S", "-c", AIO_READER, self.device]
+        self.check_held_back_direct(self.device, script)
 
     def test_held_back(self):
         """A cold file read under a limit below the device's speed, and one without a limit."""
