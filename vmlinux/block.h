@@ -165,6 +165,7 @@ struct aio_kiocb {
 struct btrfs_bio {
 	struct btrfs_inode *inode;
 	__u64 file_offset;
+	void *private; /* direct I/O: the iomap_dio */
 	struct bio bio;
 } CORE_STRUCT;
 

@@ -58,6 +58,7 @@ struct bio_user {
 	__u64 waiter; /* task; 0: unknown */
 	__u64 iocb;   /* direct I/O; 0: none */
 	bool in_call; /* the waiter is in the call */
+	bool direct;  /* I/O, although its iocb does not show it */
 };
 
 /* Returns the first task that waits for a completion. */
@@ -81,6 +82,17 @@ static __always_inline void bio_find_user(struct bio_user *user, struct address 
 		user->iocb = NUMBER_OF(iomap_dio, private, iocb);
 		if (bpf_core_field_exists(struct iomap_dio, submit.waiter))
 			user->waiter = NUMBER_OF(iomap_dio, private, submit.waiter);
+		return;
+	}
+	if (end_io == btrfs_end_io || end_io == btrfs_mirrored_end_io) {
+		if (bpf_core_field_exists(struct btrfs_bio, private) &&
+		    bpf_core_field_exists(struct iomap_dio, submit.waiter)) {
+			private = NUMBER_OF(btrfs_bio,
+					    bio->at - bpf_core_field_offset(struct btrfs_bio, bio),
+					    private);
+			user->waiter = NUMBER_OF(iomap_dio, private, submit.waiter);
+			user->direct = true;
+		}
 		return;
 	}
 	user->in_call = true;
@@ -119,6 +131,7 @@ __noinline int bio_mark_by_waiter(struct bio_mark *mark, struct address *bio)
 		return 0;
 	mark->pid = slot->state.pid;
 	mark->tid = tid;
+	mark->flags |= user.direct ? TRACE_BLOCK_DIRECT : 0;
 	call = &slot->state.call.account;
 	if (user.in_call && call->op && call->flags & TRACE_OP_DIRECT) {
 		mark->file = call->file;
