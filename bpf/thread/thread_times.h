@@ -107,6 +107,25 @@ static __always_inline void thread_add(struct thread_account *thread, const stru
 	thread->since_ns += lap->elapsed_ns;
 }
 
+#define WAKE_RACE_NS 20000 /* a task is woken on its way to leaving the CPU */
+
+/* For how long a task that has got a CPU had waited for it. `count`: by the kernel. */
+static __always_inline __u64 thread_runnable_lap(const struct thread_account *thread,
+						 struct task_struct *task, __u64 count)
+{
+	if (bpf_core_field_exists(task->sched_info.run_delay))
+		return count - thread->runnable_ns;
+	if (thread->in_ns <= thread->since_ns)
+		return 0;
+	if (thread->woken_ns > thread->since_ns)
+		return thread->in_ns - at_most(thread->woken_ns, thread->in_ns);
+	/* If it was blocked, the end of its wait is unknown. */
+	return thread->state == THREAD_RUNNABLE ||
+			       thread->woken_ns + WAKE_RACE_NS > thread->since_ns
+		       ? thread->in_ns - thread->since_ns
+		       : 0;
+}
+
 /* The task leaves its CPU. */
 static __always_inline void thread_settle_switch(struct thread_account *thread,
 						 struct task_struct *task, __u64 now_ns)
@@ -119,13 +138,7 @@ static __always_inline void thread_settle_switch(struct thread_account *thread,
 	if (thread->in_ns > thread->since_ns)
 		lap.off_ns = at_most(thread->in_ns - thread->since_ns, lap.elapsed_ns);
 	lap.cpu_ns = cpu_ns - thread->cpu_ns;
-	lap.runnable_ns = runnable_ns - thread->runnable_ns;
-	if (!bpf_core_field_exists(task->sched_info.run_delay) && thread->in_ns > thread->since_ns)
-		lap.runnable_ns =
-			thread->in_ns -
-			(thread->state == THREAD_RUNNABLE || thread->woken_ns < thread->since_ns
-				 ? thread->since_ns
-				 : thread->woken_ns);
+	lap.runnable_ns = thread_runnable_lap(thread, task, runnable_ns);
 	if (thread->flags & THREAD_NEW) {
 		bool ran_at_once = thread->in_ns == thread->since_ns;
 
@@ -151,7 +164,8 @@ static __always_inline void thread_settle_now(struct thread_account *thread,
 	if (thread->in_ns >= thread->since_ns) {
 		lap.cpu_ns = now_ns > thread->in_ns ? now_ns - thread->in_ns : 0;
 		lap.off_ns = lap.elapsed_ns - lap.cpu_ns;
-		lap.runnable_ns = at_most(runnable_ns - thread->runnable_ns, lap.off_ns);
+		lap.runnable_ns =
+			at_most(thread_runnable_lap(thread, task, runnable_ns), lap.off_ns);
 		thread->in_ns = now_ns;
 		thread->flags |= THREAD_NEW; /* the kernel counts what it ran at the next switch */
 	} else if (thread->state == THREAD_RUNNABLE) {

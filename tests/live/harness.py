@@ -507,10 +507,11 @@ def below_root(group):
 class Attached(Traced):
     """faultline attach, from the moment it reports that it records."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, by=None):
+        """`by`: see Machine.start_ready."""
         self.path = os.path.join(machine().new_dir(), "trace.flt")
         self.process, said = machine().start_ready(
-            "attach", "-o", self.path, *arguments, stderr=subprocess.PIPE
+            "attach", "-o", self.path, *arguments, by=by, stderr=subprocess.PIPE
         )
         if said != "recording\n":
             raise AssertionError(f"not ready: {self.end()[1]}")

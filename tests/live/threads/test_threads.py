@@ -176,7 +176,9 @@ class Schedstat(Threads):
         self.assertTrue(harness.wait_until(lambda: all(
             is_blocked(pid, tid) for tid in os.listdir(f"/proc/{pid}/task"))))
 
-    def check(self, *arguments):
+    def record(self, *arguments, **options):
+        """Attaches to threads that all wait, lets them run, and ends when all wait again. Returns
+        the recording, the process, and what the kernel has counted in between."""
         job = machine().start(threads("pool"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(job.communicate)
         # Once, so that all threads exist and are in the state that they come back to.
@@ -185,7 +187,7 @@ class Schedstat(Threads):
         job.stdout.readline()
         self.settled(job.pid)
         before = self.schedstat(job.pid)
-        attached = Attached("-p", str(job.pid), *arguments)
+        attached = Attached("-p", str(job.pid), *arguments, **options)
         for _ in range(2):
             job.stdin.write(b"\n")
             job.stdin.flush()
@@ -193,15 +195,19 @@ class Schedstat(Threads):
         self.settled(job.pid)
         attached.end(signal.SIGINT)
         after = self.schedstat(job.pid)
-        sums = totals_by(attached.trace)
-        lives = self.check_rows(attached.trace)
-        self.assertEqual(sums.keys(), before.keys())
-        for tid, (cpu, delay) in before.items():
-            self.assertEqual((sums[tid]["cpu"], sums[tid]["runnable"]),
-                             (after[tid][0] - cpu, after[tid][1] - delay), tid)
+        return attached.trace, job.pid, {
+            tid: tuple(new - old for old, new in zip(before[tid], after[tid])) for tid in before}
+
+    def check(self, *arguments):
+        trace, pid, counted = self.record(*arguments)
+        sums = totals_by(trace)
+        lives = self.check_rows(trace)
+        self.assertEqual(sums.keys(), counted.keys())
+        for tid, (cpu, delay) in counted.items():
+            self.assertEqual((sums[tid]["cpu"], sums[tid]["runnable"]), (cpu, delay), tid)
             # On an idle machine a thread may never wait for a CPU.
             self.assertEqual({name for name in STATES if sums[tid][name]} - {"other", "runnable"},
-                             {"cpu", "pipe", *["sleep"] * (tid != job.pid)})
+                             {"cpu", "pipe", *["sleep"] * (tid != pid)})
         self.assertEqual(len({end for rows in lives.values() for _, end in rows[-1:]}), 1)
 
     def test_attach(self):
@@ -209,6 +215,56 @@ class Schedstat(Threads):
 
     def test_attach_profile(self):
         self.check("--mode", "profile")
+
+
+class NoSchedstat(Schedstat):
+    """A kernel that does not count run-queue delay: its types lack the field. Switches and wake-ups
+    then tell when a thread waits for a CPU."""
+
+    TOLERANCE_NS = 1_000_000  # for a hundred switches, of which each takes a while
+
+    def hidden(self):
+        """The words that start Faultline with such types of the kernel."""
+        with open("/sys/kernel/btf/vmlinux", "rb") as file:
+            types = file.read()
+        self.assertEqual(types.count(b"\0run_delay\0"), 1)
+        path = f"{machine().new_dir()}/types"
+        with open(path, "wb") as file:
+            file.write(types.replace(b"\0run_delay\0", b"\0not_known\0"))
+        mount = f'mount --bind {path} /sys/kernel/btf/vmlinux && exec "$@"'
+        return ["unshare", "-m", "sh", "-c", mount, "sh", machine().faultline]
+
+    def compare(self, *arguments):
+        """Pairs of what is recorded and counted for the threads' waits for a CPU. They wait for
+        each other, because they have only one."""
+        every = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(every)})
+        try:
+            trace, _, counted = self.record(*arguments, by=self.hidden())
+        finally:
+            os.sched_setaffinity(0, every)
+        self.check_rows(trace)
+        sums = totals_by(trace)
+        self.assertEqual({tid: sums[tid]["cpu"] for tid in counted},
+                         {tid: cpu for tid, (cpu, _) in counted.items()})
+        return [(sums[tid]["runnable"], delay) for tid, (_, delay) in counted.items()]
+
+    def check(self, *arguments):
+        """A pause of the machine between a wake-up and the kernel's count is in one of them."""
+        def alike(pairs):
+            return all(abs(ours - theirs) <= self.TOLERANCE_NS + theirs / 10
+                       for ours, theirs in pairs)
+        pairs = harness.counted_right(lambda: self.compare(*arguments), alike)
+        self.assertTrue(alike(pairs), pairs)
+        self.assertGreater(sum(theirs for _, theirs in pairs), 5 * self.TOLERANCE_NS)
+
+    def test_wakeups_absent(self):
+        """A thread that is blocked does not wait for a CPU, even if nothing tells until when."""
+        def fewer(pairs):
+            return all(ours <= theirs + self.TOLERANCE_NS for ours, theirs in pairs)
+        pairs = harness.counted_right(
+            lambda: self.compare("--force-absent", "sched_waking"), fewer)
+        self.assertTrue(fewer(pairs), pairs)
 
 
 class Lives(Threads):
