@@ -499,6 +499,21 @@ def in_cgroup(group, *command):
     return ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', group, *command]
 
 
+def little_memory(test, size):
+    """A new cgroup with this much memory, and a swap file; skips the test if there can be none."""
+    group = new_cgroup(test, "memory")
+    swap = f"{machine().new_dir()}/swap"
+    with open(swap, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        os.posix_fallocate(file.fileno(), 0, 128 << 20)
+    run("mkswap", "-q", swap)
+    if captured("swapon", swap).returncode:
+        test.skipTest("no file may be swapped to here")
+    test.addCleanup(run, "swapoff", swap)
+    with open(f"{group}/memory.limit_in_bytes", "w") as file:
+        file.write(str(size))
+    return group
+
+
 def below_root(group):
     """The path of a cgroup below the root of its hierarchy."""
     return group[group.index("/faultline-"):]

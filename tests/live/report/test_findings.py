@@ -230,15 +230,7 @@ class Findings(unittest.TestCase):
 
     def test_swapped(self):
         """A program with half of the memory that it needs, and with all of it."""
-        swap, group = f"{self.directory}/swap", harness.new_cgroup(self, "memory")
-        with open(swap, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            os.posix_fallocate(file.fileno(), 0, 128 << 20)
-        harness.run("mkswap", "-q", swap)
-        if subprocess.run(["swapon", swap], capture_output=True).returncode:
-            self.skipTest("no file may be swapped to here")
-        self.addCleanup(harness.run, "swapoff", swap)
-        with open(f"{group}/memory.limit_in_bytes", "w") as file:
-            file.write(str(48 << 20))
+        group = harness.little_memory(self, 48 << 20)
         script = ("import os, resource as r\nm = bytearray(96 << 20)\n"
                   "for at in 2 * list(range(0, len(m), 4096)): m[at] += 1\n"
                   "print(r.getrusage(r.RUSAGE_SELF).ru_majflt, flush=True)\nos._exit(0)")

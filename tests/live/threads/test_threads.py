@@ -385,6 +385,74 @@ class Memory(Threads):
                               if row["call"] == b"write"}, {b"memory"})
 
 
+class Swapped(Threads):
+    """Programs with half of the memory that they need: they wait for what was swapped out. The
+    kernel counts their faults; clocks and schedstat tell for how long they were off CPU without
+    waiting for one."""
+
+    JOB = """
+import mmap, os, resource, sys, time
+kind, size, page = sys.argv[1], 64 << 20, 4096
+memory = mmap.mmap(-1, size, mmap.MAP_SHARED if kind == "shared" else mmap.MAP_PRIVATE)
+if kind != "shared": memory.madvise(mmap.MADV_NOHUGEPAGE)
+for at in range(0, size, page): memory[at] = 1
+reader, writer = os.pipe()
+def off_cpu():
+    with open("/proc/self/schedstat") as file:
+        return time.monotonic_ns() - time.thread_time_ns() - int(file.read().split()[1])
+def faults(): return resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+before, major = off_cpu(), faults()
+for at in 2 * list(range(0, size, page)):
+    if kind == "call":
+        with memoryview(memory)[at : at + page] as view: os.write(writer, view)
+        os.read(reader, page)
+    else:
+        memory[at]
+touched, off = faults() - major, off_cpu() - before
+print(off, touched, faults(), flush=True)
+os._exit(0)
+"""
+
+    def record(self, kind, *arguments, group=None):
+        job = [harness.PYTHON, "-S", "-c", self.JOB, kind]
+        recording = Recording(harness.in_cgroup(group, *job) if group else job, *arguments,
+                              stdout=subprocess.PIPE)
+        self.check_rows(recording.trace)
+        sums, = totals_by(recording.trace, "pid").values()
+        return recording, sums, tuple(map(int, recording.done.stdout.split()))
+
+    def check(self, kind, *arguments):
+        group = harness.little_memory(self, 32 << 20)
+        recording, sums, (off, touched, major) = self.record(kind, *arguments, group=group)
+        self.assertGreater(touched, 1000)
+        self.assertLessEqual(off, sums["memory"] + sums["storage"] + sums["other"] + 1_000_000)
+        # Its program and libraries are read again, too.
+        self.assertGreaterEqual(sums["memory"], (off - sums["other"]) * 0.8)
+        totals = recording.report["totals"]
+        found = sum(totals[name]["major"] for name in (
+            "anonymous_faults", "shmem_faults", "mmap_read", "mmap_write"))
+        # A few more after its message.
+        self.assertLessEqual(abs(found - major), 0.02 * major + 20)
+
+    def test_anonymous(self):
+        self.check("anonymous")
+
+    def test_shared(self):
+        self.check("shared")
+
+    def test_in_calls(self):
+        """The kernel touches the memory, to copy it."""
+        self.check("call")
+
+    def test_profile(self):
+        self.check("anonymous", "--mode", "profile")
+
+    def test_enough(self):
+        _, sums, (_, touched, _) = self.record("anonymous")
+        self.assertEqual(touched, 0)
+        self.assertLess(sums["memory"], 10_000_000)
+
+
 class Stopped(Threads):
     """Processes that are stopped from outside, at known times."""
 
