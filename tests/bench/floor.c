@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Runs a command under empty BPF programs attached where a tracer attaches: a lower bound for any
- * tracer of system calls and faults. With `clock`, each program reads the clock once, as durations
- * require.
+ * tracer of system calls and faults, or (`switch`) of context switches and wake-ups. With `clock`,
+ * each program reads the clock once, as durations require.
  *
- * usage: floor empty|clock COMMAND [ARGUMENT...]
+ * usage: floor empty|clock|switch COMMAND [ARGUMENT...]
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -62,6 +62,14 @@ static int attach_fault_end(unsigned long config, int cpu, bool clock)
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
+static int attach_switch(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	return !btf || attach_tracepoint(btf, "sched_switch", false) < 0 ||
+	       attach_tracepoint(btf, "sched_waking", false) < 0;
+}
+
 static int attach(bool clock)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -84,10 +92,10 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: floor empty|clock COMMAND [ARGUMENT...]\n");
+		fprintf(stderr, "usage: floor empty|clock|switch COMMAND [ARGUMENT...]\n");
 		return 2;
 	}
-	if (attach(!strcmp(argv[1], "clock"))) {
+	if (!strcmp(argv[1], "switch") ? attach_switch() : attach(!strcmp(argv[1], "clock"))) {
 		perror("floor: cannot attach");
 		return 125;
 	}

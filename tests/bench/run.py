@@ -260,6 +260,15 @@ class Bench:
             yield figure(f"{SWITCHES}, {name}, added by layer thread", "ns",
                          statistics.median(traced - without for without, traced in pairs), most)
         remove(self.trace)
+        say(f"{SWITCHES}, empty programs")
+        floor = tracers.Floor(f"{self.build}/tests/bench/floor", "switch").wrap(None, argv, "")
+        try:
+            pairs = [[self.time(argv), self.time(floor)] for _ in range(self.options.pairs)]
+        except Failed as failure:
+            say(str(failure))
+            return
+        yield figure(f"{SWITCHES}, added by two empty programs", "ns",
+                     statistics.median(floored - plain for plain, floored in pairs), None)
 
     def rivals(self):
         for workload in WORKLOADS:
