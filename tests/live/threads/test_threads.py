@@ -357,6 +357,45 @@ class Storage(Threads):
         self.assertGreaterEqual(times["io_wait"], in_calls - times["cpu"] - times["other"])
 
 
+# The clock without the thread's CPU time and its waits for a CPU, read without one in between.
+REST = """
+import os, time
+def delay():
+    with open("/proc/self/schedstat") as file:
+        return int(file.read().split()[1])
+def rest():
+    while True:
+        waited, left = delay(), time.monotonic_ns() - time.thread_time_ns()
+        if waited == delay():
+            return left - waited
+"""
+
+
+class Taken(Threads):
+    """A thread that never waits: what interrupts and the hypervisor take from it while it runs is
+    what is left of the clock without its own CPU time and its waits for a CPU."""
+
+    JOB = """
+before, end = rest(), time.monotonic_ns() + 500_000_000
+while time.monotonic_ns() < end: pass
+print(rest() - before, flush=True)
+os._exit(0)
+"""
+
+    def compare(self):
+        recording = Recording([harness.PYTHON, "-S", "-c", REST + self.JOB], stdout=subprocess.PIPE)
+        self.check_rows(recording.trace)
+        sums, = totals_by(recording.trace).values()
+        return sums["other"], int(recording.done.stdout)
+
+    def test_busy(self):
+        """Before and after, too, but seldom."""
+        def alike(pair):
+            return pair[1] - 500_000 <= pair[0] <= pair[1] + 1_000_000
+        pair = harness.counted_right(self.compare, alike)
+        self.assertTrue(alike(pair), pair)
+
+
 class Memory(Threads):
     """A cgroup with little memory: who writes more than that waits until pages are written back."""
 
@@ -391,30 +430,27 @@ class Swapped(Threads):
     waiting for one."""
 
     JOB = """
-import mmap, os, resource, sys, time
+import mmap, os, resource, sys
 kind, size, page = sys.argv[1], 64 << 20, 4096
 memory = mmap.mmap(-1, size, mmap.MAP_SHARED if kind == "shared" else mmap.MAP_PRIVATE)
 if kind != "shared": memory.madvise(mmap.MADV_NOHUGEPAGE)
 for at in range(0, size, page): memory[at] = 1
 reader, writer = os.pipe()
-def off_cpu():
-    with open("/proc/self/schedstat") as file:
-        return time.monotonic_ns() - time.thread_time_ns() - int(file.read().split()[1])
 def faults(): return resource.getrusage(resource.RUSAGE_SELF).ru_majflt
-before, major = off_cpu(), faults()
+before, major = rest(), faults()
 for at in 2 * list(range(0, size, page)):
     if kind == "call":
         with memoryview(memory)[at : at + page] as view: os.write(writer, view)
         os.read(reader, page)
     else:
         memory[at]
-touched, off = faults() - major, off_cpu() - before
+touched, off = faults() - major, rest() - before
 print(off, touched, faults(), flush=True)
 os._exit(0)
 """
 
     def record(self, kind, *arguments, group=None):
-        job = [harness.PYTHON, "-S", "-c", self.JOB, kind]
+        job = [harness.PYTHON, "-S", "-c", REST + self.JOB, kind]
         recording = Recording(harness.in_cgroup(group, *job) if group else job, *arguments,
                               stdout=subprocess.PIPE)
         self.check_rows(recording.trace)
