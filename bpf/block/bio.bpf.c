@@ -84,6 +84,12 @@ static __always_inline void bio_find_user(struct bio_user *user, struct address 
 			user->waiter = NUMBER_OF(iomap_dio, private, submit.waiter);
 		return;
 	}
+	if (end_io == direct_simple_end_io && bpf_core_type_exists(struct iomap_dio_simple)) {
+		user->iocb = NUMBER_OF(
+			iomap_dio_simple,
+			bio->at - bpf_core_field_offset(struct iomap_dio_simple, bio), iocb);
+		return;
+	}
 	if (end_io == btrfs_end_io || end_io == btrfs_mirrored_end_io) {
 		if (bpf_core_field_exists(struct btrfs_bio, private) &&
 		    bpf_core_field_exists(struct iomap_dio, submit.waiter)) {
