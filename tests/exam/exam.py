@@ -72,6 +72,11 @@ JOBS = [
     Job("partial_pages", ("partial-writes",), "table.bin"),
     Job("imports", ("imports",), sums=("metadata-heavy",)),
     Job("program_each", ("worker-start",), "python3", sums=("metadata-heavy", "cold-start")),
+    Job("unsharded", ("read-by-several",), "shard"),
+    Job("unpacked_again", ("read-again",), "train.npz"),
+    Job("tiny_tasks", ("pickled-data",), "tiny_tasks.py", sums=("none",)),
+    Job("walked_again", ("metadata-heavy",), "images"),
+    Job("backward", ("random-reads",), "episodes.bin", sums=("small-reads-storage",)),
     Job("sound_compute", ()),
     Job("sound_readahead", ()),
 ]

@@ -63,7 +63,7 @@ FINDING_CASE("pickled-data", pickled_data)
 		       .weight = 20 * MS);
 }
 
-/* A pool hands out tasks, which its few messages show to be of processes; sound: it does them. */
+/* A pool hands out tasks, which a few messages show to be of processes; sound: it does them. */
 FINDING_CASE("pickled-data", pickled_tasks)
 {
 	add_states(made, 10, 10, THREAD_CPU, 99, THREAD_SLEEP);
@@ -76,7 +76,7 @@ FINDING_CASE("pickled-data", pickled_tasks)
 	made_stack(made, 12, 3, 2, 3);
 	for (uint64_t i = 0; i < 90; i++)
 		SAMPLE(made, .time = (10 + i * 10) * MS, .pid = 10, .state = "cpu",
-		       .stack = i < 6	? 1
+		       .stack = i < 2	? 1
 				: i % 2 ? 2
 					: 3,
 		       .weight = 10 * MS);

@@ -111,9 +111,10 @@ static uint64_t cost_of_runs(const struct findings *findings, const char *id)
 	return most_ns;
 }
 
-static uint64_t explained_ns(const struct finding_verdict *verdict)
+/* CPU work of the same lines is no wait. */
+static uint64_t explained_ns(const struct finding *finding)
 {
-	return finding_most(known(verdict->cost_ns), verdict->covers_ns);
+	return finding_most(finding->waited_ns, finding->verdict.covers_ns);
 }
 
 uint64_t finding_cost_of(const struct findings *findings, const char *id)
@@ -122,7 +123,7 @@ uint64_t finding_cost_of(const struct findings *findings, const char *id)
 
 	for (size_t i = 0; i < findings->count; i++)
 		if (!strcmp(findings->all[i].rule->id, id))
-			most_ns = finding_most(most_ns, explained_ns(&findings->all[i].verdict));
+			most_ns = finding_most(most_ns, explained_ns(&findings->all[i]));
 	return most_ns;
 }
 
@@ -224,6 +225,7 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 	/* Concurrent threads count several times. */
 	if (finding->summed && raised.cost_ns != TABLE_NO_UINT)
 		finding->verdict.cost_ns = finding_least(raised.cost_ns, findings->duration_ns);
+	finding->waited_ns = known(finding->verdict.cost_ns);
 	finding->cost_is = cost_is(findings, finding);
 	weigh(findings, finding);
 	return write_texts(findings, finding);

@@ -124,7 +124,8 @@ struct finding_rule {
 	 * estimated from samples: see finding_drag. NULL: it does not. */
 	bool (*drags_lines)(const void *evidence);
 	const struct finding_threshold *drags_most; /* at most, relative to the I/O; NULL: any */
-	const struct finding_threshold *of_run; /* share of the run, that work included; NULL: any */
+	/* Share of the run that the cost must reach, that work included; NULL: any. */
+	const struct finding_threshold *of_run;
 	/* Earlier rules, by id, that make this finding redundant: see finding_add. */
 	const char *reported_by[24];
 	enum io_class class;	      /* of its time; for files, patterns and bounds */
@@ -261,6 +262,14 @@ uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns);
 static inline double finding_share(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)part / whole : 0;
+}
+
+/* Returns a number that may exceed the range: times of a damaged trace do. */
+static inline uint64_t finding_limited(double number)
+{
+	if (number < 0x1p64)
+		return number;
+	return UINT64_MAX;
 }
 
 /* Returns the rounded average; 0 of none. */

@@ -201,8 +201,8 @@ static int sum_up_saved(struct findings *findings, const struct finding *finding
 		    1);
 	status = sum_up(findings, finding, 1u << rule->files.use, &opens);
 	for (size_t i = 0; i < located->count && !status; i++)
-		located->sites[i].time_ns =
-			kept * opens.sites[i].time_ns + (1 - kept) * located->sites[i].time_ns;
+		located->sites[i].time_ns = finding_limited(kept * opens.sites[i].time_ns +
+							    (1 - kept) * located->sites[i].time_ns);
 	free(opens.sites);
 	return status;
 }
@@ -273,7 +273,7 @@ int finding_drag(struct findings *findings, const struct finding *finding, uint6
 	free(cpu.sites);
 	if (parts.roots)
 		dragged_ns *= crowding(&parts) / parts.roots;
-	*time_ns = fmin(dragged_ns, findings->duration_ns);
+	*time_ns = finding_least(finding_limited(dragged_ns), findings->duration_ns);
 	return status;
 }
 

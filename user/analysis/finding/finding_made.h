@@ -15,6 +15,7 @@ struct finding {
 	const struct finding_rule *rule;
 	const void *evidence;
 	struct finding_verdict verdict;
+	uint64_t waited_ns; /* its cost without CPU work of the same lines; 0: unknown */
 	struct finding_weight weight;
 	const char *title, *says, *advice, *more;
 	const char *host;    /* NULL: several */

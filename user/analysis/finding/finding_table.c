@@ -156,10 +156,11 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 
 	if (rule->drags_lines(finding->evidence))
 		status = finding_drag(findings, finding, &dragged_ns);
-	dragged_ns *= saved_part(finding);
+	dragged_ns = finding_limited(dragged_ns * saved_part(finding));
 	if (rule->drags_most)
-		dragged_ns = finding_least(dragged_ns,
-					   threshold(*rule->drags_most) * cost_of_io(finding));
+		dragged_ns =
+			finding_least(dragged_ns, finding_limited(threshold(*rule->drags_most) *
+								  cost_of_io(finding)));
 	if (status >= 0 && dragged_ns)
 		finding_raise_cost(findings, finding, clock_add(cost_of_io(finding), dragged_ns));
 	return status;

@@ -193,8 +193,9 @@ THRESHOLD(PATH_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least
 static uint64_t on_free_cpus_ns(const struct findings *findings,
 				const struct path_evidence *evidence)
 {
-	return evidence->time_ns * (1 - fmin(evidence->busy / usable_cpus(evidence), 1)) *
-	       threads_free_cpus(findings->results);
+	return finding_limited(evidence->time_ns *
+			       (1 - fmin(evidence->busy / usable_cpus(evidence), 1)) *
+			       threads_free_cpus(findings->results));
 }
 
 /* More workers help only on free CPUs. A helper's work also costs the time in which it waits for a
@@ -453,7 +454,8 @@ static uint64_t of_others_ns(const struct findings *findings, const struct path_
 	const double computing = finding_share(threads_computing_ns(findings->results),
 					       active_ns(findings, &cpu_ns));
 
-	return computing_ns + (evidence->time_ns - computing_ns) * fmax(1 - computing, 0);
+	return finding_limited(computing_ns +
+			       (evidence->time_ns - computing_ns) * fmax(1 - computing, 0));
 }
 
 /* Returns what a wait costs in most of which others work, or 0; names them. Of a sleep it is the

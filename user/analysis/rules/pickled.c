@@ -10,6 +10,7 @@
 struct pickled {
 	uint64_t time_ns, samples;
 	double share;
+	bool moves; /* a pool of threads only handles */
 };
 
 static const struct table_column evidence_columns[] = {
@@ -17,8 +18,7 @@ static const struct table_column evidence_columns[] = {
 	       "CPU time on the critical path in pickling, sending, receiving and unpickling, of "
 	       "one "
 	       "main thread on average, with waits for a CPU"),
-	FACT(pickled, samples, "samples", COUNT,
-	     "CPU samples that say so, without those of a pool that handles tasks and results"),
+	FACT(pickled, samples, "samples", COUNT, "CPU samples that say so"),
 	FACT(pickled, share, "share", SHARE, "share of the critical path's CPU time"),
 };
 
@@ -112,8 +112,8 @@ static void add_samples(const struct results *results, const struct map *numbers
 		if (part == NOT_MOVING)
 			continue;
 		moving_ns += stacks->time_ns;
-		/* A pool of threads only handles. */
-		pickled->samples += part == MOVING ? stacks->samples : 0;
+		pickled->samples += stacks->samples;
+		pickled->moves |= part == MOVING;
 		if (number)
 			sampled[*number].moving_ns += stacks->time_ns;
 	}
@@ -163,7 +163,7 @@ static int find_pickled(struct findings *findings, const struct finding_rule *ru
 	status = arena_status(&arena);
 	arena_free(&arena);
 	pickled.time_ns = finding_least(pickled.time_ns, findings->duration_ns);
-	if (status || pickled.samples < threshold(THRESHOLD_PICKLED_SAMPLES) ||
+	if (status || !pickled.moves || pickled.samples < threshold(THRESHOLD_PICKLED_SAMPLES) ||
 	    !finding_is_of_run(findings, pickled.time_ns, THRESHOLD_PICKLED_SHARE))
 		return status;
 	return finding_add(findings, rule, &pickled, pickled.time_ns, TABLE_NO_UINT);
