@@ -121,7 +121,8 @@ static void add_samples(const struct results *results, const struct map *numbers
 }
 
 /* Two processes that send and receive wait for each other again and again, too briefly for the path
- * to follow: the pipe waits of a thread belong to what it does otherwise. */
+ * to follow, and so do the threads of a pool: the waits of a thread for pipes and locks belong to
+ * what it does otherwise. */
 static void sum_up(const struct results *results, struct arena *arena, struct pickled *pickled)
 {
 	uint64_t whole_ns, roots;
@@ -147,7 +148,8 @@ static void sum_up(const struct results *results, struct arena *arena, struct pi
 		const uint64_t *parts = shares[i].parts;
 
 		time_ns +=
-			(double)(parts[THREAD_CPU] + parts[THREAD_RUNNABLE] + parts[THREAD_PIPE]) *
+			(double)(parts[THREAD_CPU] + parts[THREAD_RUNNABLE] + parts[THREAD_PIPE] +
+				 parts[THREAD_LOCK]) *
 			finding_share(sampled[i].moving_ns, sampled[i].all_ns);
 	}
 	pickled->time_ns = time_ns / roots;
