@@ -44,11 +44,6 @@ void file_choice_name(struct file_choice *choice, uint32_t id, const char *path)
 			is_other_path(choice, path) ? FILE_CHOICE_LEFT : FILE_CHOICE_KEPT;
 }
 
-static bool is_other(const struct file_choice *choice, uint32_t id)
-{
-	return id < choice->room && choice->files[id] == FILE_CHOICE_LEFT;
-}
-
 /* A call without a file may still name a path, of a file that is missing or was not opened. */
 static bool is_other_call(const struct file_choice *choice, const struct event_syscall *call,
 			  const char *text, size_t path_bytes)
@@ -56,7 +51,7 @@ static bool is_other_call(const struct file_choice *choice, const struct event_s
 	char path[EVENT_PATH_BYTES + 1];
 
 	if (call->file || !path_bytes || path_bytes >= sizeof(path))
-		return is_other(choice, call->file);
+		return file_choice_leaves(choice, call->file);
 	memcpy(path, text, path_bytes);
 	path[path_bytes] = '\0';
 	return is_other_path(choice, path);
@@ -72,7 +67,7 @@ static bool is_other_sample(struct file_choice *choice, const struct event_sampl
 {
 	const struct file_choice_left *left = left_of(choice, sample->header.tid);
 
-	return is_other(choice, sample->file) ||
+	return file_choice_leaves(choice, sample->file) ||
 	       (sample->state == SAMPLE_IO && left->tid == sample->header.tid &&
 		left->start_ns == sample->header.time_ns);
 }
@@ -84,17 +79,17 @@ static bool is_other_record(struct file_choice *choice, const struct event_heade
 
 	switch (record->kind) {
 	case RECORD_SYSCALL:
-		return is_other(choice, ((const struct event_syscall *)record)->file);
+		return file_choice_leaves(choice, ((const struct event_syscall *)record)->file);
 	case RECORD_SYSCALL_PATH:
 		return is_other_call(choice, &path->call, path->text, path->path_bytes);
 	case RECORD_ASYNC:
 		return is_other_call(choice, &async->call, async->text, async->path_bytes);
 	case RECORD_VFS:
-		return is_other(choice, ((const struct event_vfs *)record)->file);
+		return file_choice_leaves(choice, ((const struct event_vfs *)record)->file);
 	case RECORD_PAGECACHE:
-		return is_other(choice, ((const struct event_pagecache *)record)->file);
+		return file_choice_leaves(choice, ((const struct event_pagecache *)record)->file);
 	case RECORD_THROTTLE:
-		return is_other(choice, ((const struct event_throttle *)record)->file);
+		return file_choice_leaves(choice, ((const struct event_throttle *)record)->file);
 	case RECORD_SAMPLE:
 		return is_other_sample(choice, (const void *)record);
 	default:
@@ -130,7 +125,7 @@ bool file_choice_leaves_slot(struct file_choice *choice, const struct lane_slot 
 {
 	const bool fault = slot->call.op == OP_FAULT;
 
-	if (!is_other(choice, slot->call.file))
+	if (!file_choice_leaves(choice, slot->call.file))
 		return false;
 	choice->records[fault ? RECORD_FAULT : RECORD_SYSCALL]++;
 	choice->operations++;
@@ -142,7 +137,7 @@ bool file_choice_leaves_slot(struct file_choice *choice, const struct lane_slot 
 
 bool file_choice_leaves_profile(struct file_choice *choice, const struct profile_slot *added)
 {
-	if (!is_other(choice, added->key.file))
+	if (!file_choice_leaves(choice, added->key.file))
 		return false;
 	choice->operations += added->sums.count;
 	op_sums_add_profile(&choice->sums, added);

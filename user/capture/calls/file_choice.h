@@ -55,6 +55,12 @@ static inline bool file_choice_knows(const struct file_choice *choice, uint32_t 
 	return id < choice->room && choice->files[id] != FILE_CHOICE_UNKNOWN;
 }
 
+/* Whether the file is not chosen. */
+static inline bool file_choice_leaves(const struct file_choice *choice, uint32_t id)
+{
+	return id < choice->room && choice->files[id] == FILE_CHOICE_LEFT;
+}
+
 /* Return true, and count the operations, if the record, slot or sum is left out. Operations without
  * a file, or on files whose path is not known, are kept. */
 bool file_choice_leaves_record(struct file_choice *choice, const struct event_header *record);

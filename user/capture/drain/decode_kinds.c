@@ -52,9 +52,7 @@ TAKE(take_syscall, event_syscall, SYSCALL)
 TAKE(take_vfs, event_vfs, VFS)
 TAKE(take_pagecache, event_pagecache, PAGECACHE)
 TAKE(take_throttle, event_throttle, THROTTLE)
-TAKE(take_bio, event_bio, BIO)
 TAKE(take_device, event_device, DEVICE)
-TAKE(take_remote, event_remote, REMOTE)
 TAKE(take_thread_time, event_thread_time, THREAD_TIME)
 
 static void take_wait(struct decoder *decoder, unsigned int ring, const void *record)
@@ -377,6 +375,32 @@ static size_t request_bytes(const void *record)
 									 : 0;
 }
 
+/* Requests to devices and servers are recorded for all files, but only chosen files are named. */
+static uint64_t named_file(const struct decoder *decoder, uint32_t id)
+{
+	return decoder->choice && file_choice_leaves(decoder->choice, id) ? 0 : id;
+}
+
+static void take_bio(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_bio *event = record;
+	uint64_t row[BIO_COLUMNS];
+
+	TRACE_COLUMNS(BIO, COPY)
+	row[BIO_FILE] = named_file(decoder, event->file);
+	trace_writer_append(decoder->writer, TRACE_BIO, ring, row);
+}
+
+static void take_remote(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_remote *event = record;
+	uint64_t row[REMOTE_COLUMNS];
+
+	TRACE_COLUMNS(REMOTE, COPY)
+	row[REMOTE_FILE] = named_file(decoder, event->file);
+	trace_writer_append(decoder->writer, TRACE_REMOTE, ring, row);
+}
+
 static void take_request(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_request *event = record;
@@ -385,6 +409,7 @@ static void take_request(struct decoder *decoder, unsigned int ring, const void 
 	if (request_bytes(record))
 		decoder_take(decoder, ring, event + 1, sizeof(struct event_bio));
 	TRACE_COLUMNS(REQUEST, COPY)
+	row[REQUEST_FILE] = named_file(decoder, event->file);
 	trace_writer_append(decoder->writer, TRACE_REQUEST, ring, row);
 }
 
