@@ -2,7 +2,8 @@
 /*
  * Requests of 9p clients to their servers: those of the run, and the counts of all per mount.
  *
- * A request without a reply (the server is gone, a signal) ends when it is freed.
+ * A request without a reply (the server is gone, a signal) ends with its last reference. It is missed
+ * if two references are dropped at the same moment.
  */
 #include "block/block.h"
 #include "remote/remote.h"
@@ -24,8 +25,8 @@ struct p9_place {
 	__u64 ino;
 };
 
-/* What requests have led to, for those that do not: until 6.3, the kernel writes back by fids that
- * lead to no inode. */
+/* Inodes and mounts that earlier requests led to. Until 6.3, the kernel writes back through fids
+ * that are in no inode's list. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -44,7 +45,7 @@ struct p9_target {
 #define P9_IDR_LEVELS 4 /* for 16 million fids */
 #define P9_LIST_MAX 16
 
-/* Returns what an IDR has by a number. Past its last number, it may have anything. */
+/* Looks up an entry of an IDR. A number beyond its range returns another entry: callers check it. */
 static __always_inline __u64 p9_by_number(__u64 at, __u32 number)
 {
 	for (int level = 0; level < P9_IDR_LEVELS && (at & 3) == 2; level++) {
@@ -119,7 +120,7 @@ static __always_inline void p9_place_of(__u64 fid, __u64 file, struct p9_place *
 }
 
 /* Returns the super block in which the current task looks up a path, if it is one of 9p. Since 7.1,
- * fids that are not open lead nowhere. */
+ * fids that are not open are in no list. */
 static __always_inline __u64 p9_looks_up(void)
 {
 	struct nameidata *lookup = TASK_POINTER(bpf_get_current_task_btf(), nameidata);
@@ -228,7 +229,7 @@ static __always_inline __u32 p9_status(__u64 req)
 	return KREAD_MODULE(p9_req_t, req, status);
 }
 
-/* Ends a request in the given way, and adds what is known of any. */
+/* Ends a request. Callers set how; this adds sizes, times and the mount. */
 static __always_inline int p9_end(__u64 client, __u64 req, struct remote_end *end)
 {
 	struct device_source source = {};
@@ -262,7 +263,7 @@ static __always_inline int p9_end(__u64 client, __u64 req, struct remote_end *en
 	return 0;
 }
 
-/* A thread goes on with the reply that it has, or, without one, with an error. */
+/* A thread continues with the reply or, without one, with an error. */
 static __always_inline int p9_reply(const struct p9_client *clnt, __u16 tag, int error)
 {
 	struct address client = { (__u64)clnt };

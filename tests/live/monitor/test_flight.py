@@ -106,8 +106,7 @@ class Flight(unittest.TestCase):
         self.assertFalse([row for row in report["files"] if not row["path"]])
 
     def test_while_they_write(self):
-        """Traces written while all CPUs are active have no gaps that are not counted, and no torn
-        records."""
+        """Traces written while all CPUs are active have no uncounted gaps and no torn records."""
         count = 1_000_000
         directory = machine().new_dir()
         paths = [counted_bytes(directory, f"data{number}") for number in range(3)]

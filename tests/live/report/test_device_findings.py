@@ -67,14 +67,19 @@ def reader(device, processes, count):
     return [harness.PYTHON, "-S", "-c", READER, device, str(processes), str(count)]
 
 
-def limit_reads(group, place, most, what="iops"):
-    """Limits a cgroup's reads of a device, or of a file's device, per second (what="bps":
-    bytes); 0: no limit."""
+def device_of(place):
+    """The number of a device, or of a file's device: "7:0"."""
     if os.major(os.stat(place).st_dev) == 0 and not os.stat(place).st_rdev:  # btrfs
         place = harness.run("findmnt", "-nro", "SOURCE", "-T", place).strip()
     number = os.stat(place).st_rdev or os.stat(place).st_dev
+    return f"{os.major(number)}:{os.minor(number)}"
+
+
+def limit_reads(group, place, most, what="iops"):
+    """Limits a cgroup's reads of a device, or of a file's device, per second (what="bps":
+    bytes); 0: no limit."""
     with open(f"{group}/blkio.throttle.read_{what}_device", "w") as file:
-        file.write(f"{os.major(number)}:{os.minor(number)} {most}")
+        file.write(f"{device_of(place)} {most}")
 
 
 def throttle(test, place, most, what="iops"):
@@ -177,7 +182,7 @@ class DeviceFindings(unittest.TestCase):
         harness.cool(file)
         recording = Recording(harness.in_cgroup(group, *command), stdout=subprocess.DEVNULL)
         with open(f"{group}/blkio.throttle.io_service_bytes") as counts:
-            served = int(re.search(r" Read (\d+)", counts.read())[1])
+            served = int(re.search(rf"^{device_of(file)} Read (\d+)", counts.read(), re.M)[1])
         ids = recording.trace.file_ids(file)
         rows = [row for row in recording.trace.dicts("bio") if row["file"] in ids]
         if "btrfs" not in file:  # which reads checksums, too

@@ -140,10 +140,14 @@ TEST(test_hooks)
 	begin(&made);
 	made_frame(&made, 1, 20, "/opt/faultline/python/faultline/_hooks.py", 123, "wrapper");
 	made_stack(&made, 1, 20, STACK_ITEM, 20);
-	SAMPLE(&made, .time = 100, .dur = MS, .pid = 10, .op = M_READ, .stack = 20);
+	made_frame(&made, 1, 21, "/home/u/python/hook/train.py", 7, "main"); /* not ours */
+	made_stack(&made, 1, 21, STACK_ITEM, 21);
+	SAMPLE(&made, .time = 100, .dur = 2 * MS, .pid = 10, .op = M_READ, .stack = 20);
+	SAMPLE(&made, .time = 5 * MS, .dur = MS, .pid = 10, .op = M_READ, .stack = 21);
 	report = report_of(&made, 10 * S);
 	check_text(report, "lines", 0, "file", LOADER);
 	check_text(report, "lines", 0, "library", "faultline/_hooks.py:123");
+	CHECK(report, "lines", 1, "line", 7);
 	done(&made, report);
 }
 

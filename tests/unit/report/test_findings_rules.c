@@ -49,6 +49,27 @@ TEST(test_cases)
 	}
 }
 
+/* 400 ms of reads, in which the thread waits 350 ms for a CPU, and 600 ms of computing. */
+TEST(test_starved_in_reads)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .threads = true, .stacks = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	add_slow_reads(&made, THREAD_RUNNABLE);
+	made_finish(&made, 10, END);
+	report = made_report(&made.reader, 1);
+	assert_in_range(ask(report, "critical_path", 0, "cpu_ns")->uint, 599 * MS, 601 * MS);
+	assert_in_range(ask(report, "critical_path", 0, "io_runnable_ns")->uint, 349 * MS,
+			351 * MS);
+	assert_in_range(
+		ask(report, "findings", row_of_finding(report, "cpu-starved"), "cost_ns")->uint,
+		349 * MS, 351 * MS);
+	report_free(report);
+	made_close(&made);
+}
+
 /* A bound is what no other finding explains: reads from memory next to a load. */
 TEST(test_unexplained_reads)
 {

@@ -127,7 +127,7 @@ static void make_metadata(struct made_trace *made)
 TEST(test_leading_call)
 {
 	check_reported(make_metadata, "metadata-heavy", "title",
-		       "Metadata calls take longer than data I/O, most of all newfstatat");
+		       "Metadata calls, mostly newfstatat, take longer than data I/O");
 }
 
 static void make_compiled_starts(struct made_trace *made)

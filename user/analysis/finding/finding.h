@@ -264,12 +264,12 @@ static inline double finding_share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / whole : 0;
 }
 
-/* Returns a number that may exceed the range: times of a damaged trace do. */
+/* Converts a number, limited to the range: times of a damaged trace may be outside of it. */
 static inline uint64_t finding_limited(double number)
 {
-	if (number < 0x1p64)
-		return number;
-	return UINT64_MAX;
+	if (number >= 0x1p64)
+		return UINT64_MAX;
+	return number > 0 ? (uint64_t)number : 0;
 }
 
 /* Returns the rounded average; 0 of none. */

@@ -357,11 +357,11 @@ uint64_t process_table_comm(const struct process_table *table, uint32_t process,
 	return comm;
 }
 
-/* A process that ran before the recording has executed a program, or it is a copy of its parent,
- * which has the same command line then. */
+/* A process that ran before the recording has executed a program, or is a fork of its parent, with
+ * the same command line. One that has changed its title is taken for a program. */
 static bool is_copy(const struct process_table *table, uint32_t parent, const struct life *life)
 {
-	return life->present && parent != PROCESS_NONE &&
+	return life->present && life->command && parent != PROCESS_NONE &&
 	       table->processes[parent].command == life->command;
 }
 

@@ -2,6 +2,7 @@
 /* Table "critical_path", and access to the path for findings. */
 #include "analysis/processes/critical_path_state.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/shared/results.h"
@@ -9,9 +10,8 @@
 
 /* --- shares --- */
 
-/* Returns the part of a thread's time in operations in which it waited for a CPU: off CPU there,
- * and not blocked. */
-static double io_runnable(const struct critical_path *path, const struct thread_times *times)
+/* Returns how long a thread waited for a CPU in I/O operations: off CPU there, and not blocked. */
+static uint64_t io_runnable_ns(const struct critical_path *path, const struct thread_times *times)
 {
 	static const enum thread_state blocked[] = { THREAD_STORAGE, THREAD_MEMORY, THREAD_OTHER };
 	uint64_t off_ns = times->io_wait_ns;
@@ -20,13 +20,13 @@ static double io_runnable(const struct critical_path *path, const struct thread_
 		off_ns = clock_subtract(off_ns, times->states[blocked[i]]);
 	if (path->locks_blocked_ns) /* file locks are operations */
 		off_ns = clock_subtract(off_ns, times->states[THREAD_LOCK]);
-	off_ns = least(off_ns, times->states[THREAD_RUNNABLE]);
-	return off_ns < times->io_ns ? (double)off_ns / times->io_ns : 0;
+	return least(off_ns, times->states[THREAD_RUNNABLE]);
 }
 
-/* CPU time and short waits have no rows: divides them in the proportions of the thread's life. */
+/* CPU time and short waits have no rows: divides those outside I/O, in which the thread was starved
+ * of a CPU for so long, in the proportions of the thread's life. */
 static void divide_rest(struct path_share *share, const struct path_thread *thread,
-			const struct thread_times *times)
+			uint64_t starved_ns, const struct thread_times *times)
 {
 	uint64_t rest_ns = share->time_ns, left_ns, weights[THREAD_STATE_COUNT];
 	double all = 0;
@@ -36,8 +36,11 @@ static void divide_rest(struct path_share *share, const struct path_thread *thre
 		weights[i] = clock_subtract(times->states[i], thread->all_waits_ns[i]);
 		if (i == THREAD_CPU)
 			weights[i] = clock_subtract(weights[i], thread_times_io_cpu(times));
+		if (i == THREAD_RUNNABLE)
+			weights[i] = clock_subtract(weights[i], starved_ns);
 		if (i == THREAD_STORAGE)
-			weights[i] = clock_subtract(weights[i], times->io_wait_ns);
+			weights[i] = clock_subtract(weights[i],
+						    clock_subtract(times->io_wait_ns, starved_ns));
 		all += weights[i];
 	}
 	if (all <= 0) { /* nothing is known about it */
@@ -66,6 +69,7 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 		      const struct thread_times *times)
 {
 	struct path_share *share = &path->shares[path->share_count];
+	const uint64_t starved_ns = io_runnable_ns(path, times);
 
 	/* It was assumed to live until the end of the run. */
 	if (thread->is_root) {
@@ -83,10 +87,12 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 		return;
 	share->parts[PATH_IO] =
 		path->job->aggregated ? least(times->io_ns, share->time_ns) : thread->io_ns;
-	share->io_runnable_ns = share->parts[PATH_IO] * io_runnable(path, times);
+	if (times->io_ns)
+		share->io_runnable_ns =
+			share->parts[PATH_IO] * fmin((double)starved_ns / times->io_ns, 1);
 	for (int i = 0; i < THREAD_STATE_COUNT; i++)
 		share->parts[i] += thread->waits_ns[i];
-	divide_rest(share, thread, times);
+	divide_rest(share, thread, starved_ns, times);
 	path->share_count++;
 }
 
@@ -230,7 +236,7 @@ static const struct table_column columns[] = {
 	PART(THREAD_RUNNABLE, "runnable_ns", "CPU wait", "waiting for a CPU"),
 	PART(PATH_IO, "io_ns", "I/O", "in I/O operations"),
 	{ "io_runnable_ns", "CPU wait in I/O", UNIT_NS, KIND_THREAD,
-	  "part of that in which it waited for a CPU; estimated from the thread's states",
+	  "part of io_ns spent waiting for a CPU; estimated from the thread's states",
 	  TABLE_UINT(struct path_row, share.io_runnable_ns), 0 },
 	PART(THREAD_MEMORY, "memory_ns", "memory", "blocked for memory"),
 	PART(THREAD_LOCK, "lock_ns", "lock",

@@ -19,7 +19,7 @@ void critical_path_stacks_init(struct path_stacks *stacks, struct arena *arena)
 }
 
 void critical_path_stacks_add(struct critical_path *path, struct path_stacks *stacks,
-			      uint32_t number, uint64_t stack, bool cut, int64_t time_ns)
+			      uint32_t number, uint64_t stack, bool cut, uint64_t time_ns)
 {
 	const struct path_thread *thread = &path->threads[number];
 	const uint64_t key[STACK_KEY_WORDS] = { (uint64_t)thread->trace << 1 | cut, stack, number };
@@ -41,12 +41,19 @@ void critical_path_stacks_add(struct critical_path *path, struct path_stacks *st
 			.cut = cut,
 		};
 	}
-	if (time_ns < 0) {
-		stacks->all[*place].time_ns = clock_subtract(stacks->all[*place].time_ns, -time_ns);
-		return;
-	}
 	stacks->all[*place].time_ns = clock_add(stacks->all[*place].time_ns, time_ns);
 	stacks->all[*place].samples++;
+}
+
+void critical_path_stacks_take(struct critical_path *path, struct path_stacks *stacks,
+			       uint32_t number, uint64_t stack, bool cut, uint64_t time_ns)
+{
+	const uint64_t key[STACK_KEY_WORDS] = { (uint64_t)path->threads[number].trace << 1 | cut,
+						stack, number };
+	const uint64_t *place = map_find(&stacks->numbers, key);
+
+	if (place)
+		stacks->all[*place].time_ns = clock_subtract(stacks->all[*place].time_ns, time_ns);
 }
 
 void critical_path_locks_begin(struct critical_path *path)

@@ -86,8 +86,8 @@ struct critical_path {
 	size_t file_room;
 	uint32_t *changes; /* a heap of threads by change_ns; begins at 1 */
 	size_t change_count, change_room;
-	struct path_stacks stacks[THREAD_STATE_COUNT],
-		holders; /* by state: on a CPU, or of a wait */
+	struct path_stacks stacks[THREAD_STATE_COUNT]; /* by state */
+	struct path_stacks holders;		       /* of file locks */
 	struct path_branch *branches;
 	uint32_t *locking; /* tops of branches in a call that locks a file, and some before */
 	size_t locking_count, locking_room;
@@ -133,9 +133,12 @@ void critical_path_io_add(struct critical_path *path, uint32_t number, uint64_t 
 bool critical_path_io_is_only(const struct critical_path *path, uint32_t number, uint64_t until_ns);
 
 void critical_path_stacks_init(struct path_stacks *stacks, struct arena *arena);
-/* Adds a sample's time to that of its stack, or takes it back if it is negative. */
+/* Adds a sample's time to that of its stack. */
 void critical_path_stacks_add(struct critical_path *path, struct path_stacks *stacks,
-			      uint32_t number, uint64_t stack, bool cut, int64_t time_ns);
+			      uint32_t number, uint64_t stack, bool cut, uint64_t time_ns);
+/* Takes some of it back. */
+void critical_path_stacks_take(struct critical_path *path, struct path_stacks *stacks,
+			       uint32_t number, uint64_t stack, bool cut, uint64_t time_ns);
 
 void critical_path_locks_begin(struct critical_path *path);
 /* Counts a thread's latest operation from then on, if it locks or unlocks a file. */

@@ -90,18 +90,40 @@ static bool is_on_path(const struct path_thread *thread, uint64_t time_ns)
 	return thread->until_ns > time_ns;
 }
 
-/* Adds time of a thread's latest wait, or takes it back, at the stack that was sampled. */
-static void add_own_wait(struct critical_path *path, uint32_t number, int64_t time_ns)
+/* Adds time of a thread's latest wait at the stack that was sampled, or takes it back. */
+static void add_at_stack(struct critical_path *path, uint32_t number, uint64_t time_ns, bool back)
+{
+	const struct path_thread *thread = &path->threads[number];
+	const struct path_sample *waited = &thread->waited;
+	struct path_stacks *stacks = &path->stacks[thread->wait_state];
+
+	if (waited->start_ns > thread->wait_start_ns || waited->end_ns <= thread->wait_start_ns)
+		return;
+	if (back)
+		critical_path_stacks_take(path, stacks, number, waited->stack, waited->cut,
+					  time_ns);
+	else
+		critical_path_stacks_add(path, stacks, number, waited->stack, waited->cut, time_ns);
+}
+
+static void add_own_wait(struct critical_path *path, uint32_t number, uint64_t time_ns)
 {
 	struct path_thread *thread = &path->threads[number];
-	const struct path_sample *waited = &thread->waited;
 
 	thread->waits_ns[thread->wait_state] += time_ns;
 	if (critical_path_locks_wait(thread))
 		path->locks_blocked_ns += time_ns;
-	if (waited->start_ns <= thread->wait_start_ns && waited->end_ns > thread->wait_start_ns)
-		critical_path_stacks_add(path, &path->stacks[thread->wait_state], number,
-					 waited->stack, waited->cut, time_ns);
+	add_at_stack(path, number, time_ns, false);
+}
+
+static void take_own_wait(struct critical_path *path, uint32_t number, uint64_t time_ns)
+{
+	struct path_thread *thread = &path->threads[number];
+
+	thread->waits_ns[thread->wait_state] -= time_ns;
+	if (critical_path_locks_wait(thread))
+		path->locks_blocked_ns -= time_ns;
+	add_at_stack(path, number, time_ns, true);
 }
 
 /* Adds a wait of a thread on the path. If it waits for a thread of the run, that thread enters the
@@ -179,7 +201,7 @@ static void enter_expected(struct critical_path *path, uint32_t number, uint64_t
 	if (end_ns <= start_ns) /* it may enter the path later */
 		return;
 	if (!waiter->is_passed) {
-		add_own_wait(path, waiter - path->threads, -(int64_t)(end_ns - start_ns));
+		take_own_wait(path, waiter - path->threads, end_ns - start_ns);
 		waiter->passed_ns += end_ns - start_ns;
 		waiter->is_passed = true;
 	}
@@ -340,7 +362,8 @@ static void join_pieces(struct critical_path *path, uint32_t number, uint64_t ow
 		thread->pieces_ns += own_ns;
 	if (!thread->is_passed)
 		return;
-	add_own_wait(path, number, -(int64_t)thread->pieces_ns);
+	thread->waits_ns[THREAD_LOCK] -= thread->pieces_ns;
+	add_at_stack(path, number, thread->pieces_ns, true);
 	thread->passed_ns += thread->pieces_ns;
 	path->threads[thread->waker].time_ns += thread->pieces_ns;
 	thread->pieces_ns = 0;

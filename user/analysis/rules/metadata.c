@@ -169,7 +169,7 @@ const struct finding_rule finding_metadata = {
 	.thresholds = { &THRESHOLD_METADATA_SHARE, &THRESHOLD_METADATA_CALLS,
 			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW, &THRESHOLD_METADATA_OF_RUN,
 			&THRESHOLD_METADATA_DRAG },
-	.title = "Metadata calls take longer than data I/O[, most of all {call}]",
+	.title = "Metadata calls[, mostly {call},] take longer than data I/O",
 	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
 		"leads with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
 	.advice = "Reduce the calls that lead: keep files open, create and remove fewer, pack "

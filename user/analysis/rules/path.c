@@ -48,7 +48,8 @@ static const struct table_column evidence_columns[] = {
 	FACT(path_evidence, full_cpus, "full", NONE,
 	     "CPUs that the run can use, if most of them are busy; otherwise null"),
 	FACT(path_evidence, peer, "peer", NONE,
-	     "for a wait: program of the thread that computes most in that time; null: none"),
+	     "for a wait: program of the thread with the most time on CPUs off the critical path; "
+	     "null: none"),
 };
 
 THRESHOLD(CPUS_BUSY, 0.75, UNIT_SHARE,
@@ -78,8 +79,7 @@ static uint64_t active_ns(const struct findings *findings, uint64_t *cpu_ns)
 
 /* Sum of one part of the path over some kinds of threads. */
 struct path_sum {
-	uint64_t time_ns;	 /* of one main thread on average */
-	uint64_t io_runnable_ns; /* the same for waits for CPUs in I/O, of all kinds of threads */
+	uint64_t time_ns; /* of one main thread on average */
 	uint64_t idle_ns; /* the same minus activity of other threads, which it may wait for */
 	bool is_most;	  /* other kinds have less of it */
 	struct path_evidence evidence;
@@ -113,13 +113,15 @@ static void judge_cpus(const struct findings *findings, uint64_t part_ns,
 		evidence->full_cpus = usable_cpus(evidence);
 }
 
+#define PATH_STARVED THREAD_STATE_COUNT /* waiting for a CPU, also in I/O */
+
 /* Returns false if it is unknown or nothing. */
-static bool sum_up(const struct findings *findings, enum thread_state part, unsigned int of_kinds,
+static bool sum_up(const struct findings *findings, unsigned int part, unsigned int of_kinds,
 		   struct path_sum *sum)
 {
 	const struct job *job = findings->results->job;
 	uint64_t whole_ns, roots, part_ns = 0, path_ns = 0, most_ns = 0, rest_ns = 0, cpu_ns,
-				  other_ns, io_runnable_ns = 0;
+				  other_ns;
 	uint64_t kinds_ns[KINDS] = { 0 };
 	size_t count;
 	const struct path_share *shares =
@@ -127,10 +129,12 @@ static bool sum_up(const struct findings *findings, enum thread_state part, unsi
 	const struct path_share *worst = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		const uint64_t one_ns = shares[i].parts[part];
+		const uint64_t one_ns = part == PATH_STARVED
+						? clock_add(shares[i].parts[THREAD_RUNNABLE],
+							    shares[i].io_runnable_ns)
+						: shares[i].parts[part];
 		const char *kind = thread_kind(job, shares[i].process, shares[i].tid);
 
-		io_runnable_ns = clock_add(io_runnable_ns, shares[i].io_runnable_ns);
 		path_ns = clock_add(path_ns, clock_add(clock_add(shares[i].parts[THREAD_CPU],
 								 shares[i].parts[THREAD_RUNNABLE]),
 						       shares[i].parts[PATH_IO]));
@@ -154,7 +158,6 @@ static bool sum_up(const struct findings *findings, enum thread_state part, unsi
 	other_ns = clock_subtract(active_ns(findings, &cpu_ns), path_ns);
 	*sum = (struct path_sum) {
 		.time_ns = finding_least(part_ns / roots, findings->duration_ns),
-		.io_runnable_ns = io_runnable_ns / roots,
 		.idle_ns = clock_subtract(part_ns, other_ns) / roots,
 		.is_most = part_ns > rest_ns,
 		.evidence = {
@@ -256,7 +259,8 @@ static bool is_of_kind(const struct job *job, const void *evidence, const struct
 
 static bool is_any(const struct job *job, const void *evidence, const struct path_stack *stack)
 {
-	return job && evidence && stack;
+	(void)job, (void)evidence, (void)stack;
+	return true;
 }
 
 #define PATH_RULE                                                                                  \
@@ -416,11 +420,14 @@ const struct finding_rule finding_fresh_memory = {
 THRESHOLD(WAIT_SHARE, 0.05, UNIT_SHARE, "share of the run that it takes, at least",
 	  "a choice: half the threshold of severity high");
 THRESHOLD(WAIT_IDLE, 0.5, UNIT_SHARE,
-	  "part of the wait in which no other thread of the run did anything, at least",
+	  "part of the wait in which no other thread of the run works, at least; below it, "
+	  "sleeps, peer-waits and lock-waits count only part of the wait",
 	  "a choice: most of it; otherwise it may wait for them by polling");
 
-/* Returns the program of the thread with the most time on CPUs that is not on the path. */
-static struct table_text find_peer(const struct findings *findings)
+/* Returns the program of the thread with the most time on CPUs off the path, if that is at least
+ * half of the wait. Only a thread of the same process can hold a lock. */
+static struct table_text find_peer(const struct findings *findings, enum thread_state state,
+				   const struct path_sum *sum)
 {
 	const struct job *job = findings->results->job;
 	size_t count, path_count;
@@ -429,20 +436,33 @@ static struct table_text find_peer(const struct findings *findings)
 	const struct path_share *shares =
 		critical_path_threads(findings->results, &path_count, &whole_ns, &roots);
 	struct table_text peer = { NULL, 0 };
+	struct arena arena = { .bytes = 0 };
+	struct map on_path; /* process and tid -> ns on a CPU */
 
+	map_init_in(&on_path, &arena, 1, 1);
+	for (size_t i = 0; i < path_count; i++) {
+		const uint64_t key = (uint64_t)shares[i].process << 32 | shares[i].tid;
+		bool added;
+		uint64_t *cpu_ns = map_add(&on_path, &key, &added);
+
+		if (cpu_ns)
+			*cpu_ns = shares[i].parts[THREAD_CPU];
+	}
 	for (size_t i = 0; i < count; i++) {
-		uint64_t cpu_ns = threads[i].times.states[THREAD_CPU];
+		const uint64_t key = (uint64_t)threads[i].process << 32 | threads[i].tid;
+		const uint64_t *path_ns = map_find(&on_path, &key);
+		const uint64_t cpu_ns =
+			clock_subtract(threads[i].times.states[THREAD_CPU], path_ns ? *path_ns : 0);
 
-		for (size_t j = 0; j < path_count && cpu_ns > most_ns; j++)
-			if (shares[j].process == threads[i].process &&
-			    shares[j].tid == threads[i].tid)
-				cpu_ns = clock_subtract(cpu_ns, shares[j].parts[THREAD_CPU]);
-		if (cpu_ns <= most_ns)
+		if (cpu_ns <= most_ns ||
+		    (state == THREAD_LOCK && (threads[i].process != sum->evidence.process ||
+					      threads[i].tid == sum->evidence.tid)))
 			continue;
 		most_ns = cpu_ns;
 		peer = trace_text(job_comm(job, threads[i].process));
 	}
-	return peer;
+	arena_free(&arena);
+	return most_ns >= sum->time_ns / 2 ? peer : (struct table_text) { NULL, 0 };
 }
 
 /* Returns the part of a wait for others that more of them at once could save: all of what they wait
@@ -454,8 +474,8 @@ static uint64_t of_others_ns(const struct findings *findings, const struct path_
 	const double computing = finding_share(threads_computing_ns(findings->results),
 					       active_ns(findings, &cpu_ns));
 
-	return finding_limited(computing_ns +
-			       (evidence->time_ns - computing_ns) * fmax(1 - computing, 0));
+	return finding_limited(computing_ns + clock_subtract(evidence->time_ns, computing_ns) *
+						      fmax(1 - computing, 0));
 }
 
 /* Returns what a wait costs in most of which others work, or 0; names them. Of a sleep it is the
@@ -470,7 +490,7 @@ static uint64_t beside_others_ns(const struct findings *findings, enum thread_st
 		return finding_least(sum->idle_ns, sum->time_ns);
 	if ((state != THREAD_PIPE && state != THREAD_LOCK) || !sum->evidence.cpus)
 		return 0;
-	sum->evidence.peer = find_peer(findings);
+	sum->evidence.peer = find_peer(findings, state, sum);
 	return of_others_ns(findings, &sum->evidence);
 }
 
@@ -480,12 +500,10 @@ static int find_wait(struct findings *findings, const struct finding_rule *rule)
 	struct path_sum sum;
 	uint64_t cost_ns;
 
-	if (!sum_up(findings, rule->state, KIND(KINDS) - 1, &sum))
+	if (!sum_up(findings, rule->state == THREAD_RUNNABLE ? PATH_STARVED : rule->state,
+		    KIND(KINDS) - 1, &sum))
 		return 0;
 	cost_ns = sum.time_ns;
-	if (rule->state == THREAD_RUNNABLE)
-		cost_ns = finding_least(clock_add(cost_ns, sum.io_runnable_ns),
-					findings->duration_ns);
 	/* See lock-wait. */
 	if (rule->state == THREAD_LOCK && critical_path_file_locks(findings->results, &locks))
 		cost_ns = clock_subtract(cost_ns, locks.blocked_ns);
@@ -512,8 +530,9 @@ static bool is_wait(const void *evidence, const struct lines_row *row)
 #define WAIT_SAYS                                                                                  \
 	"{time_ns} ({share} of the critical path), in [{program} ]thread {tid} most of all"
 #define BRIEF_MEANING                                                                              \
-	" If others did, it waited for them too briefly each time to know for which: the cost "    \
-	"leaves out the computing of others for which no CPU was free."
+	" Either no other thread of the run did much in that time, or each wait was too short to " \
+	"be recorded with the thread that ended it: then the cost excludes computing for which "   \
+	"no CPU was free."
 #define IDLE_MEANING " While it waited, no other thread of the run did much."
 
 const struct finding_rule finding_cpu_starved = {
@@ -556,9 +575,8 @@ const struct finding_rule finding_sleeps = {
 		  "time, or sleep less",
 	WAIT_RULE,
 	.rule = PATH_MEANING
-	"Part of that is sleep. If other threads of the run were on a CPU, or waited for one or "
-	"for "
-	"storage, during most of it, it may be a way to wait for them: the cost is the rest of it.",
+	"Part of that is sleep. If other threads of the run were on a CPU, or waited for one or for storage, "
+	"for most of that time, the sleep may be polling for them, and only the rest counts.",
 };
 
 const struct finding_rule finding_peer_waits = {
@@ -572,18 +590,16 @@ const struct finding_rule finding_peer_waits = {
 	.lines_row = is_wait,
 	.lines_path = is_any,
 	.lines_whole = "its waits on pipes and sockets",
-	.title =
-		"[Run waits for the output of {peer}, which computes||Run waits for the network or "
-		"for other processes, in {program}]",
+	.title = "[Run waits for pipes or sockets, in {program}, while {peer} works||Run waits for "
+		 "the network or for other processes, in {program}]",
 	.says = WAIT_SAYS ", blocked on sockets or pipes",
-	.advice = "[Start {peer} ahead of use or several at once, speed up what it does, or do it "
-		  "once and store the result||Request earlier or several at once (threads, "
+	.advice = "[Start {peer} earlier, run several at once, make it faster, or store its result "
+		  "and reuse it||Request earlier or several at once (threads, "
 		  "prefetch), keep connections open, or keep a local copy]",
 	WAIT_RULE,
 	.rule = PATH_MEANING
 	"Part of that is blocked on a socket or pipe, and what ended it was "
-	"no thread of the run: a process that is not traced, or another host." IDLE_MEANING
-		BRIEF_MEANING,
+	"no thread of the run: a process that is not traced, or another host." BRIEF_MEANING,
 };
 
 const struct finding_rule finding_lock_waits = {
@@ -604,7 +620,7 @@ const struct finding_rule finding_lock_waits = {
 	.rule = PATH_MEANING
 	"Part of that is blocked on a lock that no thread of the run is known "
 	"to have released: its holder is not traced, or waits itself. Locks of files are left "
-	"out: see lock-wait." IDLE_MEANING BRIEF_MEANING,
+	"out: see lock-wait." BRIEF_MEANING,
 };
 
 const struct finding_rule finding_memory_waits = {

@@ -121,8 +121,8 @@ static void add_samples(const struct results *results, const struct map *numbers
 }
 
 /* Two processes that send and receive wait for each other again and again, too briefly for the path
- * to follow, and so do the threads of a pool: the waits of a thread for pipes and locks belong to
- * what it does otherwise. */
+ * to follow, and so do the threads of a pool: a thread's waits for pipes and locks are divided
+ * like its CPU samples. */
 static void sum_up(const struct results *results, struct arena *arena, struct pickled *pickled)
 {
 	uint64_t whole_ns, roots;

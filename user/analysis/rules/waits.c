@@ -400,8 +400,8 @@ static double at_once(const struct findings *findings, const struct tally *all)
 	return findings->aggregated ? NAN : finding_share(all->thread_time_ns, all->time.measure);
 }
 
-/* Returns the part of a class's time that the run waited for, not counting waits for CPUs. Of sums,
- * at most what the main threads' I/O took: others may have run ahead. */
+/* Returns the part of a class's time that the run waited for. Of sums, at most what the main
+ * threads' I/O took: others may have run ahead. */
 static uint64_t bound_ns(const struct findings *findings, enum io_class class, uint64_t time_ns)
 {
 	uint64_t whole_ns, roots, io_ns = 0;
@@ -412,14 +412,12 @@ static uint64_t bound_ns(const struct findings *findings, enum io_class class, u
 	for (size_t i = 0; i < count; i++)
 		io_ns = clock_add(io_ns, shares[i].parts[PATH_IO]);
 	if (!findings->aggregated)
-		time_ns = finding_unhidden(findings, class, time_ns);
-	else
-		time_ns = roots ? finding_least(time_ns, io_ns / roots) : 0;
-	return time_ns * (1 - critical_path_io_runnable(findings->results));
+		return finding_unhidden(findings, class, time_ns);
+	return roots ? finding_least(time_ns, io_ns / roots) : 0;
 }
 
-/* Returns the part of the time that no more specific finding explains. Sums overlap, so they do not
- * show how much these explain. */
+/* Returns what the largest of the more specific findings leaves of the time, without waits for
+ * CPUs. Sums overlap, so they do not show how much these explain. */
 static uint64_t unexplained_ns(const struct findings *findings, const struct finding_rule *rule,
 			       uint64_t time_ns)
 {
@@ -427,7 +425,10 @@ static uint64_t unexplained_ns(const struct findings *findings, const struct fin
 
 	for (const char *const *id = rule->reported_by; *id; id++)
 		most_ns = finding_most(most_ns, finding_cost_of(findings, *id));
-	return findings->aggregated && most_ns ? 0 : clock_subtract(time_ns, most_ns);
+	if (findings->aggregated && most_ns)
+		return 0;
+	return finding_limited(clock_subtract(time_ns, most_ns) *
+			       (1 - critical_path_io_runnable(findings->results)));
 }
 
 /* Most of the bytes must be of known files. */

@@ -30,30 +30,35 @@ static bool begins(struct trace_string source, const char *start)
 }
 
 /* Returns where the path below an installation directory begins: "torch/utils.py"; NULL if the file
- * is in none. This project's own modules, which call functions of the application, may be anywhere.
+ * is in none. This project's own modules, which call the application's functions, may be anywhere.
  */
 static const char *installed_path(struct trace_string source)
 {
 	static const struct {
-		const char *directory;
-		size_t shown; /* so much of its end */
+		const char *part;
+		size_t skipped; /* of it; 0: up to the next slash */
 	} places[] = {
 		{ "/site-packages/", 0 },
 		{ "/dist-packages/", 0 },
 		{ "/lib/python3.", 0 },
 		{ "/lib64/python3.", 0 },
-		{ "/python/faultline/", sizeof("faultline/") - 1 },
-		{ "/python/hook/", sizeof("hook/") - 1 },
+		{ "/python/faultline/_", sizeof("/python/") - 1 },
+		{ "/python/hook/sitecustomize.py", sizeof("/python/") - 1 },
+		{ "/python/hook/dftracer/", sizeof("/python/") - 1 },
 	};
 	const char *end = source.bytes + source.length;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		const size_t length = strlen(places[i].directory);
-		const char *at = memmem(source.bytes, source.length, places[i].directory, length);
-		const char *slash = at ? memchr(at + length - 1, '/', end - at - length + 1) : NULL;
+		const size_t length = strlen(places[i].part);
+		const char *at = memmem(source.bytes, source.length, places[i].part, length);
+		const char *slash;
 
-		if (at)
-			return slash ? slash + 1 - places[i].shown : at + length;
+		if (!at)
+			continue;
+		if (places[i].skipped)
+			return at + places[i].skipped;
+		slash = memchr(at + length - 1, '/', end - at - length + 1);
+		return slash ? slash + 1 : at + length;
 	}
 	return NULL;
 }

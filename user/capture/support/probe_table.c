@@ -391,7 +391,7 @@ const struct part parts[] = {
 		.layer = LAYER_P9,
 		.module = "9p",
 		.without =
-			"requests without a reply are not recorded, which requires Linux 6.0 and "
+			"requests without a reply are not recorded: this requires Linux 6.0 and "
 			"fentry or kprobes",
 		.variants = { VARIANT("fentry", { "fl_p9_put_in", HOOK_FENTRY, "p9_req_put",
 						  .signature = "p9_client*, p9_req_t*" }),
