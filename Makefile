@@ -416,7 +416,8 @@ FUZZ_TRACES ?= $(wildcard tests/golden/*.flt)
 FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
 FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(CORE_SOURCES) $(CORE_MADE:$(BUILD)/%=%)
 FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(FUZZ)/%.o)
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. -O1 -gline-tables-only \
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. -O1 \
+	-gline-tables-only \
 	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=all
 

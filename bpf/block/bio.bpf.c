@@ -58,7 +58,7 @@ struct bio_user {
 	__u64 waiter; /* task; 0: unknown */
 	__u64 iocb;   /* direct I/O; 0: none */
 	bool in_call; /* the waiter is in the call */
-	bool direct;  /* I/O, although its iocb does not show it */
+	bool direct;  /* direct I/O that has no iocb here */
 };
 
 /* Returns the first task that waits for a completion. */
@@ -148,8 +148,8 @@ __noinline int bio_mark_by_waiter(struct bio_mark *mark, struct address *bio)
 }
 
 /* The key of the libaio operation with that control block. The kernel does not keep whose context
- * it is, but the context's ring is a mapping of the process that made it. After fork() it is one of
- * the child, too; but the first one in the tree is the original. */
+ * it is, but the context's ring is a mapping of the process that made it. fork() copies the
+ * mapping, but the original stays first in the tree. */
 static __always_inline void async_key_of_aio(struct async_key *key, __u64 iocb)
 {
 	__u64 ring = (__u64)KREAD(kioctx, KREAD(aio_kiocb, iocb, ki_ctx), aio_ring_file);

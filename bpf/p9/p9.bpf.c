@@ -2,8 +2,8 @@
 /*
  * Requests of 9p clients to their servers: those of the run, and the counts of all per mount.
  *
- * A request without a reply (the server is gone, a signal) ends with its last reference. It is missed
- * if two references are dropped at the same moment.
+ * A request without a reply (the server is gone, a signal) ends with its last reference. It is
+ * missed if two references are dropped at the same moment.
  */
 #include "block/block.h"
 #include "remote/remote.h"
@@ -45,7 +45,8 @@ struct p9_target {
 #define P9_IDR_LEVELS 4 /* for 16 million fids */
 #define P9_LIST_MAX 16
 
-/* Looks up an entry of an IDR. A number beyond its range returns another entry: callers check it. */
+/* Looks up an entry of an IDR. A number beyond its range returns another entry: callers check it.
+ */
 static __always_inline __u64 p9_by_number(__u64 at, __u32 number)
 {
 	for (int level = 0; level < P9_IDR_LEVELS && (at & 3) == 2; level++) {

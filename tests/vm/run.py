@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Boots kernels of Debian and Ubuntu in QEMU and compares Faultline's recordings there with strace, mincore,
-getrusage and the workloads' own accounts: each layer in each variant that the kernel has. Prints
+"""Boots kernels of Debian and Ubuntu in QEMU and compares Faultline's recordings there with strace,
+mincore, getrusage and the workloads' own accounts: each layer in each variant that the kernel has. Prints
 kernel, layer, variant and result. Needs no root and no KVM (scripts/setup.sh vm).
 
 usage: tests/vm/run.py [OPTION...] [VERSION...]
@@ -51,7 +51,8 @@ from job import LIMIT, Absent, NotRun, Results, Wrong
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # The versions, and the parameters that their guests need.
-MATRIX = {"amd64": ["5.10", "6.1", "6.12", "6.18", "7.2", "6.1-full", "7.2-full"], "arm64": ["6.1", "6.12", "7.2"]}
+MATRIX = {"amd64": ["5.10", "6.1", "6.12", "6.18", "7.2", "6.1-full", "7.2-full"],
+          "arm64": ["6.1", "6.12", "7.2"]}
 TOO_OLD = ("5.10",)
 # Kernels that may preempt tracepoint programs, and skip them in the meantime.
 PASSING_OVER = ("7.2",)

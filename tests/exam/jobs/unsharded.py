@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Cause: each of three workers reads and parses all shards, and uses a third of the records. Change:
-shards of its own."""
+"""Cause: each of three workers reads and parses all shards, and uses a third of the records.
+Change: shards of its own."""
 import os
 import struct
 from exam_job import start

@@ -208,7 +208,7 @@ class DeviceFindings(unittest.TestCase):
                 self.check_held_back_direct(path, job)
 
     def test_held_back_forked(self):
-        """Children have copies of the mapping that tells whose context of libaio it is."""
+        """Forked children also map the ring of libaio; the parent still owns the requests."""
         script = [harness.PYTHON, "-S", "-c", AIO_READER, self.device]
         self.check_held_back_direct(self.device, script)
 

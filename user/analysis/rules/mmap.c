@@ -344,7 +344,8 @@ static bool are_many(const struct findings *findings, const struct file_group *f
 	return are_a_storm(file_group->count, file_group->of_run);
 }
 
-/* Waits for storage stay, whoever reads; what was on a CPU is saved. Without any, that is all. */
+/* Waits for storage remain, however the data is read; only CPU time is saved. If nothing came from
+ * storage, or the share is unknown, all of the time counts. */
 static double is_on_cpu(const struct findings *findings, const struct file_group *file_group)
 {
 	const double busy = threads_busy_of_io(findings->results);

@@ -90,8 +90,8 @@ const struct finding_rule finding_mount_small_reads = {
 	.more = "faultline report --table devices TRACE",
 	.pictures = "requests, took read",
 	.rule = "Each request to an NFS or 9p server or the daemon of a FUSE mount is a round "
-		"trip, and "
-		"behind a daemon often another one over the network, whatever its size. What is "
+		"trip, and behind a daemon often another one over the network, whatever its size. "
+		"What is "
 		"read in order could be fetched in larger pieces, ahead of use. How large they get "
 		"is limited by the program's reads if the cache is bypassed (O_DIRECT, direct_io), "
 		"by the mount's readahead, and by what the server allows.",
@@ -163,16 +163,14 @@ const struct finding_rule finding_mount_metadata = {
 	.title = "Round trips for metadata of {mount}",
 	.says = "{requests} requests that move no data, {each_ns} each, {share} of the time of all "
 		"requests; {op} leads",
-	.advice =
-		"Let the kernel cache names and attributes (FUSE: entry_timeout, attr_timeout, "
-		"negative_timeout, or the daemon's own options; NFS: actimeo, and nocto if no "
-		"other client writes; 9p: likewise cache=loose), pack small files, keep files open",
+	.advice = "Let the kernel cache names and attributes (FUSE: entry_timeout, attr_timeout, "
+		  "negative_timeout, or the daemon's own options; NFS: actimeo; if no other client "
+		  "writes, NFS: nocto, 9p: cache=loose), pack small files, keep files open",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "requests, paths operations",
 	.rule = "Each lookup of a name, each query of attributes, each open and close of a file on "
 		"a FUSE, NFS or 9p mount asks the server, unless the kernel may answer from its "
-		"cache, "
-		"for as long as the server or the mount allows. A path is looked up directory by "
-		"directory. Often a FUSE daemon asks a server in turn: then each takes a round "
-		"trip over the network.",
+		"cache, for as long as the server or the mount allows. A path is looked up "
+		"directory by directory. Often a FUSE daemon asks a server in turn: then each "
+		"takes a round trip over the network.",
 };

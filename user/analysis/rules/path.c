@@ -575,7 +575,8 @@ const struct finding_rule finding_sleeps = {
 		  "time, or sleep less",
 	WAIT_RULE,
 	.rule = PATH_MEANING
-	"Part of that is sleep. If other threads of the run were on a CPU, or waited for one or for storage, "
+	"Part of that is sleep. If other threads of the run were on a CPU, or waited for one or "
+	"for storage, "
 	"for most of that time, the sleep may be polling for them, and only the rest counts.",
 };
 

@@ -10,7 +10,7 @@
 struct pickled {
 	uint64_t time_ns, samples;
 	double share;
-	bool moves; /* a pool of threads only handles */
+	bool moves; /* false: only a pool's bookkeeping was sampled, as in one of threads */
 };
 
 static const struct table_column evidence_columns[] = {
@@ -147,10 +147,9 @@ static void sum_up(const struct results *results, struct arena *arena, struct pi
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t *parts = shares[i].parts;
 
-		time_ns +=
-			(double)(parts[THREAD_CPU] + parts[THREAD_RUNNABLE] + parts[THREAD_PIPE] +
-				 parts[THREAD_LOCK]) *
-			finding_share(sampled[i].moving_ns, sampled[i].all_ns);
+		time_ns += (double)(parts[THREAD_CPU] + parts[THREAD_RUNNABLE] +
+				    parts[THREAD_PIPE] + parts[THREAD_LOCK]) *
+			   finding_share(sampled[i].moving_ns, sampled[i].all_ns);
 	}
 	pickled->time_ns = time_ns / roots;
 }

@@ -212,8 +212,8 @@ static uint64_t same_bytes(const struct file_view *file)
 
 THRESHOLD(
 	SCANS, 10, UNIT_NONE,
-	"bytes read relative to the size of a file, however small, at least; then CPU work of the "
-	"same lines counts",
+	"bytes read divided by the file's size, at least: for small files, and for CPU work at the "
+	"same lines to count",
 	"a choice: more than the epochs of a short run");
 
 static bool is_read_again(const struct file_view *file)
@@ -318,11 +318,11 @@ static uint64_t cost_random(const struct file_group *file_group)
 }
 
 THRESHOLD(REVERSED, 0.9, UNIT_SHARE,
-	  "share of backward reads above which a file is read from its end, at least",
+	  "share of backward reads, at least, for a file to count as read from its end",
 	  "a choice: uniform access has 0.5");
 
-/* With many reads in flight, only the CPU time of the calls remains, and their wait for CPUs. The
- * other way around, readahead leaves hardly anything. */
+/* With many reads in flight, only the CPU time of the calls remains, and their wait for CPUs. For a
+ * file read from its end, reading forward saves nearly all of the time. */
 static double is_waiting(const struct findings *findings, const struct file_group *file_group)
 {
 	return file_group->backward >= threshold(THRESHOLD_REVERSED)
@@ -452,8 +452,8 @@ const struct finding_rule finding_read_again = {
 };
 
 THRESHOLD(BY_EACH_OF_ALL, 0.6, UNIT_SHARE,
-	  "share of the bytes that the run reads which is of such files, at least",
-	  "two workers that draw files in two epochs both read half of them");
+	  "share of all bytes read by the run that such files have, at least",
+	  "a choice: two workers that each draw half of the files in two epochs stay below it");
 
 static bool are_most(const struct findings *findings, const struct file_group *file_group)
 {
@@ -461,7 +461,7 @@ static bool are_most(const struct findings *findings, const struct file_group *f
 	       threshold(THRESHOLD_BY_EACH_OF_ALL) * totals_class(findings->results, IO_READ).bytes;
 }
 
-/* Then each reader also parses all of it. */
+/* Readers that read in order parse all of the data. */
 static bool in_order(const void *evidence)
 {
 	const struct file_group *file_group = evidence;

@@ -390,9 +390,8 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_P9,
 		.module = "9p",
-		.without =
-			"requests without a reply are not recorded: this requires Linux 6.0 and "
-			"fentry or kprobes",
+		.without = "requests without a reply are not recorded: this requires Linux 6.0 and "
+			   "fentry or kprobes",
 		.variants = { VARIANT("fentry", { "fl_p9_put_in", HOOK_FENTRY, "p9_req_put",
 						  .signature = "p9_client*, p9_req_t*" }),
 			      VARIANT("kprobe", { "fl_p9_put_kp", HOOK_KPROBE, "p9_req_put",

@@ -98,7 +98,8 @@
 	     "of the thread at its end; and of the thread running on each CPU, 49 times a second") \
 	KIND(REMOTE, remote, "fuse", REMOTE_DUR, false, OWN, REMOTE,                               \
 	     "a request to the daemon of a FUSE file system or the server of a 9p mount, or a "    \
-	     "remote procedure call of an NFS client: for a thread of the run, or to write back a file that the run has used")
+	     "remote procedure call of an NFS client: for a thread of the run, or to write back a " \
+	     "file that the run has used")
 
 /* The columns of a kind without the other fields. */
 #define TRACE_COLUMNS(ID, COLUMN) TRACE_FIELDS_##ID(COLUMN, TRACE_NO_COLUMN)

@@ -126,7 +126,7 @@
 	COLUMN(REMOTE_QUEUE, 14, "queue", INT, NS, FIELD(__s64, queue_ns),                         \
 	       "part of the duration before the server took it, for NFS before its last "          \
 	       "transmission; -1 if unknown, as for 9p, virtiofs and before Linux 7.2 without "    \
-	       "fentry and kprobes")                                                                      \
+	       "fentry and kprobes")                                                               \
 	COLUMN(REMOTE_OFFSET, 6, "offset", INT, BYTES, FIELD(__s64, offset),                       \
 	       "reads and writes: position in the file; otherwise -1")                             \
 	COLUMN(REMOTE_NODE, 8, "node", UINT, NONE, FIELD(__u64, node),                             \
