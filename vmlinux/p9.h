@@ -30,7 +30,7 @@ struct p9_qid {
 	__u64 path;
 } CORE_STRUCT;
 
-/* What client and server know a file by. */
+/* The number by which client and server know a file. */
 struct p9_fid {
 	struct p9_client *clnt;
 	__u32 fid;

@@ -53,7 +53,7 @@ __noinline int device_count_bio(struct address *disk, __u32 opf, __u32 bytes)
 
 /* --- bios that a limit of a cgroup held back: a kernel thread queues them --- */
 
-/* Who a bio is for. The task's address is only compared: it may have ended. */
+/* The owner of a bio. The task may have ended: its address is only compared. */
 struct bio_user {
 	__u64 waiter; /* task; 0: unknown */
 	__u64 iocb;   /* direct I/O; 0: none */

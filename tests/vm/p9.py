@@ -109,7 +109,7 @@ def recorded(results):
 def same(rows, theirs):
     """Each request once, except that the kernel itself may make closes later."""
     mine, theirs = Counter(rows), Counter(theirs)
-    equal(mine - theirs, Counter(), "requests of nobody")
+    equal(mine - theirs, Counter(), "requests without an owner")
     missing = theirs - mine
     equal({request[0] for request in missing} - {"9p_clunk"}, set(), f"missing: {missing}")
 

@@ -126,7 +126,7 @@ class Fuse(unittest.TestCase):
             if row["op"] in ("fuse_read", "fuse_write"):
                 self.assertEqual(recording.trace.files[row["file"]]["path"].decode(),
                                  f"{self.mount}/{NAMES[row['node'] - FIRST_NODE]}")
-        # Text leaves out what is not known.
+        # Text omits unknown values.
         lines = harness.faultline("print", "--layer", "fuse", recording.path).stdout.decode()
         self.assertEqual((lines.count(" fuse_"), " rtt " in lines, " queue " in lines),
                          (len(own), False, queue_known))

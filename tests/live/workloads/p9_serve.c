@@ -56,7 +56,7 @@ static unsigned char in[MESSAGE_MAX], out[MESSAGE_MAX];
 static unsigned char *from, *to;
 static FILE *log_file;
 
-/* What is logged of a request. */
+/* A request, as logged. */
 struct request {
 	uint32_t type, fid, asked, moved, error, bytes;
 	uint64_t path, arrived_ns;

@@ -124,7 +124,8 @@ TEST(test_multiprocessing)
 	done(&made, report);
 }
 
-/* What ran before the recording: a copy of its parent, with the same command line, is its worker.
+/* Of processes older than the recording, a copy of its parent, with the same command, is its
+ * worker.
  */
 TEST(test_present)
 {

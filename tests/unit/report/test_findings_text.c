@@ -443,7 +443,7 @@ static void make_syncs_of_many(struct made_trace *made)
 	}
 }
 
-/* Of all file systems: sync() has no file. */
+/* sync() is about all file systems: it has no file. */
 static void make_syncs_of_all(struct made_trace *made)
 {
 	for (uint64_t i = 0; i < 100; i++)
