@@ -178,7 +178,7 @@ class Schedstat(Threads):
 
     def record(self, *arguments, **options):
         """Attaches to threads that all wait, lets them run, and ends when all wait again. Returns
-        the recording, the process, and what the kernel has counted in between."""
+        the recording, the process, and the kernel's counts for that time."""
         job = machine().start(threads("pool"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(job.communicate)
         # Once, so that all threads exist and are in the state that they come back to.

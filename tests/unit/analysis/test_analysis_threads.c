@@ -124,8 +124,7 @@ TEST(test_multiprocessing)
 	done(&made, report);
 }
 
-/* Of processes older than the recording, a copy of its parent, with the same command, is its
- * worker.
+/* A process that its parent forked before the recording has the parent's command: it is a worker.
  */
 TEST(test_present)
 {

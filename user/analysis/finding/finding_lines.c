@@ -207,7 +207,7 @@ static int sum_up_saved(struct findings *findings, const struct finding *finding
 	return status;
 }
 
-/* What the critical path, the sum over main threads, consists of. */
+/* Parts of the critical path, summed over main threads. */
 struct path_parts {
 	uint64_t roots;
 	double cpu_ns, runnable_ns, io_ns;

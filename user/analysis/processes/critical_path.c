@@ -115,7 +115,7 @@ static void make_shares(struct critical_path *path, const struct results *result
 	path->shares = arena_alloc(path->arena, (path->count + 1) * sizeof(*path->shares));
 	map_init_in(&numbers, &arena, 1, 1);
 	for (size_t i = 0; i < count; i++) {
-		const uint64_t key = (uint64_t)threads[i].process << 32 | threads[i].tid;
+		const uint64_t key = path_thread_key(threads[i].process, threads[i].tid);
 		bool added;
 		uint64_t *number = map_add(&numbers, &key, &added);
 
@@ -124,7 +124,7 @@ static void make_shares(struct critical_path *path, const struct results *result
 	}
 	for (size_t i = 0; i < path->count && path->shares; i++) {
 		struct path_thread *thread = &path->threads[i];
-		const uint64_t key = (uint64_t)thread->process << 32 | thread->tid;
+		const uint64_t key = path_thread_key(thread->process, thread->tid);
 		const uint64_t *number = map_find(&numbers, &key);
 
 		if (thread->time_ns)

@@ -27,6 +27,12 @@ struct path_share {
 	uint64_t ready_ns;
 };
 
+/* Returns the key of a thread, for maps. */
+static inline uint64_t path_thread_key(uint32_t process, uint32_t tid)
+{
+	return (uint64_t)process << 32 | tid;
+}
+
 /* Returns the threads on the path, those with most of it first; `whole_ns`: the lifetimes of the
  * `roots` main threads, which the threads' times add up to. Main threads are those of processes
  * with a rank whose parent has none, or another; without ranks, those of processes without a

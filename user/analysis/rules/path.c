@@ -441,7 +441,7 @@ static struct table_text find_peer(const struct findings *findings, enum thread_
 
 	map_init_in(&on_path, &arena, 1, 1);
 	for (size_t i = 0; i < path_count; i++) {
-		const uint64_t key = (uint64_t)shares[i].process << 32 | shares[i].tid;
+		const uint64_t key = path_thread_key(shares[i].process, shares[i].tid);
 		bool added;
 		uint64_t *cpu_ns = map_add(&on_path, &key, &added);
 
@@ -449,7 +449,7 @@ static struct table_text find_peer(const struct findings *findings, enum thread_
 			*cpu_ns = shares[i].parts[THREAD_CPU];
 	}
 	for (size_t i = 0; i < count; i++) {
-		const uint64_t key = (uint64_t)threads[i].process << 32 | threads[i].tid;
+		const uint64_t key = path_thread_key(threads[i].process, threads[i].tid);
 		const uint64_t *path_ns = map_find(&on_path, &key);
 		const uint64_t cpu_ns =
 			clock_subtract(threads[i].times.states[THREAD_CPU], path_ns ? *path_ns : 0);

@@ -82,11 +82,6 @@ static bool takes_stack(const struct job *job, const void *evidence, const struc
 	return evidence && part_of(job, stack) != NOT_MOVING;
 }
 
-static uint64_t key_of(uint32_t process, uint32_t tid)
-{
-	return (uint64_t)process << 32 | tid;
-}
-
 /* CPU time of a thread on the path, by its samples. */
 struct thread_samples {
 	uint64_t all_ns, moving_ns;
@@ -101,7 +96,7 @@ static void add_samples(const struct results *results, const struct map *numbers
 	uint64_t all_ns = 0, moving_ns = 0;
 
 	for (; count; count--, stacks++) {
-		const uint64_t key = key_of(stacks->process, stacks->tid);
+		const uint64_t key = path_thread_key(stacks->process, stacks->tid);
 		const uint64_t *number = map_find(numbers, &key);
 		enum pickled_part part;
 
@@ -134,7 +129,7 @@ static void sum_up(const struct results *results, struct arena *arena, struct pi
 
 	map_init_in(&numbers, arena, 1, 1);
 	for (size_t i = 0; i < count; i++) {
-		const uint64_t key = key_of(shares[i].process, shares[i].tid);
+		const uint64_t key = path_thread_key(shares[i].process, shares[i].tid);
 		bool added;
 		uint64_t *number = map_add(&numbers, &key, &added);
 

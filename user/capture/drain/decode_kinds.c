@@ -381,25 +381,20 @@ static uint64_t named_file(const struct decoder *decoder, uint32_t id)
 	return decoder->choice && file_choice_leaves(decoder->choice, id) ? 0 : id;
 }
 
-static void take_bio(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_bio *event = record;
-	uint64_t row[BIO_COLUMNS];
+/* Like TAKE, for such requests. */
+#define TAKE_NAMED(name, record_type, ID)                                                          \
+	static void name(struct decoder *decoder, unsigned int ring, const void *record)           \
+	{                                                                                          \
+		const struct record_type *event = record;                                          \
+		uint64_t row[ID##_COLUMNS];                                                        \
+                                                                                                   \
+		TRACE_COLUMNS(ID, COPY)                                                            \
+		row[ID##_FILE] = named_file(decoder, event->file);                                 \
+		trace_writer_append(decoder->writer, TRACE_##ID, ring, row);                       \
+	}
 
-	TRACE_COLUMNS(BIO, COPY)
-	row[BIO_FILE] = named_file(decoder, event->file);
-	trace_writer_append(decoder->writer, TRACE_BIO, ring, row);
-}
-
-static void take_remote(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_remote *event = record;
-	uint64_t row[REMOTE_COLUMNS];
-
-	TRACE_COLUMNS(REMOTE, COPY)
-	row[REMOTE_FILE] = named_file(decoder, event->file);
-	trace_writer_append(decoder->writer, TRACE_REMOTE, ring, row);
-}
+TAKE_NAMED(take_bio, event_bio, BIO)
+TAKE_NAMED(take_remote, event_remote, REMOTE)
 
 static void take_request(struct decoder *decoder, unsigned int ring, const void *record)
 {
