@@ -281,8 +281,8 @@ PATH_TEST(test_command_of_script)
 	lives(12, 12, 30);
 	WAIT(&made, .time = 100 * MS, .dur = 700 * MS, .pid = 10, .state = "pipe", .call = "read",
 	     .waker_pid = 13, .waker_tid = 13);
-	WAIT(&made, .time = 100 * MS, .dur = 400 * MS, .pid = 11, .state = "child",
-	     .call = "wait4", .waker_pid = 12, .waker_tid = 12);
+	WAIT(&made, .time = 100 * MS, .dur = 400 * MS, .pid = 11, .state = "child", .call = "wait4",
+	     .waker_pid = 12, .waker_tid = 12);
 	made_fork(&made, 600 * MS, 11, 13);
 	lives(13, 13, 600 * MS);
 	WAIT(&made, .time = 600 * MS + 1, .dur = 300 * MS, .pid = 11, .state = "child",
@@ -344,4 +344,51 @@ PATH_TEST(test_wait_in_call_of_another_rank)
 		     .file = 1);
 	finish();
 	check_finding("fsync-often", 790 * MS);
+}
+
+/* A thread that hardly computes. */
+static void is_blocked(uint64_t tid)
+{
+	THREAD_TIME(&made, .time = 30, .dur = END - 30, .pid = 10, .tid = tid,
+		    .states = { [THREAD_LOCK] = END - 30 });
+}
+
+static void locks_file(uint64_t tid, uint64_t time_ns)
+{
+	is_blocked(tid);
+	CALL(&made, .time = 50 * MS, .dur = time_ns, .pid = 10, .tid = tid, .op = M_FLOCK,
+	     .file = 1);
+	WAIT(&made, .time = 50 * MS, .dur = time_ns, .pid = 10, .tid = tid, .state = "lock",
+	     .call = "flock", .waker_pid = 20, .waker_tid = 20);
+}
+
+/* Another process holds the lock while it sleeps. */
+static void process_sleeps(uint64_t time_ns)
+{
+	made_fork(&made, 11, 10, 20);
+	THREAD_TIME(&made, .time = 20, .dur = END - 20, .pid = 20,
+		    .states = { [THREAD_SLEEP] = END - 20 });
+	WAIT(&made, .time = 40 * MS, .dur = time_ns, .pid = 20, .tid = 20, .state = "sleep",
+	     .call = "clock_nanosleep");
+}
+
+/* The main thread joins its helpers, which began to wait for the lock before. */
+PATH_TEST(test_helpers_wait_for_file_lock)
+{
+	process_sleeps(910 * MS);
+	locks_file(11, 900 * MS);
+	locks_file(12, 900 * MS);
+	is_blocked(10);
+	waits(10, 100 * MS, 950 * MS, 11);
+	finish();
+	check_finding("lock-wait", 850 * MS);
+}
+
+/* The main thread's own call counts once, though it waits in it. */
+PATH_TEST(test_main_waits_for_file_lock)
+{
+	process_sleeps(610 * MS);
+	locks_file(10, 600 * MS);
+	finish();
+	check_finding("lock-wait", 600 * MS);
 }

@@ -114,6 +114,8 @@ void critical_path_locks_add(struct critical_path *path, uint32_t number, uint64
 void critical_path_locks_main_waits(struct critical_path *path, uint32_t number)
 {
 	const struct path_thread *main = &path->threads[number];
+	/* Its own call counts as a whole. */
+	const bool main_locks = main->op_locks && main->op_end_ns > path->now_ns;
 	size_t left = 0;
 
 	for (size_t i = 0; i < path->locking_count; i++) {
@@ -123,7 +125,8 @@ void critical_path_locks_main_waits(struct critical_path *path, uint32_t number)
 		if (!branch->is_listed)
 			continue;
 		path->locking[left++] = path->locking[i];
-		if (branch->root == main->process && path->locking[i] != main->process)
+		if (branch->root == main->process &&
+		    !(main_locks && path->locking[i] == main->process))
 			branch->locks_ns += overlap_ns(path->now_ns, branch->until_ns,
 						       main->wait_start_ns, main->wait_end_ns);
 	}
