@@ -8,7 +8,7 @@ NAMEs select tests whose full names (test_faults.Faults.test_threads) contain on
 root, the workloads (make programs), strace, and loop devices; harness.py describes the tests.
 
 Two classes run at a time (LIVE_JOBS): most tests wait. Those that watch the whole machine, or change
-it, follow one by one: the folder monitor, and modules that set ALONE.
+it, follow one by one: the folder monitor, and modules and classes that set ALONE.
 
 A virtual machine sometimes loses an event or pauses a CPU. So a few failed tests run once more, in a
 new process with new recordings. Those that pass then are counted as unsteady: look for the cause.
@@ -123,7 +123,8 @@ def by_class(suite, names):
 
 def is_alone(test_class):
     module = sys.modules[test_class.__module__]
-    return getattr(module, "ALONE", False) or "/monitor/" in module.__file__
+    return (getattr(test_class, "ALONE", getattr(module, "ALONE", False))
+            or "/monitor/" in module.__file__)
 
 
 def run_suite(suite):

@@ -346,6 +346,8 @@ for i in range(3):
 class OtherTools(unittest.TestCase):
     """Each method checks the output for one tool's row."""
 
+    ALONE = True  # attaches to all processes
+
     @classmethod
     def setUpClass(cls):
         cls.place = place = Place("ext4")
