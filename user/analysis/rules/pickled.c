@@ -16,8 +16,7 @@ struct pickled {
 static const struct table_column evidence_columns[] = {
 	COLUMN(pickled, time_ns, "time", NS, UNION,
 	       "CPU time on the critical path in pickling, sending, receiving and unpickling, of "
-	       "one "
-	       "main thread on average, with waits for a CPU"),
+	       "one main thread on average, with waits for a CPU"),
 	FACT(pickled, samples, "samples", COUNT, "CPU samples that say so"),
 	FACT(pickled, share, "share", SHARE, "share of the critical path's CPU time"),
 };
@@ -25,8 +24,8 @@ static const struct table_column evidence_columns[] = {
 THRESHOLD(PICKLED_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least",
 	  "a choice: the threshold of severity high");
 
-THRESHOLD(PICKLED_SAMPLES, 5, UNIT_COUNT, "CPU samples, at least",
-	  "measured: one or two are of the start of a queue");
+THRESHOLD(PICKLED_SAMPLES, 20, UNIT_COUNT, "CPU samples, at least",
+	  "one over the square root of their number: the cost is uncertain by a fifth");
 
 static bool is_one_of(const struct trace_string *source, const char *const *endings)
 {
@@ -189,12 +188,10 @@ const struct finding_rule finding_pickled_data = {
 	.pictures = "path",
 	.rule = "Queues, pipes and pools of Python's multiprocessing pickle each object, write it "
 		"to a pipe and read and unpickle it at the other end: an array is copied four "
-		"times, "
-		"by two processes, of which one waits for the other, and each small object costs "
-		"calls and a switch between them. A pool's handling of tasks and results counts, "
-		"too. The cost is the time "
-		"for it on the critical path, which is what the main threads do and, while one "
-		"waits for another thread of the run, what that thread does: each thread's CPU "
-		"time, waits for a CPU and waits on pipes, in the proportion of its CPU samples. "
-		"The new memory that the copies need costs more.",
+		"times, by two processes, of which one waits for the other, and each small object "
+		"costs calls and a switch between them. A pool's handling of tasks and results "
+		"counts, too. The cost is the time for it on the critical path, which is what the "
+		"main threads do and, while one waits for another thread of the run, what that "
+		"thread does: each thread's CPU time, waits for a CPU and waits on pipes, in the "
+		"proportion of its CPU samples. The new memory that the copies need costs more.",
 };
