@@ -47,6 +47,27 @@ FINDING_CASE("still-waiting", still_waiting)
 }
 
 /* The same operations, one at a time or eight at once. */
+/* Large reads, each in many requests, keep the device busy; or they are served one by one. */
+FINDING_CASE("shallow-queue", shallow_queue_of_busy_device)
+{
+	add_file(made, 1, 4096 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 6000; i++) {
+		const uint64_t read = 100 + i / 4 * 101 * US;
+		const uint64_t at = read + 1 + (sound ? 0 : i % 4 * 24 * US);
+		const uint64_t took = sound ? 98 * US : 24 * US;
+
+		if (i % 4 == 0)
+			CALL(made, .time = read, .dur = 100 * US, .pid = 10, .op = M_URING_READ,
+			     .file = 1, .offset = i * MIB / 4, .asked = MIB, .result = MIB,
+			     .flags = TRACE_OP_DIRECT);
+		BIO(made, .time = at, .dur = took, .pid = 10, .op = M_REQUEST_READ, .file = 1,
+		    .offset = i * MIB / 4, .bytes = MIB / 4, .request = i + 1, .dev = 8 << 20,
+		    .flags = TRACE_BLOCK_DIRECT);
+		REQUEST(made, .time = at, .dur = took, .pid = 10, .op = M_REQUEST_READ, .file = 1,
+			.bytes = MIB / 4, .dev = 8 << 20);
+	}
+}
+
 FINDING_CASE("shallow-queue", shallow_queue)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -309,11 +330,11 @@ FINDING_CASE("tracer-cost", tracer_cost)
 
 /* --- phases --- */
 
-/* Two epochs that read 10 MiB each, with compute between and within them. */
-static void add_epochs(struct made_trace *made, uint64_t later_fetched)
+/* Epochs that read 10 MiB each, with compute between and within them. */
+static void add_epochs(struct made_trace *made, uint64_t epochs, uint64_t later_fetched)
 {
 	add_file(made, 1, 10 * MIB, "/data/a");
-	for (uint64_t epoch = 0; epoch < 2; epoch++) {
+	for (uint64_t epoch = 0; epoch < epochs; epoch++) {
 		uint64_t at = 100 + epoch * 100 * MS;
 
 		SPAN(made, .begin = at, .end = at + 90 * MS, .pid = 10, .id = 1, .name = "epoch");
@@ -325,12 +346,29 @@ static void add_epochs(struct made_trace *made, uint64_t later_fetched)
 
 FINDING_CASE("epoch-from-storage", epoch_from_storage)
 {
-	add_epochs(made, sound ? 2 * MIB : 10 * MIB);
+	add_epochs(made, 2, sound ? 2 * MIB : 10 * MIB);
 }
 
 FINDING_CASE("epoch-from-memory", epoch_from_memory)
 {
-	add_epochs(made, sound ? 2 * MIB : 0);
+	add_epochs(made, 2, sound ? 2 * MIB : 0);
+}
+
+/* The last epoch has only begun: it shows nothing. */
+static void add_cut_epoch(struct made_trace *made, uint64_t later_fetched)
+{
+	add_epochs(made, 3, later_fetched);
+	SPAN(made, .begin = 400 * MS, .end = 401 * MS, .pid = 10, .id = 1, .name = "epoch");
+}
+
+FINDING_CASE("epoch-from-storage", epoch_from_storage_cut)
+{
+	add_cut_epoch(made, sound ? 2 * MIB : 10 * MIB);
+}
+
+FINDING_CASE("epoch-from-memory", epoch_from_memory_cut)
+{
+	add_cut_epoch(made, sound ? 10 * MIB : 0);
 }
 
 FINDING_CASE("sync-checkpoint", sync_checkpoint)

@@ -8,6 +8,7 @@ struct queue {
 	const char *method, *side;
 	uint64_t count, each_ns, time_ns;
 	double depth;
+	uint64_t busy_ns; /* part of the time in which the device could not do more */
 };
 
 static const struct table_column queue_evidence[] = {
@@ -29,11 +30,12 @@ THRESHOLD(QUEUED_NS, 20000, UNIT_NS, "average time per operation, at least",
 /* The mean depth is the time of all operations divided by the time that any was in flight: Little's
  * law, without the time that the queue was empty. */
 static bool is_shallow(const struct findings *findings, const struct tally *tally,
-		       struct queue *queue)
+		       enum method_side side, struct queue *queue)
 {
 	queue->count = tally->count;
 	queue->time_ns = tally->time.measure;
-	if (!queue->time_ns ||
+	queue->busy_ns = side == SIDE_READ ? finding_busy_ns(findings, tally->bytes) : 0;
+	if (queue->busy_ns >= threshold(THRESHOLD_MOSTLY_BUSY) * queue->time_ns ||
 	    !finding_is_enough_in(findings, tally->count, &THRESHOLD_QUEUED, queue->time_ns))
 		return false;
 	queue->each_ns = tally->thread_time_ns / tally->count;
@@ -58,16 +60,16 @@ static int find_shallow(struct findings *findings, const struct finding_rule *ru
 		return 1;
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 		for (unsigned int side = 0; side < SIDES && !status; side++) {
-			struct queue queue = {
-				method_names[methods[i]], sides[side].name, 0, 0, 0, 0
-			};
+			struct queue queue = { .method = method_names[methods[i]],
+					       .side = sides[side].name };
 			struct tally tally = methods_tally(findings->results, methods[i], side);
 
-			if (is_shallow(findings, &tally, &queue))
-				status = finding_add(findings, rule, &queue,
-						     finding_unhidden(findings, sides[side].class,
-								      queue.time_ns),
-						     TABLE_NO_UINT);
+			if (is_shallow(findings, &tally, side, &queue))
+				status =
+					finding_add(findings, rule, &queue,
+						    finding_unhidden(findings, sides[side].class,
+								     queue.time_ns - queue.busy_ns),
+						    TABLE_NO_UINT);
 		}
 	return status;
 }
@@ -80,7 +82,8 @@ const struct finding_rule finding_shallow_queue = {
 	.confidence = FINDING_LIKELY,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct queue, queue_evidence),
-	.thresholds = { &THRESHOLD_QUEUED, &THRESHOLD_QUEUED_NS, &THRESHOLD_QUEUE_DEPTH },
+	.thresholds = { &THRESHOLD_QUEUED, &THRESHOLD_QUEUED_NS, &THRESHOLD_QUEUE_DEPTH,
+			&THRESHOLD_BUSY_REQUESTS, &THRESHOLD_MOSTLY_BUSY },
 	.title = "Low {method} queue depth",
 	.says = "{count} operations ({side}) of {each_ns} each, {depth} in flight on average, "
 		"{time_ns} in total",
@@ -89,5 +92,6 @@ const struct finding_rule finding_shallow_queue = {
 	.pictures = "depth async",
 	.rule = "io_uring and libaio let operations wait concurrently. With one or two in flight, "
 		"each pays the full device latency, as a pread call does. Operations that the page "
-		"cache serves immediately need no queue.",
+		"cache serves immediately need no queue. The cost leaves out the time in which a "
+		"device that reads is busy.",
 };

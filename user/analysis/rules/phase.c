@@ -32,7 +32,7 @@ static const struct table_column epochs_columns[] = {
 	FACT(epochs_evidence, memory_bytes, "memory", BYTES,
 	     "memory of the host, or the cgroup's limit"),
 	FACT(epochs_evidence, of_first, "of the first", SHARE,
-	     "bytes from storage in the last epoch relative to the first"),
+	     "bytes from storage in a later epoch, on average, relative to the first"),
 };
 
 /* Returns the memory that a host has for the job, the lower of its limits; TABLE_NO_UINT if no
@@ -61,20 +61,22 @@ static int add_epochs(struct findings *findings, const struct finding_rule *rule
 		      bool (*is_one)(const struct epochs_evidence *evidence), bool costs)
 {
 	const struct epochs_view view = epochs_view(findings->report);
-	const struct epochs_evidence evidence = {
+	struct epochs_evidence evidence = {
 		.epochs = view.epochs,
 		.first_bytes = view.first_fetched_bytes,
 		.last_bytes = view.last_fetched_bytes,
 		.later_bytes = view.later_fetched_bytes,
 		.last_read_bytes = view.last_read_bytes,
 		.memory_bytes = memory_bytes(findings->report),
-		.of_first = finding_share(view.last_fetched_bytes, view.first_fetched_bytes),
 	};
 	bool holes;
 	int status;
 
-	if (view.epochs <= 1 || evidence.first_bytes < threshold(THRESHOLD_EPOCH_BYTES) ||
-	    !is_one(&evidence))
+	if (view.epochs <= 1 || evidence.first_bytes < threshold(THRESHOLD_EPOCH_BYTES))
+		return 0;
+	/* The run may have ended before the last epoch did. */
+	evidence.of_first = (double)evidence.later_bytes / (view.epochs - 1) / evidence.first_bytes;
+	if (!is_one(&evidence))
 		return 0;
 	status = finding_find_holes(findings, evidence.first_bytes, &holes);
 	return status || holes ? status
@@ -82,7 +84,8 @@ static int add_epochs(struct findings *findings, const struct finding_rule *rule
 					     costs ? evidence.later_bytes : TABLE_NO_UINT);
 }
 
-THRESHOLD(EPOCH_AGAIN, 0.5, UNIT_SHARE, "share of first epoch's bytes the last read, at least",
+THRESHOLD(EPOCH_AGAIN, 0.5, UNIT_SHARE,
+	  "share of the first epoch's bytes that later ones read, at least",
 	  "a choice: most of it again");
 THRESHOLD(EPOCH_FITS, 0.5, UNIT_SHARE, "share of memory for the first epoch's bytes, at most",
 	  "a choice: the job itself needs memory too");
@@ -121,7 +124,8 @@ const struct finding_rule finding_epoch_storage = {
 		"others.",
 };
 
-THRESHOLD(EPOCH_MEMORY, 0.05, UNIT_SHARE, "share of first epoch's bytes the last read, at most",
+THRESHOLD(EPOCH_MEMORY, 0.05, UNIT_SHARE,
+	  "share of the first epoch's bytes that later ones read, at most",
 	  "a choice: almost none of it again");
 
 static bool come_from_memory(const struct epochs_evidence *evidence)

@@ -371,10 +371,6 @@ static void add_files(const struct findings *findings, const struct finding_rule
 	bound->bytes_each = finding_average(bound->bytes, bound->count);
 }
 
-THRESHOLD(BOUND_BUSY, 0.5, UNIT_SHARE,
-	  "part of the time in which the devices are busy, for the finding to be a note, at least",
-	  "a choice: most of it");
-
 /* If the device delivers all that it can, only the job's owner knows whether it must read that
  * much: a note. */
 static int add_bound(struct findings *findings, const struct finding_rule *rule,
@@ -382,7 +378,7 @@ static int add_bound(struct findings *findings, const struct finding_rule *rule,
 {
 	const uint64_t busy_ns =
 		rule->class == IO_WRITE ? 0 : finding_busy_ns(findings, bound->storage_bytes);
-	const bool busy = busy_ns && busy_ns >= threshold(THRESHOLD_BOUND_BUSY) * bound->time_ns;
+	const bool busy = busy_ns && busy_ns >= threshold(THRESHOLD_MOSTLY_BUSY) * bound->time_ns;
 
 	bound->busy_ns = busy ? finding_least(busy_ns, bound->time_ns) : TABLE_NO_UINT;
 	return finding_add_as(findings, rule, bound,
@@ -488,7 +484,7 @@ const struct finding_rule finding_read_bound = {
 			 "short-reads", OF_READERS, OF_DEVICES, OF_PHASES },
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
-	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_BOUND_BUSY, &THRESHOLD_BUSY_REQUESTS },
+	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_MOSTLY_BUSY, &THRESHOLD_BUSY_REQUESTS },
 	.title = "Run waits for reads, most of all of {file}[, one of many files ({of_file} of "
 		 "that time)]",
 	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s[, {at_once} in "
@@ -555,7 +551,7 @@ const struct finding_rule finding_mmap_bound = {
 			 "swapped", OF_READERS, OF_DEVICES, OF_PHASES },
 	.class = IO_MMAP_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
-	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_BOUND_BUSY, &THRESHOLD_BUSY_REQUESTS },
+	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_MOSTLY_BUSY, &THRESHOLD_BUSY_REQUESTS },
 	.title = "Run waits for mapped files, most of all for {file}[, one of many files "
 		 "({of_file} of that time)]",
 	.says = "{time_ns} in [{count:fault|faults} and in ]calls that map, populate or lock; "
