@@ -144,11 +144,8 @@ __noinline int async_emit(struct async_key *key, struct async_operation *done, _
 	op_account_done(&done->account, duration_ns, result, done->row.traits & ASYNC_BYTES, true);
 	if (profile_aggregates_all()) {
 		async_profile(done, result, duration_ns);
-		if (!profile_also_records(done->owner.pid)) {
-			if (done->row.shape >= ASYNC_OPEN)
-				bpf_map_delete_elem(&async_names, &at);
+		if (!profile_also_records(done->owner.pid))
 			return 0;
-		}
 	}
 	if (done->row.shape >= ASYNC_OPEN)
 		names = bpf_map_lookup_elem(&async_names, &at);
@@ -159,7 +156,6 @@ __noinline int async_emit(struct async_key *key, struct async_operation *done, _
 		return 0;
 	}
 	async_send_names(done, names, result, duration_ns);
-	bpf_map_delete_elem(&async_names, &at);
 	return 0;
 }
 

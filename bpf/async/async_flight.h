@@ -92,28 +92,6 @@ __noinline int async_put(struct async_key *key, struct async_operation *operatio
 
 #define ASYNC_NO_MM (~0ull)
 
-/* Removes an operation. */
-__noinline int async_remove(struct async_key *key)
-{
-	struct async_slot *slot;
-	struct async_key at;
-
-	if (!key)
-		return 0;
-	at = *key;
-	slot = async_slot(&at);
-	if (slot && async_slot_matches(slot, &at)) {
-		/* A new user of the slot has no owner until all fields are stored. */
-		slot->operation.owner.pid = 0;
-		slot->key.mm = ASYNC_NO_MM;
-		*(volatile __u64 *)&slot->key.address = 0;
-		return 0;
-	}
-	if (async_flight_count)
-		async_flight_remove(&at);
-	return 0;
-}
-
 /* The paths of an operation in flight, one after the other. If there is no entry, there were too
  * many of them, and the paths are cut. */
 struct async_names {
@@ -128,6 +106,32 @@ struct {
 	__type(key, struct async_key);
 	__type(value, struct async_names);
 } async_names SEC(".maps");
+
+/* Removes an operation. */
+__noinline int async_remove(struct async_key *key)
+{
+	struct async_slot *slot;
+	struct async_key at;
+
+	if (!key)
+		return 0;
+	at = *key;
+	slot = async_slot(&at);
+	if (slot && async_slot_matches(slot, &at)) {
+		if (slot->operation.row.shape >= ASYNC_OPEN)
+			bpf_map_delete_elem(&async_names, &at);
+		/* A new user of the slot has no owner until all fields are stored. */
+		slot->operation.owner.pid = 0;
+		slot->key.mm = ASYNC_NO_MM;
+		*(volatile __u64 *)&slot->key.address = 0;
+		return 0;
+	}
+	if (async_flight_count) {
+		async_flight_remove(&at);
+		bpf_map_delete_elem(&async_names, &at);
+	}
+	return 0;
+}
 
 /* Processes that may have operations in flight when they exit. */
 struct {

@@ -98,6 +98,16 @@ class Forms(unittest.TestCase):
                     and files.get(row["file"], {"mode": 0})["mode"] >> 12 != 0o10]
             self.assertEqual([row["asked"] for row in rows], [4096] * count)
 
+    def test_names_of_unrecorded_opens(self):
+        """A name that is too long to be kept is not that of an earlier open of another type."""
+        recording, truth = self.recording("reg")
+        opened = [self.path(recording.trace, row, "file", "dir", "path")
+                  for row in recording.trace.dicts("async")
+                  if row["op"] == "io_uring_openat" and row["result"] >= 0]
+        self.assertEqual(opened, [row["path"] for row in truth
+                                  if row["op"] == "io_uring_openat" and row["result"] >= 0
+                                  and not row["path"].endswith("/fifo")])
+
     def test_times(self):
         """Each lies within the run; one without a completion has no duration."""
         recording, _ = self.recording()

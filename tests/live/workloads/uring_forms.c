@@ -12,6 +12,7 @@
 #include <linux/io_uring.h>
 #include <linux/stat.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -31,6 +32,8 @@
 #define SILENT (1u << 21)
 #define UNFINISHED (1u << 12)
 #define DONTNEED (1u << 26)
+#define FOR_WRITING (1u << 4)
+#define PATH_CUT (1u << 10)
 
 static struct io_uring_params params;
 static char *queue, *done;
@@ -295,6 +298,27 @@ static void names(int place)
 	carry_out();
 }
 
+/* A FIFO, then a file by a name that is too long to be kept, by the same request structure. */
+static void long_name(int place)
+{
+	static char name[2048];
+
+	for (int i = 0; i < 1000; i++)
+		strcat(name, "./");
+	strcat(name, "data");
+	require(!mkfifoat(place, "fifo", 0600));
+	ask((struct asked) { "io_uring_openat", "fifo", .flags = FOR_WRITING, .offset = -1 },
+	    (struct io_uring_sqe) { .opcode = IORING_OP_OPENAT,
+				    .fd = place,
+				    .addr = (uint64_t) "fifo",
+				    .open_flags = O_RDWR });
+	carry_out();
+	ask((struct asked) { "io_uring_openat", "data", .flags = PATH_CUT, .offset = -1 },
+	    (struct io_uring_sqe) {
+		    .opcode = IORING_OP_OPENAT, .fd = place, .addr = (uint64_t)name });
+	carry_out();
+}
+
 /* From a file, into a pipe, and into a file. */
 static void splices(int data, int made)
 {
@@ -499,6 +523,7 @@ int main(int argc, char **argv)
 	slots();
 	silent(data);
 	names(place);
+	long_name(place);
 	splices(data, made);
 	shared(data);
 	again(data, made);
