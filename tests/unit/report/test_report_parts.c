@@ -35,6 +35,7 @@ TEST(test_places)
 		{ "/data/copy/.shard.tar.b%u", 9, NULL, 2 },
 		{ "/data/deep/c%u/x.png", 20, "/data/deep/**.png", 4 },
 		{ "/usr/lib/python3/m%u.py", 5, "programs, libraries and modules", 8 },
+		{ "/data/lib/pythons/t%u.bin", 10, "/data/lib/pythons/*.bin", 8 },
 		{ "/usr/share/doc/p%u/copyright", 12, "/usr/share/doc/**", 64 },
 		{ "/proc/%u/stat", 4, "/proc and /sys", 16 },
 		{ "socket:[%u]", 2, "sockets, pipes and pathless files", 32 },

@@ -37,7 +37,8 @@ static const char *const roots[] = {
 };
 
 static const char *const parts[] = {
-	"/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python", "/__pycache__/",
+	"/site-packages/", "/dist-packages/", "/lib/python2",  "/lib/python3",
+	"/lib64/python2",  "/lib64/python3",  "/__pycache__/",
 };
 
 /* Not .pth: Python's own are in site-packages, and others are PyTorch checkpoints. */

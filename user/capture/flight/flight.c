@@ -428,7 +428,10 @@ int flight_open(struct flight **out, struct session *session, const struct fligh
 	pthread_mutex_init(&flight->lock, NULL);
 	pthread_cond_init(&flight->changed, NULL);
 	flight->triggers = flight_triggers_open(options->triggers, options->trigger_count);
-	if (!flight->triggers || (options->trigger_count && cgroups_open(&flight->cgroups, NULL)))
+	if (!flight->triggers)
+		goto fail;
+	err = options->trigger_count ? cgroups_open(&flight->cgroups, NULL) : 0;
+	if (err)
 		goto fail;
 	flight_ring_open(&flight->ring, options->bytes, session_lane_count(session),
 			 &options->header, session_stack_generation(session));

@@ -296,12 +296,9 @@ static void append_type(const struct btf *btf, int id, struct strbuf *text)
 	const char *name = "void";
 	size_t stars = 0;
 
-	for (; id && type && (btf_is_mod(type) || btf_is_ptr(type)); id = type->type) {
+	for (; type && (btf_is_mod(type) || btf_is_ptr(type));
+	     type = btf__type_by_id(btf, type->type))
 		stars += btf_is_ptr(type);
-		type = btf__type_by_id(btf, type->type);
-		if (!type || (!btf_is_mod(type) && !btf_is_ptr(type)))
-			break;
-	}
 	if (type && type->name_off)
 		name = btf__name_by_offset(btf, type->name_off);
 	strbuf_join(text, ", ", "%s%.*s", name, (int)stars, "****");
