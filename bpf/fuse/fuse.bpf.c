@@ -135,7 +135,7 @@ static __always_inline int fuse_send(struct fuse_req *req)
 	if (!fuse_node_offset)
 		fuse_node_offset = FUSE_NODE_OFFSET;
 	request.node = mark.node = KREAD_MODULE(fuse_args, request.args, nodeid);
-	mark.op = OP_FUSE + (opcode < FUSE_OPCODES ? opcode : 0);
+	mark.op = OP_FUSE + (opcode < FUSE_OPERATION_COUNT ? opcode : 0);
 	state = fuse_asker(&mark, req);
 	if (moves || opcode == FUSE_READDIR || opcode == FUSE_READDIRPLUS) {
 		bpf_probe_read_kernel(&range, sizeof(range),
@@ -221,7 +221,8 @@ static __always_inline int fuse_end(struct fuse_req *req)
 
 	/* A different mark belongs to a request whose end was not seen. */
 	if (!remote_mark_take(&at, &mark) || mark.node != KREAD_MODULE(fuse_args, args, nodeid) ||
-	    mark.op != OP_FUSE + (opcode < FUSE_OPCODES ? opcode : 0) || end.now_ns < mark.start_ns)
+	    mark.op != OP_FUSE + (opcode < FUSE_OPERATION_COUNT ? opcode : 0) ||
+	    end.now_ns < mark.start_ns)
 		return 0;
 	end.error = -KREAD_MODULE(fuse_req, req, out.h.error);
 	end.dev = sb ? KREAD(super_block, sb, s_dev) : 0;

@@ -56,6 +56,9 @@
 	OPERATION(51, "fuse_tmpfile")                                                              \
 	OPERATION(52, "fuse_statx")
 
-#define FUSE_OPCODES 53 /* opcodes below have an operation of their own; 0 stands for others */
+#define FUSE_OPERATION(opcode, name) SERVED_OPERATION(OP_FUSE + (opcode), "fuse", name)
+
+/* Opcodes below have an operation of their own; 0 stands for others. */
+#define FUSE_OPERATION_COUNT 53
 
 #endif

@@ -105,6 +105,8 @@
 	PROCEDURE(PATHCONF, ITSELF)                                                                \
 	PROCEDURE(COMMIT, SEQUENCE)
 
+#define NFS_OPERATION(id, name) SERVED_OPERATION(OP_NFS + NFS_##id, "nfs", name)
+
 #define NFS_ENUM(id, name) NFS_##id,
 enum { NFS_OPERATIONS(NFS_ENUM) NFS_OPERATION_COUNT };
 #undef NFS_ENUM

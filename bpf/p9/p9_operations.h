@@ -41,6 +41,9 @@
 	OPERATION(124, "9p_stat")                                                                  \
 	OPERATION(126, "9p_wstat")
 
-#define P9_TYPES 128 /* operations are half of their types */
+#define P9_OPERATION(type, name) SERVED_OPERATION(OP_P9 + (type) / 2, "9p", name)
+
+#define P9_TYPES 128
+#define P9_OPERATION_COUNT (P9_TYPES / 2)
 
 #endif

@@ -21,6 +21,7 @@
 #include "bpf/vfs/vfs_functions.h"
 #include "user/trace/format/columns.h"
 #include "user/trace/format/flags.h"
+#include "user/trace/format/layers.h"
 
 /* Placeholder for the kernel function bpf_rdonly_cast until a program is loaded; not a helper
  * number. */
@@ -53,10 +54,9 @@ enum record_kind {
 	RECORD_FRAME,
 	RECORD_STACK,
 	RECORD_SAMPLE,
-	RECORD_REMOTE,
-	RECORD_RPC, /* like RECORD_REMOTE, of the layer nfs */
-	RECORD_P9,  /* the same of the layer 9p */
-	RECORD_KIND_COUNT,
+/* Requests to servers: a kind for each layer. */
+#define RECORD_OF_SERVER(id, ...) RECORD_##id,
+	TRACE_SERVER_LAYERS(RECORD_OF_SERVER) RECORD_KIND_COUNT,
 };
 
 #define EVENT_PATH_BYTES 4096	    /* one path, including its NUL */
@@ -103,7 +103,7 @@ struct file_entry {
 /* Flag in an id: the file's record was lost, so the id must not be remembered. */
 #define FILE_UNANNOUNCED (1u << 31)
 
-/* All activity of a device or mount (FUSE, NFS, 9p), from any process, counted per CPU and device.
+/* All activity of a device or served mount, from any process, counted per CPU and device.
  * Classes as in /proc/diskstats; other requests to servers of mounts are not counted here. */
 enum device_class {
 	DEVICE_READ,
@@ -294,11 +294,13 @@ enum {
 	OP_VFS_APART = OP_VFS + VFS_FUNCTIONS,
 	OP_FIRST_CALL = OP_VFS_APART + VFS_FUNCTIONS,
 };
-/* Requests to servers of file systems follow. Mode profile does not aggregate them. */
+/* Requests to servers of file systems follow, by layer. Mode profile does not aggregate them. */
 #define OP_PROFILED_SIZE 256
-#define OP_FUSE OP_PROFILED_SIZE /* and then in the order of the opcodes */
-#define OP_NFS (OP_FUSE + FUSE_OPCODES)
-#define OP_P9 (OP_NFS + NFS_OPERATION_COUNT)
+enum {
+	OP_PROFILED_LAST = OP_PROFILED_SIZE - 1,
+#define OP_OF_SERVER(id, ...) OP_##id, OP_##id##_LAST = OP_##id + id##_OPERATION_COUNT - 1,
+	TRACE_SERVER_LAYERS(OP_OF_SERVER) OP_COUNT,
+};
 #define OP_TABLE_SIZE 512
 
 /* A process has mapped code from a file; address and length as passed to mmap(). */
@@ -335,10 +337,9 @@ enum {
 	NOTE_PRIVILEGED,     /* setuid program that was not followed */
 	NOTE_ASYNC_BEFORE,   /* operation submitted before the recording began */
 	NOTE_BIO_END_UNSEEN, /* a bio's address was reused before its end was seen */
-	NOTE_NFS_UNSEEN_NS,  /* counted by the user side: NFS requests were not seen for so long */
-	NOTE_FUSE_UNSEEN_NS, /* the same for requests to FUSE daemons */
-	NOTE_P9_UNSEEN_NS,   /* ... to 9p servers */
-	NOTE_COUNT,
+/* Counted by the user side: for how long requests to servers of a layer were not seen. */
+#define NOTE_OF_SERVER(id, ...) NOTE_##id##_UNSEEN_NS,
+	TRACE_SERVER_LAYERS(NOTE_OF_SERVER) NOTE_COUNT,
 };
 
 EVENT_SIZE(event_header, 24);

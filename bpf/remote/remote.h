@@ -56,9 +56,13 @@ struct remote_end { /* without padding: 5.14 passes only what is initialized */
 /* Lost requests are counted per layer. */
 static __always_inline __u32 remote_kind(__u32 op)
 {
-	if (op < OP_NFS)
-		return RECORD_REMOTE;
-	return op < OP_P9 ? RECORD_RPC : RECORD_P9;
+	__u32 kind = RECORD_NONE;
+
+#define KIND_OF_SERVER(id, ...)                                                                    \
+	if (op >= OP_##id)                                                                         \
+		kind = RECORD_##id;
+	TRACE_SERVER_LAYERS(KIND_OF_SERVER)
+	return kind;
 }
 
 #define REMOTE_SLOTS_LOG 12

@@ -17,6 +17,7 @@
 #include "command/common/progress.h"
 #include "base/log.h"
 #include "output/rows/row.h"
+#include "trace/format/layers.h"
 
 struct print_request {
 	const char *format, *layer;
@@ -26,12 +27,15 @@ struct print_request {
 
 #define FIELD(name) offsetof(struct print_request, name)
 
+#define SERVER_LISTED(id, name, ...) name ", "
+#define SERVERS_LISTED TRACE_SERVER_LAYERS(SERVER_LISTED)
+
 static const struct option_row rows[] = {
 	{ 0, "format", "text|json", OPTION_CHOICE, FIELD(format),
 	  "Output format: text, or one JSON object per line. Default: text." },
 	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
 	  "Only events of this layer or kind: task, syscall, fault, pagecache, throttle, block, "
-	  "request, bio, device, span, async, vfs, fuse, nfs, 9p, remote, thread, thread_time, "
+	  "request, bio, device, span, async, vfs, " SERVERS_LISTED "remote, thread, thread_time, "
 	  "wait, file, fork, exec, exit, stack, frame, sample." },
 	{ 0, "programs", NULL, OPTION_FLAG, FIELD(programs),
 	  "Print the program of each event's process." },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Table "devices": requests to block devices and to the servers of FUSE, NFS and 9p mounts, those
- * of the run and all that were served.
+ * Table "devices": requests to block devices and to the servers of mounts: those of the run and
+ * all that were served.
  */
 #include <string.h>
 
@@ -384,9 +384,9 @@ bool devices_view(const struct results *results, size_t number, struct device_vi
 const struct analysis analysis_devices = {
 	.name = "devices",
 	.title = "Devices",
-	.meaning = "requests to block devices and to the servers of FUSE, NFS and 9p mounts: the "
-		   "run's own, and those of any process; null without the layers block, fuse, nfs "
-		   "and 9p",
+	.meaning = "requests to block devices and to the servers of " SERVED_MOUNTS
+		   ": the run's own, and those of any process; null without the layers "
+		   "block, " SERVER_LAYERS,
 	.shown = "name,dev,read.requests,read.bytes,write.requests,write.bytes,other.requests,"
 		 "other.time_ns,flush.requests,read.service_ns,write.service_ns,read.queue_ns,"
 		 "write.queue_ns",

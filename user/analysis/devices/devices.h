@@ -20,7 +20,7 @@ struct device_waits {
 struct device_view {
 	uint32_t host, dev;
 	struct trace_string name;
-	bool mount;				    /* of FUSE, NFS or 9p, not a block device */
+	bool mount;				    /* with a server, not a block device */
 	bool queue_unknown;			    /* all time counts as service */
 	struct device_waits waits[DEVICE_USES + 1]; /* the last: of a mount, its other requests */
 	/* All activity of the device, including other processes; false: unknown. */

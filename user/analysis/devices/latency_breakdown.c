@@ -15,7 +15,7 @@
 static const struct table_column where[] = {
 	{ "device_ns", "at device", UNIT_NS, KIND_SUM,
 	  "part of the operations' time with at least one of their own requests at a device, or "
-	  "with the server of a FUSE, NFS or 9p mount, summed over threads",
+	  "with the server of a " SERVED_MOUNT ", summed over threads",
 	  TABLE_UINT(struct chain_line, time.device_ns), 0 },
 	{ "queue_ns", "in queue", UNIT_NS, KIND_SUM,
 	  "part of the operations' time with some of their own requests queued and none at a "
@@ -82,8 +82,8 @@ static const struct table_column first_columns[] = {
 
 static const struct table_column last_columns[] = {
 	{ "bios", "bios", UNIT_COUNT, KIND_SUM,
-	  "bios of these operations: contiguous parts of files in requests; or requests to FUSE, "
-	  "NFS and 9p mounts",
+	  "bios of these operations: contiguous parts of files in requests; or requests "
+	  "to " SERVED_MOUNTS,
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.bios), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes moved by these bios",
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.bytes), 0 },

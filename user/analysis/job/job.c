@@ -34,25 +34,33 @@ static const char *const submitters[] = { "io_uring_enter", "io_submit", NULL };
 
 const char *const device_use_names[DEVICE_USES] = { "read", "write", "discard", "flush" };
 
-static enum device_use use_of(const char *name)
+/* For requests to servers, after the layer's name. */
+static enum device_use served_use(const char *name)
 {
 	static const struct {
 		const char *name;
 		enum device_use use;
-	} served[] = {
-		{ "fuse_read", DEVICE_READS },	   { "fuse_write", DEVICE_WRITES },
-		{ "fuse_fsync", DEVICE_FLUSHES },  { "fuse_fsyncdir", DEVICE_FLUSHES },
-		{ "fuse_syncfs", DEVICE_FLUSHES }, { "nfs_read", DEVICE_READS },
-		{ "nfs_read_plus", DEVICE_READS }, { "nfs_write", DEVICE_WRITES },
-		{ "nfs_commit", DEVICE_FLUSHES },  { "9p_read", DEVICE_READS },
-		{ "9p_write", DEVICE_WRITES },	   { "9p_fsync", DEVICE_FLUSHES },
+	} rows[] = {
+		{ "_read", DEVICE_READS },	 { "_read_plus", DEVICE_READS },
+		{ "_write", DEVICE_WRITES },	 { "_fsync", DEVICE_FLUSHES },
+		{ "_fsyncdir", DEVICE_FLUSHES }, { "_syncfs", DEVICE_FLUSHES },
+		{ "_commit", DEVICE_FLUSHES },
 	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strcmp(name, rows[i].name))
+			return rows[i].use;
+	return DEVICE_USES;
+}
+
+static enum device_use use_of(const struct trace_operation *operation)
+{
 	static const char request[] = "request_";
+	const char *name = operation->name;
 	int use = 0;
 
-	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
-		if (!strcmp(name, served[i].name))
-			return served[i].use;
+	if (operation->family == TRACE_SERVED)
+		return served_use(name + strcspn(name, "_"));
 	if (strncmp(name, request, strlen(request)))
 		return DEVICE_USES;
 	while (use < DEVICE_USES && strcmp(name + strlen(request), device_use_names[use]))
@@ -78,7 +86,7 @@ void operation_describe(struct operation *operation, const struct trace_operatio
 		operation->uring = !operation->libaio;
 	}
 	operation->truncates = !strcmp(from->name, "ftruncate");
-	operation->use = use_of(from->name);
+	operation->use = use_of(from);
 }
 
 /* Finds the number of an operation, adding it if new; -E2BIG if there are too many. */
@@ -199,7 +207,7 @@ static void find_span(struct job_trace *trace)
 
 unsigned int job_layer(const char *name)
 {
-#define BITS(id, name, also) [LAYER_##id] = JOB_##id | (also),
+#define BITS(id, name, also, ...) [LAYER_##id] = JOB_##id | (also),
 	static const unsigned int bits[LAYER_COUNT] = { TRACE_LAYERS(BITS) };
 #undef BITS
 

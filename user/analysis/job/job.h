@@ -28,7 +28,7 @@ enum { TRACE_LAYERS(JOB_LAYER) };
 #define JOB_READ_FOR_WRITE JOB_BIT(5) /* reads to complete partial pages: pagecache and block */
 #define JOB_OTHER_PAGES JOB_BIT(6)    /* pages that no operation on their file brought in */
 #define JOB_PARTS JOB_BIT(7)	      /* bios: they show where operations waited */
-#define JOB_MOUNTS JOB_BIT(8)	      /* requests to servers of mounts: fuse, nfs or 9p */
+#define JOB_MOUNTS JOB_BIT(8)	      /* requests to servers of mounts */
 
 #define JOB_OPERATIONS_MAX 1024 /* kinds of operations in all traces; the kernel has about 100 */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Findings about FUSE, NFS and 9p mounts, where most operations take a round trip to a server. */
+/* Findings about mounts with servers, where most operations take a round trip to one. */
 #include "analysis/devices/devices.h"
 #include "analysis/finding/finding.h"
 
@@ -169,7 +169,7 @@ const struct finding_rule finding_mount_metadata = {
 	.more = "faultline report --table devices TRACE",
 	.pictures = "requests, paths operations",
 	.rule = "Each lookup of a name, each query of attributes, each open and close of a file on "
-		"a FUSE, NFS or 9p mount asks the server, unless the kernel may answer from its "
+		"a " SERVED_MOUNT " asks the server, unless the kernel may answer from its "
 		"cache, for as long as the server or the mount allows. A path is looked up "
 		"directory by directory. Often a FUSE daemon asks a server in turn: then each "
 		"takes a round trip over the network.",

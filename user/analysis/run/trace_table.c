@@ -101,59 +101,57 @@ static void name_note(struct about *about, const char *name)
 	about->notes[about->note_count++].name = name;
 }
 
-/* Notes, and whether they have a column even if no trace has them. */
-static const struct {
+/* NOTE_ALWAYS: has a column even if no trace has it; NOTE_TIME: in ns, others are counts. */
+static const struct known_note {
 	const char *name, *meaning;
-	bool always;
+	enum { NOTE_RARE, NOTE_ALWAYS, NOTE_TIME } shape;
 } known_notes[] = {
-	{ TRACE_NOTE_UNFOLLOWED, "child processes not followed for lack of memory", true },
-	{ TRACE_NOTE_UNTIMED, "page faults whose start, end or both were missed", true },
+	{ TRACE_NOTE_UNFOLLOWED, "child processes not followed for lack of memory", NOTE_ALWAYS },
+	{ TRACE_NOTE_UNTIMED, "page faults whose start, end or both were missed", NOTE_ALWAYS },
 	{ TRACE_NOTE_ENDED_UNSEEN,
-	  "programs that exited before it was known whether they mark spans", true },
+	  "programs that exited before it was known whether they mark spans", NOTE_ALWAYS },
 	{ TRACE_NOTE_ASYNC_BEFORE, "asynchronous operations submitted before the recording began",
-	  true },
-	{ TRACE_NOTE_SPANS_BEFORE, "spans that were open when the recording attached", true },
+	  NOTE_ALWAYS },
+	{ TRACE_NOTE_SPANS_BEFORE, "spans that were open when the recording attached",
+	  NOTE_ALWAYS },
 	{ TRACE_NOTE_BIOS_UNSEEN, "block I/Os whose completion was missed; they have no events",
-	  true },
+	  NOTE_ALWAYS },
 	{ TRACE_NOTE_BIOS_UNDER_WAY,
-	  "block I/Os in flight at the end, or whose completion was missed", true },
-	{ TRACE_NOTE_FUSE_UNSEEN, "how long the module fuse was loaded without being recorded (≤)",
-	  false },
-	{ TRACE_NOTE_NFS_UNSEEN, "how long the module nfs was loaded without being recorded (≤)",
-	  false },
-	{ TRACE_NOTE_P9_UNSEEN, "how long the module 9p was loaded without being recorded (≤)",
-	  false },
-	{ TRACE_NOTE_NATIVE_WHOLE, "samples whose native stack is known completely", false },
+	  "block I/Os in flight at the end, or whose completion was missed", NOTE_ALWAYS },
+	{ TRACE_NOTE_NATIVE_WHOLE, "samples whose native stack is known completely", NOTE_RARE },
 	{ TRACE_NOTE_NATIVE_CUT, "samples whose native stack is deeper than the copy of it",
-	  false },
+	  NOTE_RARE },
 	{ TRACE_NOTE_NATIVE_FAILED,
-	  "samples whose native stack could not be unwound to its outermost frame", false },
+	  "samples whose native stack could not be unwound to its outermost frame", NOTE_RARE },
 	{ TRACE_NOTE_NATIVE_DROPPED,
-	  "samples without native frames because they came faster than they were unwound", false },
+	  "samples without native frames because they came faster than they were unwound",
+	  NOTE_RARE },
 	{ TRACE_NOTE_CPU_THROTTLED,
 	  "time for which the CPU quota of the command's cgroup held back its threads, in us, "
 	  "summed over CPUs",
-	  false },
-	{ TRACE_NOTE_LEFT_OUT, "operations on files excluded from the recording", false },
-	{ TRACE_NOTE_LOST_FULL, "events lost because CPU buffers were full", false },
-	{ TRACE_NOTE_LOST_STOPPED, "events lost while Faultline did not run", false },
-	{ TRACE_NOTE_LOST_NO_ROOM, "events lost because the trace could not be written", false },
+	  NOTE_RARE },
+	{ TRACE_NOTE_LEFT_OUT, "operations on files excluded from the recording", NOTE_RARE },
+	{ TRACE_NOTE_LOST_FULL, "events lost because CPU buffers were full", NOTE_RARE },
+	{ TRACE_NOTE_LOST_STOPPED, "events lost while Faultline did not run", NOTE_RARE },
+	{ TRACE_NOTE_LOST_NO_ROOM, "events lost because the trace could not be written",
+	  NOTE_RARE },
+#define UNSEEN(id, name, ...)                                                                      \
+	{ TRACE_NOTE_UNSEEN_NS(name),                                                              \
+	  "how long the module " name " was loaded without being recorded (≤)", NOTE_TIME },
+	TRACE_SERVER_LAYERS(UNSEEN)
 };
 #define KNOWN_NOTES (sizeof(known_notes) / sizeof(known_notes[0]))
 
-/* In ns; others are counts. */
-static bool note_is_time(const char *name)
+static const struct known_note *known_note(const char *name)
 {
-	return !strcmp(name, TRACE_NOTE_FUSE_UNSEEN) || !strcmp(name, TRACE_NOTE_NFS_UNSEEN) ||
-	       !strcmp(name, TRACE_NOTE_P9_UNSEEN);
-}
+	static const struct known_note other = {
+		.meaning = "times this limitation of the recording occurred"
+	};
 
-static const char *note_meaning(const char *name)
-{
 	for (size_t i = 0; i < KNOWN_NOTES; i++)
 		if (!strcmp(known_notes[i].name, name))
-			return known_notes[i].meaning;
-	return "times this limitation of the recording occurred";
+			return &known_notes[i];
+	return &other;
 }
 
 /* Known notes, and any others found in traces: a missing note means 0, or unknown if a trace has no
@@ -163,7 +161,7 @@ static void take_notes(struct about *about)
 	const struct job *job = about->texts.job;
 
 	for (size_t i = 0; i < KNOWN_NOTES; i++)
-		if (known_notes[i].always)
+		if (known_notes[i].shape == NOTE_ALWAYS)
 			name_note(about, known_notes[i].name);
 	for (size_t i = 0; i < job->trace_count; i++)
 		for (size_t j = 0; job->traces[i].totals && j < job->traces[i].totals->note_count;
@@ -177,11 +175,12 @@ static void take_notes(struct about *about)
 static void add_note_column(struct table *table, const struct about *about, size_t number)
 {
 	size_t base = offsetof(struct about, notes) + number * sizeof(struct trace_note);
+	const struct known_note *known = known_note(about->notes[number].name);
 	char name[NAME_BYTES_MAX + sizeof("notes.")], meaning[128];
 	const struct table_column column = {
 		name,
 		NULL,
-		note_is_time(about->notes[number].name) ? UNIT_NS : UNIT_COUNT,
+		known->shape == NOTE_TIME ? UNIT_NS : UNIT_COUNT,
 		KIND_SUM,
 		meaning,
 		.get = table_get_uint,
@@ -189,8 +188,7 @@ static void add_note_column(struct table *table, const struct about *about, size
 	};
 
 	snprintf(name, sizeof(name), "notes.%s", about->notes[number].name);
-	snprintf(meaning, sizeof(meaning), "%s; null if a trace has no end",
-		 note_meaning(about->notes[number].name));
+	snprintf(meaning, sizeof(meaning), "%s; null if a trace has no end", known->meaning);
 	table_add_column(table, &column);
 }
 

@@ -32,6 +32,14 @@ static void say_count(struct strbuf *text, uint64_t count, const char *one, cons
 			      one && count == 1 ? one : many);
 }
 
+static void say_time(struct strbuf *text, uint64_t time_ns, const char *before, const char *after)
+{
+	char time[UNITS_TEXT];
+
+	if (time_ns)
+		strbuf_add(text, "%s%s%s", before, units_ns(time, time_ns), after);
+}
+
 static void say_lost(struct strbuf *text, const struct results *results)
 {
 	loss_say(text, results->job);
@@ -397,8 +405,10 @@ static void say_summed(struct strbuf *text, const struct results *results)
 static const struct caveat {
 	const char *id, *weight;
 	void (*say)(struct strbuf *text, const struct results *results);
-	/* Without it, how often a limitation of the recording occurred: see say_count(). */
+	/* Without it, how often a limitation of the recording occurred: see say_count(); or for how
+	 * long, with the text before and after the time. */
 	const char *note, *one, *many;
+	bool time;
 } caveats[] = {
 	{ "killed", "warning", .say = deaths_say },
 	{ "incomplete", "warning", .say = say_incomplete },
@@ -411,9 +421,9 @@ static const struct caveat {
 	{ "async", "warning", .say = say_async },
 	{ "undecoded", "warning", .say = say_undecoded },
 	{ "spans", "warning", .say = say_spans },
-	{ "unfollowed", "warning", NULL, TRACE_NOTE_UNFOLLOWED,
-	  "child process could not be followed: its activity is missing",
-	  "child processes could not be followed: their activity is missing" },
+	{ "unfollowed", "warning", .note = TRACE_NOTE_UNFOLLOWED,
+	  .one = "child process could not be followed: its activity is missing",
+	  .many = "child processes could not be followed: their activity is missing" },
 	{ "faults", "warning", .say = say_faults },
 	{ "bios", "warning", .say = say_bios },
 	{ CLOCKS_CAVEAT, "note", .say = say_clocks },
@@ -423,18 +433,27 @@ static const struct caveat {
 		  "except in device numbers" },
 	{ "header", "note", .say = say_header },
 	{ "survivors", "note", .say = say_survivors },
-	{ "bios-under-way", "note", NULL, TRACE_NOTE_BIOS_UNDER_WAY,
-	  "block I/O was known to be in flight when the recording ended; storage totals exclude "
-	  "that I/O",
-	  "block I/Os were known to be in flight when the recording ended; storage totals exclude "
-	  "that I/O" },
+	{ "bios-under-way", "note", .note = TRACE_NOTE_BIOS_UNDER_WAY,
+	  .one = "block I/O was known to be in flight when the recording ended; storage totals "
+		 "exclude "
+		 "that I/O",
+	  .many = "block I/Os were known to be in flight when the recording ended; storage totals "
+		  "exclude "
+		  "that I/O" },
 	{ "summed", "note", .say = say_summed },
 	{ "native-stacks", "note", .say = say_native },
 	{ "mounts", "note", .say = mounts_say_unrecorded },
 	{ "servers", "note", .say = mounts_say_servers },
-	{ "fuse-unseen", "note", .say = mounts_say_fuse_unseen },
-	{ "nfs-unseen", "note", .say = mounts_say_nfs_unseen },
-	{ "9p-unseen", "note", .say = mounts_say_p9_unseen },
+/* A module was loaded during the recording. */
+#define UNSEEN(id, name, also, mounts, requests, servers)                                          \
+	{ name "-unseen",                                                                          \
+	  "note",                                                                                  \
+	  .note = TRACE_NOTE_UNSEEN_NS(name),                                                      \
+	  .time = true,                                                                            \
+	  .one = "requests to " mounts " " servers " are missing for up to ",                      \
+	  .many = ": the module " name " was loaded during the recording, and only later "         \
+		  "requests can be recorded" },
+	TRACE_SERVER_LAYERS(UNSEEN)
 };
 #define CAVEATS (sizeof(caveats) / sizeof(caveats[0]))
 
@@ -462,6 +481,9 @@ static void conclude(const struct results *results, struct table *table)
 
 		if (caveat->say)
 			caveat->say(&text, results);
+		else if (caveat->time)
+			say_time(&text, job_count_notes(results->job, caveat->note), caveat->one,
+				 caveat->many);
 		else
 			say_count(&text, job_count_notes(results->job, caveat->note), caveat->one,
 				  caveat->many);

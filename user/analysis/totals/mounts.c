@@ -5,22 +5,17 @@
 
 #include "base/units.h"
 
-/* Files on mounts with servers were used, but requests to these were not recorded. */
 void mounts_say_unrecorded(struct strbuf *text, const struct results *results)
 {
 	static const struct {
 		unsigned int layer, trait;
 		const char *says;
 	} rows[] = {
-		{ JOB_FUSE, FILE_SYSTEM_SERVED,
-		  "files on FUSE mounts were used; requests to their daemons were not recorded "
-		  "(layer fuse, see --table trace)" },
-		{ JOB_NFS, FILE_SYSTEM_NFS,
-		  "files on NFS mounts were used; calls to their servers were not recorded (layer "
-		  "nfs, see --table trace)" },
-		{ JOB_P9, FILE_SYSTEM_P9,
-		  "files on 9p mounts were used; requests to their servers were not recorded "
-		  "(layer 9p, see --table trace)" },
+#define UNRECORDED(id, name, also, mounts, requests, servers)                                      \
+	{ JOB_##id, FILE_SYSTEM_SERVED(LAYER_##id),                                                \
+	  "files on " mounts " mounts were used; " requests " to their " servers                   \
+	  " were not recorded (layer " name ", see --table trace)" },
+		TRACE_SERVER_LAYERS(UNRECORDED)
 	};
 	const struct job *job = results->job;
 
@@ -106,33 +101,4 @@ void mounts_say_servers(struct strbuf *text, const struct results *results)
 		strbuf_add(text, " may bypass the page cache: bytes from storage are lower bounds");
 	if (count)
 		say_stripes(text, files);
-}
-
-/* A module was loaded during the recording. */
-static void say_unseen(struct strbuf *text, const struct results *results, const char *note,
-		       const char *requests, const char *module)
-{
-	uint64_t unseen_ns = job_count_notes(results->job, note);
-	char time[UNITS_TEXT];
-
-	if (unseen_ns)
-		strbuf_add(text,
-			   "requests to %s are missing for up to %s: the module %s was loaded "
-			   "during the recording, and only later requests can be recorded",
-			   requests, units_ns(time, unseen_ns), module);
-}
-
-void mounts_say_fuse_unseen(struct strbuf *text, const struct results *results)
-{
-	say_unseen(text, results, TRACE_NOTE_FUSE_UNSEEN, "FUSE daemons", "fuse");
-}
-
-void mounts_say_nfs_unseen(struct strbuf *text, const struct results *results)
-{
-	say_unseen(text, results, TRACE_NOTE_NFS_UNSEEN, "NFS servers", "nfs");
-}
-
-void mounts_say_p9_unseen(struct strbuf *text, const struct results *results)
-{
-	say_unseen(text, results, TRACE_NOTE_P9_UNSEEN, "9p servers", "9p");
 }

@@ -6,13 +6,9 @@
 #include "analysis/shared/results.h"
 #include "base/strbuf.h"
 
-/* Files on FUSE, NFS or 9p mounts were used, but requests to the servers were not recorded. */
+/* Files on mounts with servers were used, but requests to these were not recorded. */
 void mounts_say_unrecorded(struct strbuf *text, const struct results *results);
 /* Files on FILE_SYSTEM_REMOTE were used: says which parts of their I/O are recorded. */
 void mounts_say_servers(struct strbuf *text, const struct results *results);
-/* Modules were loaded during the recording: requests until they were attached to. */
-void mounts_say_fuse_unseen(struct strbuf *text, const struct results *results);
-void mounts_say_nfs_unseen(struct strbuf *text, const struct results *results);
-void mounts_say_p9_unseen(struct strbuf *text, const struct results *results);
 
 #endif

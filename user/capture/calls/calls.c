@@ -224,7 +224,6 @@ static const struct call call_table[] = {
 #define CALL_COUNT (sizeof(call_table) / sizeof(call_table[0]))
 
 #define OP_FIRST_ASYNC (OP_FIRST_CALL + CALL_COUNT)
-#define OP_COUNT (OP_P9 + P9_TYPES / 2)
 
 static_assert(OP_FIRST_ASYNC + ASYNC_OPERATIONS_MAX <= OP_PROFILED_SIZE, "raise OP_PROFILED_SIZE");
 static_assert(OP_COUNT <= OP_TABLE_SIZE, "raise OP_TABLE_SIZE");
@@ -249,15 +248,9 @@ static struct trace_operation operations[OP_COUNT] = {
 		  [OP_VFS_APART + VFS_##id] = { "vfs", name "_apart", TRACE_APART },
 	VFS_OPERATIONS(VFS)
 #undef VFS
-#define FUSE(opcode, name) [OP_FUSE + (opcode)] = { "fuse", name, TRACE_SERVED },
-		FUSE_OPERATIONS(FUSE)
-#undef FUSE
-#define NFS(id, name) [OP_NFS + NFS_##id] = { "nfs", name, TRACE_SERVED },
-			NFS_OPERATIONS(NFS)
-#undef NFS
-#define P9(type, name) [OP_P9 + (type) / 2] = { "9p", name, TRACE_SERVED },
-				P9_OPERATIONS(P9)
-#undef P9
+#define SERVED_OPERATION(number, layer, name) [number] = { layer, name, TRACE_SERVED },
+#define SERVED_OPERATIONS(id, ...) id##_OPERATIONS(id##_OPERATION)
+		TRACE_SERVER_LAYERS(SERVED_OPERATIONS)
 };
 
 unsigned int calls_first_async(void)

@@ -107,9 +107,8 @@ void op_sums_add_record(struct op_sums *sums, const struct event_header *record)
 	case RECORD_REQUEST:
 		count_request(sums, (const struct event_request *)record);
 		break;
-	case RECORD_REMOTE:
-	case RECORD_RPC:
-	case RECORD_P9:
+#define CASE_OF_SERVER(id, ...) case RECORD_##id:
+		TRACE_SERVER_LAYERS(CASE_OF_SERVER)
 		count_remote(sums, remote->op, remote->error, remote->bytes, remote->duration_ns);
 		break;
 	default:

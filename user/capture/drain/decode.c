@@ -86,24 +86,23 @@ void decoder_add_rows(const struct decoder *decoder, const struct trace_writer *
 		      enum record_kind kind, uint64_t *written, uint64_t *lost)
 {
 	enum trace_kind rows = decoder_kind(kind);
-	uint64_t calls = decoder_taken(decoder, RECORD_RPC) + decoder_taken(decoder, RECORD_P9);
+	uint64_t others = 0;
 
-	if (rows == TRACE_KIND_COUNT || kind == RECORD_RPC || kind == RECORD_P9)
+	if (rows == TRACE_KIND_COUNT || (rows == TRACE_REMOTE && kind != RECORD_FUSE))
 		return;
+	for (int other = kind + 1; other < RECORD_KIND_COUNT; other++)
+		others += decoder_kind(other) == rows ? decoder_taken(decoder, other) : 0;
 	*written = trace_writer_rows(writer, rows);
+	*written -= others < *written ? others : *written;
 	*lost += trace_writer_discarded(writer, rows);
-	if (kind == RECORD_REMOTE)
-		*written -= calls < *written ? calls : *written;
 }
 
 const char *decoder_kind_layer(enum record_kind kind)
 {
 	if (kind == RECORD_CODE)
 		return layer_names[LAYER_SPAN];
-	if (kind == RECORD_RPC)
-		return layer_names[LAYER_NFS];
-	if (kind == RECORD_P9)
-		return layer_names[LAYER_P9];
+	if (decoder_kind(kind) == TRACE_REMOTE)
+		return layer_names[LAYER_FUSE + (kind - RECORD_FUSE)];
 	return kind == RECORD_NONE ? "none" : trace_schemas[decode_kinds[kind].kind].layer;
 }
 

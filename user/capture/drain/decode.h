@@ -110,8 +110,8 @@ uint64_t decoder_begun_before(const struct decoder *decoder);
 /* Returns the kind of row that a kind of record becomes; TRACE_KIND_COUNT: no row of its own. */
 enum trace_kind decoder_kind(enum record_kind kind);
 /* For the rows of a kind of records, sets `written` and adds those that the writer has discarded to
- * `lost`. Records of the layers fuse, nfs and 9p share one kind of rows: discarded ones count as
- * fuse. */
+ * `lost`. Records of the server layers share one kind of rows: discarded ones count as those of the
+ * first layer. */
 void decoder_add_rows(const struct decoder *decoder, const struct trace_writer *writer,
 		      enum record_kind kind, uint64_t *written, uint64_t *lost);
 /* Whether each record of the kind becomes one row. Those that describe stacks become the rows that

@@ -483,7 +483,7 @@ const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
 	[RECORD_FRAME] = { TRACE_FRAME, sizeof(struct event_frame), take_frame, frame_bytes },
 	[RECORD_STACK] = { TRACE_STACK, sizeof(struct event_stack), take_stack, stack_bytes },
 	[RECORD_SAMPLE] = { TRACE_SAMPLE, sizeof(struct event_sample), take_sample, sample_bytes },
-	[RECORD_REMOTE] = { TRACE_REMOTE, sizeof(struct event_remote), take_remote },
-	[RECORD_RPC] = { TRACE_REMOTE, sizeof(struct event_remote), take_remote },
-	[RECORD_P9] = { TRACE_REMOTE, sizeof(struct event_remote), take_remote },
+#define KIND_OF_SERVER(id, ...)                                                                    \
+	[RECORD_##id] = { TRACE_REMOTE, sizeof(struct event_remote), take_remote },
+	TRACE_SERVER_LAYERS(KIND_OF_SERVER)
 };

@@ -33,21 +33,17 @@
 
 #define LOOK_MS 200
 
-#define MODULES 3
+#define REQUESTS(id, name, also, mounts, requests, servers)                                        \
+	[LAYER_##id] = "requests to " mounts " " servers,
+static const char *const requests[LAYER_COUNT] = { TRACE_SERVER_LAYERS(REQUESTS) };
 
-/* The layers, with the modules whose tracepoints, functions and types their programs use; without
- * the first one there is nothing to record. */
-static const struct late_layer {
+#define LAYER_MODULE(layer, name) { LAYER_##layer, name },
+static const struct {
 	enum layer layer;
-	const char *requests; /* as in messages */
-	const char *modules[MODULES];
-} layers[] = {
-	{ LAYER_FUSE, "requests to FUSE daemons", { "fuse" } },
-	{ LAYER_NFS, "requests to NFS servers", { "nfs", "sunrpc", "nfsv4" } },
-	{ LAYER_P9, "requests to 9p servers", { "9p", "9pnet" } },
-};
+	const char *name;
+} modules[] = { LAYER_MODULES(LAYER_MODULE) };
 
-#define LAYERS (sizeof(layers) / sizeof(layers[0]))
+#define MODULES (sizeof(modules) / sizeof(modules[0]))
 
 /* Written by the helper, each number by itself. */
 struct late_status {
@@ -62,7 +58,7 @@ struct late {
 
 /* State of the helper, for one layer. */
 struct helper {
-	const struct late_layer *of;
+	enum layer layer;
 	struct session *session;
 	struct late_status *status;
 	struct attached *attached;
@@ -76,10 +72,10 @@ struct helper {
 	uint64_t looked_ns;
 };
 
-static void read_modules(const struct late_layer *of, uint64_t present[MODULES])
+static void read_modules(enum layer layer, uint64_t present[MODULES])
 {
 	for (size_t i = 0; i < MODULES; i++)
-		present[i] = of->modules[i] ? module_present(of->modules[i]) : 0;
+		present[i] = modules[i].layer == layer ? module_present(modules[i].name) : 0;
 }
 
 /* Loads the chosen programs on the maps of the session, as a part of it. */
@@ -116,7 +112,7 @@ static uint64_t missed_now(const struct helper *helper)
 	const struct faultline *skeleton = helper->skeleton;
 
 	return helper->missed +
-	       (skeleton ? missed_by_layer(skeleton->obj, &helper->choice, helper->of->layer) : 0);
+	       (skeleton ? missed_by_layer(skeleton->obj, &helper->choice, helper->layer) : 0);
 }
 
 static void publish(const struct helper *helper)
@@ -156,14 +152,14 @@ static void replace(struct helper *helper, struct faultline *skeleton, const str
 static void renew(struct helper *helper)
 {
 	struct session *session = helper->session;
-	enum layer layer = helper->of->layer;
+	enum layer layer = helper->layer;
 	struct faultline *skeleton = NULL;
 	struct attached attached = { 0 };
 	struct choice choice = { 0 };
 	struct probe_program failed;
 	int err = 0;
 
-	if (helper->present[0]) {
+	if (module_present(layer_names[layer])) {
 		if (!helper->attached->count && !helper->since_ns)
 			helper->since_ns = helper->looked_ns;
 		kernel_forget_modules(session->kernel);
@@ -174,7 +170,7 @@ static void renew(struct helper *helper)
 			err = attach_chosen(&attached, skeleton->obj, &choice, 1u << layer,
 					    session->cpus, &failed);
 		if (err)
-			log_warning("%s are not recorded: %s", helper->of->requests,
+			log_warning("%s are not recorded: %s", requests[layer],
 				    choice.on[layer] ? strerror(-err) : choice.reason[layer]);
 	}
 	if (err) {
@@ -189,7 +185,7 @@ static void look(struct helper *helper)
 {
 	uint64_t now_ns = host_now_ns(), present[MODULES];
 
-	read_modules(helper->of, present);
+	read_modules(helper->layer, present);
 	if (memcmp(present, helper->present, sizeof(present))) {
 		memcpy(helper->present, present, sizeof(present));
 		renew(helper);
@@ -219,8 +215,8 @@ static void keep_descriptors(struct session *session, int alive)
 	kept[count++] = messages;
 	kept[count++] = loader_types_fd(session->loader);
 	kept[count++] = rings_outer_fd(session->rings);
-	for (size_t layer = 0; layer < LAYERS; layer++)
-		count = keep_links(&session->late_attached[layers[layer].layer], kept, count);
+	for (size_t layer = 0; layer < LAYER_COUNT; layer++)
+		count = keep_links(&session->late_attached[layer], kept, count);
 	bpf_object__for_each_map(map, session->skeleton->obj) if (count < HELPER_DESCRIPTORS_MAX)
 		kept[count++] = bpf_map__fd(map);
 	helper_keep_descriptors(kept, count);
@@ -228,21 +224,21 @@ static void keep_descriptors(struct session *session, int alive)
 	close(messages);
 }
 
-static void start(struct helper *helper, const struct late_layer *of, struct session *session,
+static void start(struct helper *helper, enum layer layer, struct session *session,
 		  struct late_status *status)
 {
-	*helper = (struct helper) { .of = of,
+	*helper = (struct helper) { .layer = layer,
 				    .session = session,
-				    .status = &status[of->layer],
-				    .attached = &session->late_attached[of->layer],
+				    .status = &status[layer],
+				    .attached = &session->late_attached[layer],
 				    .looked_ns = host_now_ns() };
 	if (helper->attached->count) /* otherwise what was loaded since is found as new */
-		read_modules(of, helper->present);
+		read_modules(layer, helper->present);
 }
 
 static void run(struct session *session, struct late_status *status, int alive)
 {
-	struct helper helpers[LAYERS];
+	struct helper helpers[LAYER_COUNT];
 	struct pollfd wait = { .fd = alive };
 	size_t count = 0;
 	sigset_t all;
@@ -254,9 +250,9 @@ static void run(struct session *session, struct late_status *status, int alive)
 	keep_descriptors(session, alive);
 	privileges_keep_attaching();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (size_t i = 0; i < LAYERS; i++)
-		if (session->choice.on[layers[i].layer])
-			start(&helpers[count++], &layers[i], session, status);
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		if (LAYERS_LATE >> layer & 1 && session->choice.on[layer])
+			start(&helpers[count++], layer, session, status);
 	do
 		for (size_t i = 0; i < count; i++)
 			look(&helpers[i]);
@@ -287,7 +283,8 @@ struct late *late_start(struct session *session)
 		close(ends[0]);
 	late->alive = ends[1];
 	if (late->pid < 0)
-		log_warning("cannot follow the modules of FUSE, NFS and 9p: %s", strerror(errno));
+		log_warning("cannot follow the modules of layers " SERVER_LAYERS ": %s",
+			    strerror(errno));
 	for (size_t layer = 0; late->pid > 0 && layer < LAYER_COUNT; layer++)
 		attached_leave(&session->late_attached[layer]);
 	return late;

@@ -23,20 +23,20 @@
 
 size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note notes[NOTE_COUNT])
 {
-	static const char *const names[NOTE_COUNT] = {
-		[NOTE_UNFOLLOWED] = TRACE_NOTE_UNFOLLOWED,
-		[NOTE_FAULT_UNTIMED] = TRACE_NOTE_UNTIMED,
-		[NOTE_ASYNC_BEFORE] = TRACE_NOTE_ASYNC_BEFORE,
-		[NOTE_BIO_END_UNSEEN] = TRACE_NOTE_BIOS_UNSEEN,
-		[NOTE_NFS_UNSEEN_NS] = TRACE_NOTE_NFS_UNSEEN,
-		[NOTE_FUSE_UNSEEN_NS] = TRACE_NOTE_FUSE_UNSEEN,
-		[NOTE_P9_UNSEEN_NS] = TRACE_NOTE_P9_UNSEEN,
-	};
+	static const struct {
+		int note;
+		const char *name;
+	} rows[] = { { NOTE_UNFOLLOWED, TRACE_NOTE_UNFOLLOWED },
+		     { NOTE_FAULT_UNTIMED, TRACE_NOTE_UNTIMED },
+		     { NOTE_ASYNC_BEFORE, TRACE_NOTE_ASYNC_BEFORE },
+		     { NOTE_BIO_END_UNSEEN, TRACE_NOTE_BIOS_UNSEEN },
+#define UNSEEN(id, name, ...) { NOTE_##id##_UNSEEN_NS, TRACE_NOTE_UNSEEN_NS(name) },
+		     TRACE_SERVER_LAYERS(UNSEEN) };
 	size_t n = 0;
 
-	for (int note = 0; note < NOTE_COUNT; note++)
-		if (counts[note] && names[note])
-			notes[n++] = (struct trace_note) { names[note], counts[note] };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (counts[rows[i].note])
+			notes[n++] = (struct trace_note) { rows[i].name, counts[rows[i].note] };
 	return n;
 }
 
@@ -165,9 +165,9 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 	if (session->arming)
 		arming_count(session->arming, kinds, notes);
 	kinds[RECORD_DEVICE].events += device_stats_count(session->device_stats);
-	notes[NOTE_NFS_UNSEEN_NS] = late_unseen_ns(session->late, LAYER_NFS);
-	notes[NOTE_FUSE_UNSEEN_NS] = late_unseen_ns(session->late, LAYER_FUSE);
-	notes[NOTE_P9_UNSEEN_NS] = late_unseen_ns(session->late, LAYER_P9);
+#define COUNT_UNSEEN(id, ...)                                                                      \
+	notes[NOTE_##id##_UNSEEN_NS] = late_unseen_ns(session->late, LAYER_##id);
+	TRACE_SERVER_LAYERS(COUNT_UNSEEN)
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 
 #include "capture/support/type_names.h"
 
-static const char *const module_names[] = { "sunrpc", "nfs", "fuse", "9pnet" };
+static const char *const module_names[] = { LAYER_MODULES(MODULE_NAME) };
 
 #define MODULES (sizeof(module_names) / sizeof(module_names[0]))
 

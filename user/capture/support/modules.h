@@ -8,6 +8,16 @@
 
 struct modules;
 
+/* The modules whose tracepoints, functions and types layers use: MODULE(LAYER, name). */
+#define LAYER_MODULES(MODULE)                                                                      \
+	MODULE(FUSE, "fuse")                                                                       \
+	MODULE(NFS, "sunrpc")                                                                      \
+	MODULE(NFS, "nfs")                                                                         \
+	MODULE(NFS, "nfsv4")                                                                       \
+	MODULE(P9, "9pnet")                                                                        \
+	MODULE(P9, "9p")
+#define MODULE_NAME(layer, name) name,
+
 /* `kernel` are the types of the kernel proper, which must outlive these. Returns 0 or a negative
  * errno. */
 int modules_open(struct modules **modules, struct btf *kernel);

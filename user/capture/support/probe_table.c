@@ -349,7 +349,6 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_FUSE,
 		.required = true,
-		.module = "fuse",
 		.without = "requires Linux 6.11, fentry or kprobes, and the types of fuse if that "
 			   "is a module (CONFIG_DEBUG_INFO_BTF_MODULES)",
 		.variants = { COPIED(TYPED("fl_fuse_send", "fuse_request_send", "fuse_req*"),
@@ -359,7 +358,6 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_FUSE,
-		.module = "fuse",
 		.without =
 			"time in the queue and in the daemon are not distinguished, which requires "
 			"Linux 7.2, fentry or kprobes",
@@ -370,7 +368,6 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_NFS,
 		.required = true,
-		.module = "nfs",
 		.without = "requires the types of the modules sunrpc and nfs "
 			   "(CONFIG_DEBUG_INFO_BTF_MODULES)",
 		.variants = { { "raw_tp", .reads = { "nfs_inode", "fh" },
@@ -381,7 +378,6 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_P9,
 		.required = true,
-		.module = "9p",
 		.without = "requires the types of 9pnet if that is a module "
 			   "(CONFIG_DEBUG_INFO_BTF_MODULES)",
 		.variants = { COPIED({ "fl_p9_begin", HOOK_TP_BTF, "9p_client_req", 3 },
@@ -389,7 +385,6 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_P9,
-		.module = "9p",
 		.without = "requests without a reply are not recorded: this requires Linux 6.0 and "
 			   "fentry or kprobes",
 		.variants = { VARIANT("fentry", { "fl_p9_put_in", HOOK_FENTRY, "p9_req_put",

@@ -183,7 +183,7 @@ static bool waits_for_module(const struct part *part, const struct forced_varian
 {
 	struct probe_program program = { 0 };
 
-	if (!part->module || module_present(part->module))
+	if (!(LAYERS_LATE >> part->layer & 1) || module_present(layer_names[part->layer]))
 		return false;
 	while (variant_next(&part->variants[0], &program))
 		if (is_taken_for_absent(forced, program.probe->target))
@@ -231,7 +231,7 @@ void probes_choose(struct kernel *kernel, unsigned int layers, unsigned int uses
 			snprintf(attach, sizeof(choice->attach[0]), "later");
 			snprintf(reason, size,
 				 "waits for the module %s, which the first mount loads",
-				 part->module);
+				 layer_names[part->layer]);
 			continue;
 		}
 		if (part->required) {

@@ -14,10 +14,10 @@
 #define LAYERS_DEFAULT (LAYERS_ALL & ~(1u << LAYER_VFS))
 /* Many kernels cannot record these, most runs do not need them, and the report says so if one does:
  * no warning unless they were chosen. */
-#define LAYERS_QUIET (1u << LAYER_FUSE | 1u << LAYER_NFS | 1u << LAYER_P9)
+#define LAYERS_QUIET LAYERS_OF_SERVERS
 /* Their tracepoints, functions and types may come with kernel modules, which may be loaded and
- * unloaded during a recording. */
-#define LAYERS_LATE (1u << LAYER_FUSE | 1u << LAYER_NFS | 1u << LAYER_P9)
+ * unloaded during a recording: they wait for the module of their name. */
+#define LAYERS_LATE LAYERS_OF_SERVERS
 /* A recording without one of these is refused unless the caller insists. */
 #define LAYERS_ESSENTIAL (1u << LAYER_SYSCALL | 1u << LAYER_FAULT)
 
@@ -61,7 +61,6 @@ struct part {
 	const char *without; /* what is lost, or why there is no alternative; NULL: nothing */
 	unsigned int use;    /* mask of 1 << enum part_use: loaded only if one of these is used */
 	unsigned int unless; /* mask of layers; if one of them is on, this part is not needed */
-	const char *module;  /* of LAYERS_LATE: until it is loaded, the layer waits for it */
 	struct variant variants[PART_VARIANTS_MAX]; /* best first */
 };
 

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "capture/support/modules.h"
 
 /* Modules with types that the kernel side reads. */
-static const char *const modules[] = { "overlay", "btrfs", "iomap", "fuse",
-				       "sunrpc",  "nfs",   "nfsv4", "9pnet" };
+static const char *const modules[] = { "overlay", "btrfs", "iomap", LAYER_MODULES(MODULE_NAME) };
 
 #define MODULES (sizeof(modules) / sizeof(modules[0]))
 #define UNWANTED (BTF_KIND_FWD << 24) /* replaces a type that is left out */

@@ -147,7 +147,7 @@ struct ledger_file_system {
 	struct ledger_sums sums;
 };
 
-/* I/O of a block device for all processes, as in /proc/diskstats; or of a FUSE, NFS or 9p mount. */
+/* I/O of a block device for all processes, as in /proc/diskstats; or of a mount with a server. */
 enum {
 	LEDGER_DEVICE_READ,
 	LEDGER_DEVICE_WRITE,

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/format/layers.h"
+
 const char *const metric_fault_kinds[METRIC_FAULT_KINDS] = { "minor", "major", "major_in_call" };
 const char *const metric_device_uses[LEDGER_DEVICE_USES] = { "read", "write", "discard", "flush" };
 
@@ -232,16 +234,16 @@ const struct metric metrics[] = {
 		"Time in operations on files of a file system, summed over threads.",
 		file_system_time_ns),
 	COUNTER("storage_requests", NUMBER, DEVICE, WITH_BLOCK,
-		"Completed requests to a block device, FUSE, NFS or 9p mount.", device_count),
+		"Completed requests to a block device, " SERVED_MOUNT ".", device_count),
 	COUNTER("storage_bytes", BYTES, DEVICE, WITH_BLOCK,
-		"Bytes of requests to a block device, FUSE, NFS or 9p mount.", device_bytes,
+		"Bytes of requests to a block device, " SERVED_MOUNT ".", device_bytes,
 		device_moves),
 	COUNTER("storage_request_seconds", SECONDS, DEVICE, WITH_BLOCK,
-		"Time of requests to a block device, FUSE, NFS or 9p mount, from creation to "
-		"completion.",
+		"Time of requests to a block device, " SERVED_MOUNT
+		", from creation to completion.",
 		device_time_ns),
 	COUNTER("storage_errors", NUMBER, DEVICE, WITH_BLOCK,
-		"Failed requests to a block device, FUSE, NFS or 9p mount.", device_errors),
+		"Failed requests to a block device, " SERVED_MOUNT ".", device_errors),
 	COUNTER("anonymous_page_faults", NUMBER, SERVICE, WITH_FAULT,
 		"Page faults on anonymous memory, on the whole node.", anonymous_faults),
 	COUNTER("shmem_page_faults", NUMBER, SERVICE, WITH_FAULT,

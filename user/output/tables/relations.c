@@ -10,6 +10,7 @@
 #include "analysis/order/walk.h"
 #include "base/grow.h"
 #include "output/tables/relation_report.h"
+#include "trace/format/layers.h"
 
 #define REPORT_SHARE 0.15 /* of the work, for progress */
 
@@ -54,7 +55,7 @@ static const struct {
 	[PROCESSES] = { "processes", "processes", .columns = &relation_processes },
 	[STACKS] = { "stacks", "stacks of samples: a line, and the stack of its caller",
 		     .columns = &relation_stacks },
-	{ "remote", "requests to servers of file systems (FUSE, NFS, 9p)", EVENTS(TRACE_REMOTE),
+	{ "remote", "requests to the servers of " SERVED_MOUNTS, EVENTS(TRACE_REMOTE),
 	  .columns = &relation_process },
 	{ "operations", "exact totals by operation, lost events included", .table = "operations" },
 	{ "ranks", "compute and I/O by rank", .table = "ranks" },

@@ -143,9 +143,8 @@ struct trace_kind_total {
 #define TRACE_NOTE_SPANS_BEFORE "spans_begun_before"	/* open when the recording attached */
 #define TRACE_NOTE_ENDED_UNSEEN "programs_ended_unseen" /* whether they mark spans is unknown */
 #define TRACE_NOTE_BIOS_UNSEEN "bios_ended_unseen"	/* they have no records */
-#define TRACE_NOTE_NFS_UNSEEN "nfs_unseen_ns"	/* NFS modules loaded, requests not recorded: ns */
-#define TRACE_NOTE_FUSE_UNSEEN "fuse_unseen_ns" /* the same of FUSE */
-#define TRACE_NOTE_P9_UNSEEN "9p_unseen_ns"	/* ... and of 9p */
+/* For how long the module of a server layer was loaded without being recorded, in ns. */
+#define TRACE_NOTE_UNSEEN_NS(layer) layer "_unseen_ns"
 #define TRACE_NOTE_BIOS_UNDER_WAY "bios_under_way" /* at the end, or ended unseen */
 /* Samples with --stacks native, by what is known of their native stacks. */
 #define TRACE_NOTE_NATIVE_WHOLE "native_stacks_whole"

@@ -3,6 +3,11 @@
  * The layers of a recording, listed once, in the order of a trace's header: LAYER(ID, name, also).
  * LAYER_ID is its number in a recording, `name` its name in --layers, traces and reports. Analyses
  * know that it was recorded as JOB_ID, and as the bits `also` (analysis/job/job.h).
+ *
+ * Layers of requests to the servers of file systems are listed by themselves:
+ * SERVER_LAYER(ID, name, also, mounts, requests, servers), with words for messages. `name` is also
+ * the module without which there are no such requests. Kinds of records, operations and notes
+ * follow this list, with the same IDs and in the same order.
  */
 #ifndef FAULTLINE_TRACE_LAYERS_H
 #define FAULTLINE_TRACE_LAYERS_H
@@ -18,12 +23,23 @@
 	LAYER(VFS, "vfs", JOB_MOVED | JOB_IO)                                                      \
 	LAYER(THREAD, "thread", 0)                                                                 \
 	LAYER(STACK, "stack", 0)                                                                   \
-	LAYER(FUSE, "fuse", JOB_MOUNTS)                                                            \
-	LAYER(NFS, "nfs", JOB_MOUNTS)                                                              \
-	LAYER(P9, "9p", JOB_MOUNTS)
+	TRACE_SERVER_LAYERS(LAYER)
+
+#define TRACE_SERVER_LAYERS(SERVER_LAYER)                                                          \
+	SERVER_LAYER(FUSE, "fuse", JOB_MOUNTS, "FUSE", "requests", "daemons")                      \
+	SERVER_LAYER(NFS, "nfs", JOB_MOUNTS, "NFS", "calls", "servers")                            \
+	SERVER_LAYER(P9, "9p", JOB_MOUNTS, "9p", "requests", "servers")
+
+/* Prose. */
+#define SERVER_LAYERS "fuse, nfs and 9p"
+#define SERVED_MOUNT "FUSE, NFS or 9p mount"
+#define SERVED_MOUNTS "FUSE, NFS and 9p mounts"
 
 #define LAYER_ENUM(id, ...) LAYER_##id,
 enum layer { TRACE_LAYERS(LAYER_ENUM) LAYER_COUNT };
+
+#define LAYER_BIT(id, ...) | 1u << LAYER_##id
+#define LAYERS_OF_SERVERS (0u TRACE_SERVER_LAYERS(LAYER_BIT))
 
 /* Indexed by enum layer. */
 extern const char *const layer_names[LAYER_COUNT];

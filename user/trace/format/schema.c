@@ -35,14 +35,15 @@ TRACE_KINDS(COLUMNS_OF_KIND)
 
 const struct trace_schema trace_schemas[TRACE_KIND_COUNT] = { TRACE_KINDS(SCHEMA) };
 
-#define LAYER_NAME(id, name, also) [LAYER_##id] = name,
+#define LAYER_NAME(id, name, ...) [LAYER_##id] = name,
 const char *const layer_names[LAYER_COUNT] = { TRACE_LAYERS(LAYER_NAME) };
 
 bool trace_kind_has_layer(enum trace_kind kind, const char *layer)
 {
-	return !strcmp(trace_schemas[kind].layer, layer) ||
-	       (kind == TRACE_REMOTE &&
-		(!strcmp(layer_names[LAYER_NFS], layer) || !strcmp(layer_names[LAYER_P9], layer)));
+	for (int l = 0; kind == TRACE_REMOTE && l < LAYER_COUNT; l++)
+		if (LAYERS_OF_SERVERS >> l & 1 && !strcmp(layer_names[l], layer))
+			return true;
+	return !strcmp(trace_schemas[kind].layer, layer);
 }
 
 const char *const trace_family_names[TRACE_FAMILY_COUNT] = {

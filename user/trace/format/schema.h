@@ -88,7 +88,7 @@ static inline uint64_t trace_key(uint64_t value)
 }
 
 /* Whether rows of the kind may be of the layer. Rows "remote" are of the layer of their operation,
- * fuse, nfs or 9p. */
+ * any of LAYERS_OF_SERVERS. */
 bool trace_kind_has_layer(enum trace_kind kind, const char *layer);
 
 /* True if column SYSCALL_OP of a kind is the number of an operation. */
