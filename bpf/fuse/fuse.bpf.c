@@ -217,7 +217,6 @@ static __always_inline int fuse_end(struct fuse_req *req)
 	__u32 opcode = KREAD_MODULE(fuse_args, args, opcode);
 	struct super_block *sb = fuse_super_block(req);
 	struct remote_mark mark = {}; /* up to 6.1, functions take only initialized memory */
-	struct device_source source = {};
 
 	/* A different mark belongs to a request whose end was not seen. */
 	if (!remote_mark_take(&at, &mark) || mark.node != KREAD_MODULE(fuse_args, args, nodeid) ||
@@ -225,7 +224,6 @@ static __always_inline int fuse_end(struct fuse_req *req)
 	    end.now_ns < mark.start_ns)
 		return 0;
 	end.error = -KREAD_MODULE(fuse_req, req, out.h.error);
-	end.dev = sb ? KREAD(super_block, sb, s_dev) : 0;
 	if (!end.error)
 		end.bytes = fuse_moved(args, opcode, mark.asked_bytes);
 	if (KREAD_MODULE(fuse_req, req, out.h.unique))
@@ -234,12 +232,7 @@ static __always_inline int fuse_end(struct fuse_req *req)
 		end.flags |= TRACE_REMOTE_UNANSWERED;
 	if (fuse_flag(req, bpf_core_enum_value(enum fuse_req_flag, FR_INTERRUPTED)))
 		end.flags |= TRACE_REMOTE_INTERRUPTED;
-	if (sb)
-		remote_source(&source, sb);
-	remote_count(&source, fuse_class(opcode), &mark, &end);
-	if (mark.recorded)
-		remote_send(&mark, &end);
-	return 0;
+	return remote_finish(sb, fuse_class(opcode), &mark, &end);
 }
 
 COPIED_PROGRAM("?tp_btf/fuse_request_end", fl_fuse_end, fuse_end(req), struct fuse_req *req)

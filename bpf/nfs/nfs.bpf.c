@@ -95,6 +95,15 @@ static __always_inline bool nfs_op_reads(__u32 op)
 	return nfs_op_is(op, NFS_READ) || nfs_op_is(op, NFS_READ_PLUS);
 }
 
+static __always_inline __u32 nfs_class(__u32 op)
+{
+	if (nfs_op_reads(op))
+		return DEVICE_READ;
+	if (nfs_op_is(op, NFS_WRITE))
+		return DEVICE_WRITE;
+	return nfs_op_is(op, NFS_COMMIT) ? DEVICE_FLUSH : DEVICE_CLASSES;
+}
+
 /* --- what it is about --- */
 
 /* Returns the inode that has the file handle of a call; 0 if that is not part of an inode. `makes`:
@@ -149,43 +158,29 @@ static __always_inline int nfs_begin(__u64 task)
 {
 	struct remote_mark mark = { .offset = -1 };
 	struct address at = { task }, inode;
-	bool moves;
+	__u32 class;
 
 	mark.op = nfs_operation(&at);
 	if (mark.op == OP_NONE)
 		return 0;
-	moves = nfs_op_reads(mark.op) || nfs_op_is(mark.op, NFS_WRITE);
+	class = nfs_class(mark.op);
 	inode.at = nfs_inode(&at, mark.op);
 	if (inode.at)
 		mark.node = KREAD(inode, inode.at, i_ino);
-	if (moves) {
+	if (class == DEVICE_READ || class == DEVICE_WRITE) {
 		__u64 arguments = (__u64)KREAD_MODULE(rpc_task, task, tk_msg.rpc_argp);
 
 		mark.offset = KREAD_MODULE(nfs_pgio_args, arguments, offset);
 		mark.asked_bytes = KREAD_MODULE(nfs_pgio_args, arguments, count);
 	}
 	remote_asker(&mark);
-	if (mark.pid || moves || nfs_op_is(mark.op, NFS_COMMIT))
-		mark.file = remote_file(&inode, mark.pid && moves);
-	if (!mark.pid)
-		mark.flags = TRACE_REMOTE_BACKGROUND;
-	mark.recorded = mark.pid || (mark.file && !nfs_op_reads(mark.op));
 	mark.start_ns = KREAD_MODULE(rpc_task, task, tk_start);
-	return remote_mark_put(&at, &mark);
+	return remote_begin(&at, &mark, &inode, class);
 }
 
 COPIED_PROGRAM("?raw_tp/rpc_task_begin", fl_nfs_begin, nfs_begin((__u64)task), void *task)
 
 /* --- its end --- */
-
-static __always_inline __u32 nfs_class(__u32 op)
-{
-	if (nfs_op_reads(op))
-		return DEVICE_READ;
-	if (nfs_op_is(op, NFS_WRITE))
-		return DEVICE_WRITE;
-	return nfs_op_is(op, NFS_COMMIT) ? DEVICE_FLUSH : DEVICE_CLASSES;
-}
 
 /* Returns the bytes that a successful read or write has moved. */
 static __always_inline __u32 nfs_moved(__u64 task, __u32 asked)
@@ -226,10 +221,8 @@ static __always_inline int nfs_count(__u64 task, __u64 queue_ns, __u64 rtt_ns, _
 {
 	__u64 start_ns = KREAD_MODULE(rpc_task, task, tk_start);
 	struct remote_end end = { .now_ns = start_ns + time_ns, .rtt_ns = rtt_ns };
-	struct device_source source = {};
 	struct remote_mark mark = {};
 	struct address at = { task };
-	struct super_block *sb;
 	__u64 inode;
 
 	/* The kernel does not say whether it will repeat the call. */
@@ -240,15 +233,8 @@ static __always_inline int nfs_count(__u64 task, __u64 queue_ns, __u64 rtt_ns, _
 	mark.taken_ns = queue_ns ? start_ns + queue_ns : end.now_ns;
 	nfs_describe_end(task, &mark, &end);
 	inode = nfs_inode(&at, mark.op);
-	if (inode) {
-		sb = KREAD(inode, inode, i_sb);
-		end.dev = KREAD(super_block, sb, s_dev);
-		remote_source(&source, sb);
-	}
-	remote_count(&source, nfs_class(mark.op), &mark, &end);
-	if (mark.recorded)
-		remote_send(&mark, &end);
-	return 0;
+	return remote_finish(inode ? KREAD(inode, inode, i_sb) : NULL, nfs_class(mark.op), &mark,
+			     &end);
 }
 
 COPIED_PROGRAM("?raw_tp/rpc_stats_latency", fl_nfs_count,

@@ -172,11 +172,19 @@ static __always_inline bool p9_op_is(__u32 op, __u32 type)
 	return op == OP_P9 + type / 2;
 }
 
+static __always_inline __u32 p9_class(__u32 op)
+{
+	if (p9_op_is(op, P9_TREAD))
+		return DEVICE_READ;
+	if (p9_op_is(op, P9_TWRITE))
+		return DEVICE_WRITE;
+	return p9_op_is(op, P9_TFSYNC) ? DEVICE_FLUSH : DEVICE_CLASSES;
+}
+
 static __always_inline int p9_begin(const struct p9_client *clnt, __u8 type, __u16 tag)
 {
 	struct address client_at = { (__u64)clnt }, at = { p9_request_of(&client_at, tag) };
 	__u64 client = address_number(&client_at);
-	bool moves = type == P9_TREAD || type == P9_TWRITE;
 	struct remote_mark mark = { .offset = -1, .op = OP_P9 + type % P9_TYPES / 2 };
 	struct p9_target target = { .key = { client, P9_MOUNT } };
 	struct p9_request request = {};
@@ -197,31 +205,17 @@ static __always_inline int p9_begin(const struct p9_client *clnt, __u8 type, __u
 		p9_find(&target);
 		mark.node = target.key.path;
 	}
-	if (moves)
+	if (type == P9_TREAD || type == P9_TWRITE)
 		mark.offset = request.offset;
 	inode.at = target.inode;
-	if (mark.pid || moves || type == P9_TFSYNC)
-		mark.file = remote_file(&inode, mark.pid && moves);
-	if (!mark.pid)
-		mark.flags = TRACE_REMOTE_BACKGROUND;
-	mark.recorded = mark.pid || (mark.file && type != P9_TREAD);
 	mark.start_ns = bpf_ktime_get_ns();
-	return remote_mark_put(&at, &mark);
+	return remote_begin(&at, &mark, &inode, p9_class(mark.op));
 }
 
 COPIED_PROGRAM("?tp_btf/9p_client_req", fl_p9_begin, p9_begin(client, type, tag),
 	       struct p9_client *client, __s8 type, int tag)
 
 /* --- its end --- */
-
-static __always_inline __u32 p9_class(__u32 op)
-{
-	if (p9_op_is(op, P9_TREAD))
-		return DEVICE_READ;
-	if (p9_op_is(op, P9_TWRITE))
-		return DEVICE_WRITE;
-	return p9_op_is(op, P9_TFSYNC) ? DEVICE_FLUSH : DEVICE_CLASSES;
-}
 
 #define P9_STATUS(name) bpf_core_enum_value(enum p9_req_status_t, REQ_STATUS_##name)
 
@@ -233,7 +227,6 @@ static __always_inline __u32 p9_status(__u64 req)
 /* Ends a request. Callers set how; this adds sizes, times and the mount. */
 static __always_inline int p9_end(__u64 client, __u64 req, struct remote_end *end)
 {
-	struct device_source source = {};
 	struct remote_mark mark = {};
 	struct p9_key key = { client, P9_MOUNT };
 	struct p9_request request = {};
@@ -254,14 +247,8 @@ static __always_inline int p9_end(__u64 client, __u64 req, struct remote_end *en
 	if (end->bytes > mark.asked_bytes) /* or not a count */
 		end->bytes = mark.asked_bytes;
 	mount = bpf_map_lookup_elem(&p9_places, &key);
-	if (mount) {
-		end->dev = KREAD(super_block, mount->sb, s_dev);
-		remote_source(&source, (struct super_block *)mount->sb);
-	}
-	remote_count(&source, p9_class(mark.op), &mark, end);
-	if (mark.recorded)
-		remote_send(&mark, end);
-	return 0;
+	return remote_finish(mount ? (struct super_block *)mount->sb : NULL, p9_class(mark.op),
+			     &mark, end);
 }
 
 /* A thread continues with the reply or, without one, with an error. */

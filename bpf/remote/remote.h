@@ -218,6 +218,22 @@ __noinline __u32 remote_file(struct address *inode, bool own)
 	return file_id_of_mapping(&mapping);
 }
 
+/* Marks a request that a client makes in the context of the task that asks, or of a kernel thread:
+ * a write or sync of a file that the run has used is recorded even then. `class`: see
+ * remote_count. */
+static __always_inline int remote_begin(struct address *request, struct remote_mark *mark,
+					struct address *inode, __u32 class)
+{
+	bool moves = class == DEVICE_READ || class == DEVICE_WRITE;
+
+	if (mark->pid || class != DEVICE_CLASSES)
+		mark->file = remote_file(inode, mark->pid && moves);
+	if (!mark->pid)
+		mark->flags = TRACE_REMOTE_BACKGROUND;
+	mark->recorded = mark->pid || (mark->file && class != DEVICE_READ);
+	return remote_mark_put(request, mark);
+}
+
 /* --- its end --- */
 
 /* A file system that is not mounted yet has no name. */
@@ -300,6 +316,22 @@ __noinline int remote_send(struct remote_mark *mark, struct remote_end *end)
 	event->received_bytes = end->received_bytes;
 	event->retransmits = end->retransmits;
 	ring_submit(event);
+	return 0;
+}
+
+/* Ends a request to the server of a mount; NULL: unknown. */
+static __always_inline int remote_finish(struct super_block *sb, __u32 class,
+					 struct remote_mark *mark, struct remote_end *end)
+{
+	struct device_source source = {};
+
+	if (sb) {
+		end->dev = KREAD(super_block, sb, s_dev);
+		remote_source(&source, sb);
+	}
+	remote_count(&source, class, mark, end);
+	if (mark->recorded)
+		remote_send(mark, end);
 	return 0;
 }
 
