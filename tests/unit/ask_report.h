@@ -87,6 +87,11 @@ MADE int row_of_finding(const struct report *report, const char *id)
 	return row_with(report, "findings", "id", id);
 }
 
+MADE size_t finding_row(const struct report *report, const char *id)
+{
+	return find_row(report, "findings", "id", id);
+}
+
 #define CHECK(report, table, row, column, expected)                                                \
 	check_uint(report, table, row, column, expected, __FILE__, __LINE__)
 
@@ -113,6 +118,12 @@ MADE void check_text(const struct report *report, const char *table, size_t row,
 	if (cell->length != strlen(expected) || memcmp(cell->text, expected, cell->length) != 0)
 		fail_msg("%s of %s is \"%.*s\", not \"%s\"", column, table, (int)cell->length,
 			 cell->text, expected);
+}
+
+MADE void check_finding_text(const struct report *report, const char *id, const char *column,
+			     const char *expected)
+{
+	check_text(report, "findings", finding_row(report, id), column, expected);
 }
 
 MADE void check_null(const struct report *report, const char *table, size_t row, const char *column)

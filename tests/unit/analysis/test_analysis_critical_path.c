@@ -33,7 +33,7 @@ static int end(void **state)
 
 static void check_finding(const char *id, uint64_t cost_ns)
 {
-	CHECK(report, "findings", find_row(report, "findings", "id", id), "cost_ns", cost_ns);
+	CHECK(report, "findings", finding_row(report, id), "cost_ns", cost_ns);
 }
 
 static void finish(void)

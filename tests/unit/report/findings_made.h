@@ -14,6 +14,11 @@
 #define MIB (1ull << 20)
 #define END (1000 * MS) /* of each run */
 
+/* Begins a run of one program. */
+#define BEGIN_RUN(made, ...)                                                                       \
+	(BEGIN(made, __VA_ARGS__),                                                                 \
+	 EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1))
+
 MADE void add_file(struct made_trace *made, uint64_t id, uint64_t size, const char *path)
 {
 	FILE_ROW(made, .time = 10, .id = id, .dev = 1, .ino = id, .size = size, .path = path);

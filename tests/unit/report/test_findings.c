@@ -38,8 +38,7 @@ static struct report *finish(struct made_trace *made, uint64_t end_ns)
 
 static void free_all(struct made_trace *made, struct report *report)
 {
-	report_free(report);
-	made_close(made);
+	done(made, report);
 }
 
 /* --- the registry --- */
@@ -295,7 +294,7 @@ TEST(test_cost_of_classes)
 		     .file = i + 1, .asked = 32768, .result = 20480);
 	}
 	report = finish(&made, 100 * MS);
-	row = find_row(report, "findings", "id", "many-small-files");
+	row = finding_row(report, "many-small-files");
 	CHECK(report, "findings", row, "cost_ns", 1000 * 10000);
 	free_all(&made, report);
 }

@@ -27,18 +27,15 @@ TEST(test_locks)
 		struct made_trace made;
 		struct report *report;
 
-		BEGIN(&made, .block = true);
-		EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+		BEGIN_RUN(&made, .block = true);
 		FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = MIB,
 			 .path = "/data/lock", .filesystem = locks[i].filesystem);
 		CALLS(&made, 100, .count = 50, .op = M_FLOCK, .dur = 5 * MS,
 		      .flags = locks[i].flags);
-		made_finish(&made, 10, END);
-		report = made_report(&made.reader, 1);
+		report = report_between(&made, 10, END);
 		assert_int_equal(row_with(report, "findings", "id", "lock-wait") >= 0,
 				 locks[i].waits);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
@@ -52,8 +49,7 @@ enum when { NEVER, BETWEEN, LAST };
 static struct report *read_twice(struct made_trace *made, enum when when, uint64_t flags,
 				 uint64_t bytes)
 {
-	BEGIN(made, .block = true);
-	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(made, .block = true);
 	add_file(made, 1, FILE_BYTES, "/data/a");
 	for (uint64_t i = 0; i < 128; i++) {
 		if (i == 64 && when == BETWEEN)
@@ -99,7 +95,7 @@ TEST(test_dropped)
 		struct made_trace made;
 		struct report *report =
 			read_twice(&made, drops[i].when, drops[i].flags, drops[i].bytes);
-		size_t row = find_row(report, "findings", "id", "fetched-again");
+		size_t row = finding_row(report, "fetched-again");
 		char says[200];
 
 		snprintf(says, sizeof(says), "128 MiB from storage for 64.0 MiB of data: %s",
@@ -110,8 +106,7 @@ TEST(test_dropped)
 					   : "Give the job more memory (cgroup limit), read less "
 					     "at random, or evict data that is done with "
 					     "(POSIX_FADV_DONTNEED on other files)");
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
@@ -129,17 +124,14 @@ TEST(test_table)
 	CHECK(report, "advice", 0, "bytes", FILE_BYTES);
 	CHECK(report, "advice", 0, "again", 1);
 	CHECK(report, "advice", 0, "again_bytes", FILE_BYTES);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 	report = read_twice(&made, LAST, TRACE_OP_DONTNEED, MIB);
 	CHECK(report, "advice", 0, "bytes", MIB);
 	CHECK(report, "advice", 0, "again", 0);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 	report = read_twice(&made, LAST, 0, 0);
 	assert_int_equal(ask(report, "advice", 0, "advice")->type, CELL_NULL);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Random faults, on a mapping with or without advice. */
@@ -149,8 +141,7 @@ TEST(test_mapped)
 		struct made_trace made;
 		struct report *report;
 
-		BEGIN(&made, .block = true);
-		EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+		BEGIN_RUN(&made, .block = true);
 		add_file(&made, 1, 1024 * MIB, "/data/a");
 		CALL(&made, .time = 100, .dur = US, .pid = 10, .op = M_MADVISE, .file = 1,
 		     .asked = MIB, .flags = advised ? TRACE_OP_RANDOM : TRACE_OP_WILLNEED);
@@ -160,16 +151,14 @@ TEST(test_mapped)
 			      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP);
 		REQUEST(&made, .time = 200, .dur = 100 * MS, .queue = 10, .op = M_REQUEST_READ,
 			.dev = 1, .bytes = 128 * MIB);
-		made_finish(&made, 10, END);
-		report = made_report(&made.reader, 1);
-		check_text(report, "findings", find_row(report, "findings", "id", "mmap-random"),
-			   "advice",
-			   advised ? "Use larger samples (≥ 1 MiB), or MADV_WILLNEED ahead of use; "
-				     "MADV_RANDOM was already set 1 time"
-				   : "Use MADV_RANDOM, larger samples (≥ 1 MiB), or MADV_WILLNEED "
-				     "ahead of use");
-		report_free(report);
-		made_close(&made);
+		report = report_between(&made, 10, END);
+		check_finding_text(
+			report, "mmap-random", "advice",
+			advised ? "Use larger samples (≥ 1 MiB), or MADV_WILLNEED ahead of use; "
+				  "MADV_RANDOM was already set 1 time"
+				: "Use MADV_RANDOM, larger samples (≥ 1 MiB), or MADV_WILLNEED "
+				  "ahead of use");
+		done(&made, report);
 	}
 }
 
@@ -181,8 +170,7 @@ TEST(test_walked)
 		struct report *report;
 		size_t row;
 
-		BEGIN(&made, .block = true);
-		EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+		BEGIN_RUN(&made, .block = true);
 		add_file(&made, 1, 1024 * MIB, "/data/a");
 		if (advised)
 			CALL(&made, .time = 100, .dur = US, .pid = 10, .op = M_MADVISE, .file = 1,
@@ -191,15 +179,13 @@ TEST(test_walked)
 			FAULT(&made, .time = 10 * US + i * US * 500, .dur = 100 * US, .pid = 10,
 			      .file = 1, .offset = i * 4096, .fetched = 4096,
 			      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP);
-		made_finish(&made, 10, END);
-		report = made_report(&made.reader, 1);
-		row = find_row(report, "findings", "id", "mmap-single");
+		report = report_between(&made, 10, END);
+		row = finding_row(report, "mmap-single");
 		check_text(report, "findings", row, "advice",
 			   advised ? "Remove MADV_RANDOM (set 1 time): the faults are sequential, "
 				     "and readahead would serve them"
 				   : "Use MADV_WILLNEED on upcoming data, several threads or "
 				     "processes, or access in file order");
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }

@@ -79,9 +79,8 @@ static bool is_found(const char *id, void (*make)(struct made_trace *made), size
 	struct report *report;
 	bool found;
 
-	BEGIN(&made, .block = !cases[number].no_block, .spans = true,
-	      .memory_bytes = 4 * FILE_BYTES);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(&made, .block = !cases[number].no_block, .spans = true,
+		  .memory_bytes = 4 * FILE_BYTES);
 	FILE_ROW(&made, .time = 12, .id = 1, .dev = 1, .ino = 1, .size = FILE_BYTES,
 		 .path = "/data/a", .filesystem = cases[number].filesystem);
 	FILE_ROW(&made, .time = 13, .id = 2, .dev = 1, .ino = 2, .size = FILE_BYTES,
@@ -96,11 +95,9 @@ static bool is_found(const char *id, void (*make)(struct made_trace *made), size
 		REQUEST(&made, .time = 100, .dur = 20 * MS, .queue = US, .pid = 10,
 			.op = M_REQUEST_READ, .file = 1, .id = 1, .dev = 8 << 20,
 			.bytes = cases[number].device_bytes);
-	made_finish(&made, 10, END);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, END);
 	found = row_with(report, "findings", "id", id) >= 0;
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 	return found;
 }
 

@@ -72,7 +72,7 @@ static struct report *take_turns(struct made_trace *made, const struct turns *tu
 
 static uint64_t cost_of(const struct report *report, const char *id)
 {
-	return ask(report, "findings", find_row(report, "findings", "id", id), "cost_ns")->uint;
+	return ask(report, "findings", finding_row(report, id), "cost_ns")->uint;
 }
 
 static void check_about(uint64_t number, uint64_t expected)
@@ -87,7 +87,7 @@ TEST(test_turns)
 		struct made_trace made;
 		struct report *report =
 			take_turns(&made, &(struct turns) { .ranks = ranks, .call = M_FLOCK });
-		const size_t row = find_row(report, "findings", "id", "lock-wait");
+		const size_t row = finding_row(report, "lock-wait");
 
 		check_about(cost_of(report, "lock-wait"), END / 2);
 		check_text(report, "findings", row, "title", "Lock waits on shard.lock");

@@ -22,10 +22,9 @@
 
 static void make_case(struct made_trace *made, size_t i, bool sound)
 {
-	BEGIN(made, .spans = true, .block = true, .fuse = true,
-	      .async = cases[i].make != async_not_traced, .memory_bytes = 1ull << 30,
-	      .threads = true, .stacks = true);
-	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(made, .spans = true, .block = true, .fuse = true,
+		  .async = cases[i].make != async_not_traced, .memory_bytes = 1ull << 30,
+		  .threads = true, .stacks = true);
 	cases[i].make(made, sound);
 	made_finish(made, 10, END);
 }
@@ -43,8 +42,7 @@ TEST(test_cases)
 			if ((row_of_finding(report, cases[i].id) >= 0) == sound)
 				fail_msg("%s: %s", cases[i].id,
 					 sound ? "reported for a sound trace" : "not reported");
-			report_free(report);
-			made_close(&made);
+			done(&made, report);
 		}
 	}
 }
@@ -55,19 +53,16 @@ TEST(test_starved_in_reads)
 	struct made_trace made;
 	struct report *report;
 
-	BEGIN(&made, .threads = true, .stacks = true);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(&made, .threads = true, .stacks = true);
 	add_slow_reads(&made, THREAD_RUNNABLE);
-	made_finish(&made, 10, END);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, END);
 	assert_in_range(ask(report, "critical_path", 0, "cpu_ns")->uint, 599 * MS, 601 * MS);
 	assert_in_range(ask(report, "critical_path", 0, "io_runnable_ns")->uint, 349 * MS,
 			351 * MS);
 	assert_in_range(
 		ask(report, "findings", row_of_finding(report, "cpu-starved"), "cost_ns")->uint,
 		349 * MS, 351 * MS);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* A bound is what no other finding explains: reads from memory next to a load. */
@@ -77,19 +72,16 @@ TEST(test_unexplained_reads)
 	struct report *report;
 	size_t row;
 
-	BEGIN(&made);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(&made);
 	add_load(&made, 10, 100, 4 * MIB);
 	add_file(&made, 2, 512 * MIB, "/dev/shm/a");
 	for (uint64_t i = 0; i < 130; i++)
 		CALL(&made, .time = 325 * MS + i * 5 * MS, .dur = 5 * MS, .pid = 10, .op = M_READ,
 		     .file = 2, .offset = i * 4 * MIB, .asked = 32 * KIB, .result = 32 * KIB);
-	made_finish(&made, 10, END);
-	report = made_report(&made.reader, 1);
-	row = find_row(report, "findings", "id", "read-bound");
+	report = report_between(&made, 10, END);
+	row = finding_row(report, "read-bound");
 	CHECK(report, "findings", row, "cost_ns", 650 * MS);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Half of the time of the faults is a wait for storage, which a read would take, too. */
@@ -99,18 +91,15 @@ TEST(test_copied_from_storage)
 	struct report *report;
 	size_t row;
 
-	BEGIN(&made, .threads = true);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(&made, .threads = true);
 	mmap_copied(&made, false);
 	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10, .io = 400 * MS,
 		    .io_wait = 200 * MS,
 		    .states = { [THREAD_CPU] = END - 11 - 200 * MS, [THREAD_STORAGE] = 200 * MS });
-	made_finish(&made, 10, END);
-	report = made_report(&made.reader, 1);
-	row = find_row(report, "findings", "id", "mmap-copied");
+	report = report_between(&made, 10, END);
+	row = finding_row(report, "mmap-copied");
 	CHECK(report, "findings", row, "cost_ns", 16384 * US);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* The first screen names the process that died, the cause and the file. */
@@ -120,19 +109,16 @@ TEST(test_killed)
 	struct report *report;
 	int row;
 
-	BEGIN(&made, .block = true);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(&made, .block = true);
 	killed(&made, false);
-	made_finish(&made, 10, END);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, END);
 	check_text(report, "caveats", find_row(report, "caveats", "id", "killed"), "text",
 		   "1 of 2 processes died: SIGBUS, worker at 3.0 MiB of /dev/shm/torch_0; "
 		   "the file system was full (see df), or the file is shorter than its mapping");
-	row = find_row(report, "findings", "id", "killed");
+	row = finding_row(report, "killed");
 	check_text(report, "findings", row, "title", "1 of 2 processes died: SIGBUS");
 	check_text(report, "findings", row, "severity", "high");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* The place of metadata calls is the lowest directory with most of them: above the many that have
@@ -142,8 +128,7 @@ TEST(test_metadata_place)
 	struct made_trace made;
 	struct report *report;
 
-	BEGIN(&made, .lanes = 1);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(&made, .lanes = 1);
 	for (uint64_t i = 1; i <= 12; i++) {
 		char path[64];
 
@@ -154,14 +139,12 @@ TEST(test_metadata_place)
 			CALL(&made, .time = i * 40 * MS + j * 200 * US, .pid = 10, .op = M_FSTAT,
 			     .file = i, .dur = i == 12 ? 150 * US : 100 * US);
 	}
-	made_finish(&made, 10, END);
-	report = made_report(&made.reader, 1);
-	check_text(
-		report, "findings", find_row(report, "findings", "id", "metadata-heavy"), "says",
+	report = report_between(&made, 10, END);
+	check_finding_text(
+		report, "metadata-heavy", "says",
 		"2,400 metadata calls took 250 ms, reads, writes and faults 0 ns; newfstatat leads "
 		"with 2,400 calls, 0 calls failed; most time in /data/set");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* The CPUs are busy with the run itself, up to its limit or on all of them, or with others. */
@@ -188,21 +171,17 @@ TEST(test_starved_of)
 		struct report *report;
 		const struct cell *advice;
 
-		BEGIN(&made, .threads = true, .cpu_milli = starved[i].cpu_milli);
-		EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+		BEGIN_RUN(&made, .threads = true, .cpu_milli = starved[i].cpu_milli);
 		add_states(&made, 10, 10, THREAD_CPU, starved[i].cpu_share, THREAD_RUNNABLE);
 		if (starved[i].others)
 			add_states(&made, 10, 12, THREAD_CPU, 95, THREAD_RUNNABLE);
 		made.totals.notes = &note;
 		made.totals.note_count = 1;
-		made_finish(&made, 10, END);
-		report = made_report(&made.reader, 1);
-		advice = ask(report, "findings", find_row(report, "findings", "id", "cpu-starved"),
-			     "advice");
+		report = report_between(&made, 10, END);
+		advice = ask(report, "findings", finding_row(report, "cpu-starved"), "advice");
 		if (strncmp(advice->text, starved[i].advice, strlen(starved[i].advice)) != 0)
 			fail_msg("case %zu: %s", i, advice->text);
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 }
 
@@ -213,13 +192,11 @@ TEST(test_killed_at_line)
 	struct report *report;
 	int row;
 
-	BEGIN(&made, .block = true);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(&made, .block = true);
 	made_fork(&made, 12, 10, 13);
 	EXIT(&made, .time = 20, .pid = 13, .comm = "first", .code = 9);
 	killed_for_memory(&made, false);
-	made_finish(&made, 10, END);
-	report = made_report(&made.reader, 1);
+	report = report_between(&made, 10, END);
 	check_text(report, "caveats", find_row(report, "caveats", "id", "killed"), "text",
 		   "2 of 3 processes died: SIGKILL, worker, line worker.py:7 in load; unless "
 		   "someone sent it, memory ran out: see dmesg, and oom_kill in the cgroup's "
@@ -227,8 +204,7 @@ TEST(test_killed_at_line)
 	row = find_row(report, "processes", "comm", "worker");
 	check_text(report, "processes", row, "ended_at", "worker.py:7 in load");
 	check_null(report, "processes", find_row(report, "processes", "comm", "first"), "ended_at");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Every rule has a case, here or (loss, mmap-random) in test_findings.c, or (node-slow, of several

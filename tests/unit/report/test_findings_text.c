@@ -20,8 +20,7 @@
 
 static struct report *made_of(struct made_trace *made, void (*make)(struct made_trace *made))
 {
-	BEGIN(made, .block = true);
-	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(made, .block = true);
 	make(made);
 	made_finish(made, 10, END);
 	return made_report(&made->reader, 1);
@@ -34,9 +33,8 @@ static void check_reported(void (*make)(struct made_trace *made), const char *id
 	struct made_trace made;
 	struct report *report = made_of(&made, make);
 
-	check_text(report, "findings", find_row(report, "findings", "id", id), column, text);
-	report_free(report);
-	made_close(&made);
+	check_finding_text(report, id, column, text);
+	done(&made, report);
 }
 
 /* A script that every worker reads as well. */
@@ -98,23 +96,21 @@ TEST(test_dropped)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_dropped);
-	size_t row = find_row(report, "findings", "id", "fetched-again");
+	size_t row = finding_row(report, "fetched-again");
 
 	check_text(report, "findings", row, "says",
 		   "97.0 MiB from storage for 64.0 MiB of data: memory did not hold it, or the job "
 		   "dropped it with 2 fadvise calls");
 	CHECK(report, "files", find_row(report, "files", "path", "/data/a"), "advised", 2);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 	report = made_of(&made, make_not_held);
-	row = find_row(report, "findings", "id", "fetched-again");
+	row = finding_row(report, "fetched-again");
 	check_text(report, "findings", row, "says",
 		   "96.0 MiB from storage for 64.0 MiB of data: memory did not hold it");
 	check_text(report, "findings", row, "advice",
 		   "Give the job more memory (cgroup limit), read less at random, or evict data "
 		   "that is done with (POSIX_FADV_DONTNEED on other files)");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 static void make_metadata(struct made_trace *made)
@@ -167,7 +163,7 @@ TEST(test_scanned)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_scanned);
-	size_t row = find_row(report, "findings", "id", "opened-again");
+	size_t row = finding_row(report, "opened-again");
 
 	check_text(report, "findings", row, "title",
 		   "a.tar is opened and scanned repeatedly, with 9,030 small reads");
@@ -179,8 +175,7 @@ TEST(test_scanned)
 		   "index of what is where, or unpack it: most of the 9,030 reads look for "
 		   "something, as in a tar archive, which has no index");
 	assert_in_range(ask(report, "findings", row, "cost_ns")->uint, 440 * MS, 460 * MS);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 static void make_log(struct made_trace *made)
@@ -208,15 +203,14 @@ TEST(test_small_files_written)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_many_written);
-	size_t row = find_row(report, "findings", "id", "small-writes");
+	size_t row = finding_row(report, "small-writes");
 
 	check_text(report, "findings", row, "says",
 		   "2,000 writes of 100 B on average, 10.0 ms in total; 1 per file");
 	check_text(report, "findings", row, "advice",
 		   "Pack the data of files with ≤ 1 write into a few large files (tar shards, "
 		   "HDF5, LMDB), and buffer in the program and write ≥ 1 MiB at a time");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 	check_reported(make_log, "small-writes", "advice",
 		       "Buffer in the program and write ≥ 1 MiB at a time");
 }
@@ -292,14 +286,13 @@ TEST(test_held_back)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_held_back);
-	size_t row = find_row(report, "findings", "id", "held-back");
+	size_t row = finding_row(report, "held-back");
 
 	check_text(report, "findings", row, "says",
 		   "16.0 MiB from 1 file, at 54.8 MiB/s; threads waited 272 ms of 292 ms before "
 		   "the device received their 16 requests");
 	assert_int_equal(row_of_finding(report, "small-reads-storage"), -1);
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Small reads with gaps, each of which waits for a slow device. */
@@ -327,14 +320,12 @@ TEST(test_slow_device)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_slow);
-	size_t slow = find_row(report, "findings", "id", "device-slow");
+	size_t slow = finding_row(report, "device-slow");
 
 	check_text(report, "findings", slow, "severity", "note");
 	assert_int_equal(ask(report, "findings", slow, "cost_ns")->type, CELL_NULL);
-	check_text(report, "findings", find_row(report, "findings", "id", "small-reads-storage"),
-		   "severity", "high");
-	report_free(report);
-	made_close(&made);
+	check_finding_text(report, "small-reads-storage", "severity", "high");
+	done(&made, report);
 }
 
 /* Random faults of two processes that fetch large windows: they cause the queue. */
@@ -351,12 +342,11 @@ TEST(test_queue_of_its_own)
 {
 	struct made_trace made;
 	struct report *report = made_of(&made, make_queued);
-	size_t queued = find_row(report, "findings", "id", "device-overloaded");
+	size_t queued = finding_row(report, "device-overloaded");
 
 	check_text(report, "findings", 0, "id", "mmap-random");
 	check_text(report, "findings", queued, "severity", "note");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* Which worker, and by exactly how much. */
@@ -366,20 +356,17 @@ TEST(test_worker)
 	struct report *report;
 	size_t row;
 
-	BEGIN(&made, .spans = true);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(&made, .spans = true);
 	worker_slow(&made, false);
-	made_finish(&made, 10, END);
-	report = made_report(&made.reader, 1);
-	row = find_row(report, "findings", "id", "worker-slow");
+	report = report_between(&made, 10, END);
+	row = finding_row(report, "worker-slow");
 	check_text(report, "findings", row, "title",
 		   "Worker 22 of the data loader is slower than the others");
 	check_text(report, "findings", row, "says",
 		   "40.0 ms for each of its 10 spans, median 10.0 ms of 4 workers; I/O took 50.0 "
 		   "ms of its 400 ms");
 	check_text(report, "findings", row, "severity", "note");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 /* The job's own lookups take 100 ms, and its start 170 ms of the second. */
@@ -408,8 +395,7 @@ TEST(test_start_comes_second)
 		   "2,000 lookups failed, 2,000 of them in /data, such as /data/last.ckpt");
 	check_text(report, "findings", 1, "id", "cold-start");
 	check_text(report, "findings", 1, "severity", "high");
-	report_free(report);
-	made_close(&made);
+	done(&made, report);
 }
 
 static void make_loads(struct made_trace *made, uint64_t files)
@@ -518,8 +504,8 @@ TEST(test_shared_across)
 		assert_int_equal(row_of_finding(report, "shared-writes-ranks") >= 0, !sound);
 		if (!sound)
 			check_text(
-				report, "findings",
-				find_row(report, "findings", "id", "shared-writes-ranks"), "says",
+				report, "findings", finding_row(report, "shared-writes-ranks"),
+				"says",
 				"100 writes of 8.0 KiB began while another trace's process wrote "
 				"to the same file; they waited 1.0 ms each, 100 ms in total");
 		report_free(report);
@@ -559,10 +545,10 @@ TEST(test_shared_across_threads)
 		readers[rank] = made[rank].reader;
 	}
 	report = made_report(readers, 3);
-	check_text(report, "findings", find_row(report, "findings", "id", "shared-writes-ranks"),
-		   "says",
-		   "100 writes of 8.0 KiB began while another trace's process wrote to the same "
-		   "file; they waited 3.4 ms each, 160 ms in total");
+	check_finding_text(
+		report, "shared-writes-ranks", "says",
+		"100 writes of 8.0 KiB began while another trace's process wrote to the same "
+		"file; they waited 3.4 ms each, 160 ms in total");
 	report_free(report);
 	for (int rank = 0; rank < 3; rank++)
 		made_close(&made[rank]);

@@ -29,9 +29,8 @@ struct at_line {
 
 static void begin(struct made_trace *made, const char *host)
 {
-	BEGIN(made, .host = host, .boot_id = host, .spans = true, .block = true, .stacks = true,
-	      .memory_bytes = 1ull << 30);
-	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(made, .host = host, .boot_id = host, .spans = true, .block = true, .stacks = true,
+		  .memory_bytes = 1ull << 30);
 }
 
 static void add_line(struct made_trace *made, const struct at_line *at)
@@ -118,8 +117,7 @@ TEST(test_where)
 		for (const struct at_line *at = wheres[i].lines; at->line; at++)
 			add_line(&made, at);
 		report = report_between(&made, 10, END);
-		check_text(report, "findings", find_row(report, "findings", "id", wheres[i].id),
-			   "where", wheres[i].where);
+		check_finding_text(report, wheres[i].id, "where", wheres[i].where);
 		done(&made, report);
 	}
 }
@@ -179,8 +177,7 @@ TEST(test_lines_of_program)
 			       .pid = j < 3 ? 20 : 21, .state = "cpu",
 			       .stack = j < 3 ? 1 : 2 + j % 2);
 		report = report_between(&made, 10, END);
-		check_text(report, "findings", find_row(report, "findings", "id", "cpu-bound"),
-			   "where", programs[i].where);
+		check_finding_text(report, "cpu-bound", "where", programs[i].where);
 		done(&made, report);
 	}
 }
@@ -191,8 +188,7 @@ TEST(test_sleep_on_path)
 	struct made_trace made;
 	struct report *report;
 
-	BEGIN(&made, .threads = true, .stacks = true);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(&made, .threads = true, .stacks = true);
 	for (uint64_t tid = 10; tid < 13; tid++) {
 		const bool locked = tid == 10;
 
@@ -210,8 +206,7 @@ TEST(test_sleep_on_path)
 		       .state = locked ? "lock" : "sleep", .stack = tid);
 	}
 	report = report_between(&made, 10, END);
-	check_text(report, "findings", find_row(report, "findings", "id", "sleeps"), "where",
-		   "a.py:12 in f, 100% of its sleep");
+	check_finding_text(report, "sleeps", "where", "a.py:12 in f, 100% of its sleep");
 	done(&made, report);
 }
 
@@ -223,8 +218,7 @@ TEST(test_work_of_reads)
 	struct report *report;
 	uint64_t cost_ns;
 
-	BEGIN(&made, .threads = true, .stacks = true);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(&made, .threads = true, .stacks = true);
 	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 40 * MIB,
 		 .path = "/data/a");
 	made_frame(&made, 1, 1, "/job/a.py", 1, "f");
@@ -247,9 +241,7 @@ TEST(test_work_of_reads)
 		}
 	}
 	report = report_between(&made, 10, END);
-	cost_ns = ask(report, "findings", find_row(report, "findings", "id", "read-by-several"),
-		      "cost_ns")
-			  ->uint;
+	cost_ns = ask(report, "findings", finding_row(report, "read-by-several"), "cost_ns")->uint;
 	assert_in_range(cost_ns, 390 * MS, 470 * MS);
 	done(&made, report);
 }
@@ -261,8 +253,7 @@ static uint64_t cost_of_opens(bool is_new)
 	struct report *report;
 	uint64_t cost_ns;
 
-	BEGIN(&made, .threads = true, .stacks = true);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	BEGIN_RUN(&made, .threads = true, .stacks = true);
 	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 40 * MIB,
 		 .path = "/data/a");
 	made_frame(&made, 1, 1, "/job/a.py", 1, "f");
@@ -285,9 +276,7 @@ static uint64_t cost_of_opens(bool is_new)
 		       .stack = 1);
 	}
 	report = report_between(&made, 10, END);
-	cost_ns = ask(report, "findings", find_row(report, "findings", "id", "opened-again"),
-		      "cost_ns")
-			  ->uint;
+	cost_ns = ask(report, "findings", finding_row(report, "opened-again"), "cost_ns")->uint;
 	done(&made, report);
 	return cost_ns;
 }
@@ -354,8 +343,8 @@ TEST(test_summaries)
 		summaries[i] = summarize(&parted, &made[i].reader, names + i, 1, 9);
 	}
 	report = report_on(summaries, names, 2);
-	check_text(report, "findings", find_row(report, "findings", "id", "failed-lookups"),
-		   "where", "a.py:2 in f, 100% of the time in calls by path");
+	check_finding_text(report, "failed-lookups", "where",
+			   "a.py:2 in f, 100% of the time in calls by path");
 	report_free(report);
 	free_parted(&parted);
 	made_close(&made[0]);

@@ -140,8 +140,7 @@ TEST(test_hostile)
 		status = report_make(&report, &made.reader, names, 1, NULL, &error);
 		assert_true(!status || (error.text[0] && status == -EINVAL));
 		refused += status != 0;
-		report_free(report);
-		made_close(&made);
+		done(&made, report);
 	}
 	assert_true(refused > 250);
 }
