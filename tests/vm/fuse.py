@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Guest jobs for requests to a FUSE daemon, compared with those that it answered."""
-from job import VARIANTS, Absent, Job, check, equal, told_losses
+import served
+from job import VARIANTS, Job, check, equal
 
 DELAY_MS, FILE_BYTES, MS = 2, 1 << 20, 1000000
 SERVE = f"""mkdir -p /tmp/fuse; rm -f ready; fuse_serve /tmp/fuse source kind {DELAY_MS} served%s >ready & daemon=$!
@@ -39,13 +40,8 @@ def answered(results, tids, name="served"):
 
 def recorded(results):
     """The report, its layer and the rows of the run's own requests, in the same order."""
-    report = results.report()
-    layer = report["trace"]["layers"]["fuse"]
-    if layer["state"] == "off":
-        raise Absent(layer["reason"])
-    told_losses(results, report)
-    equal(report["trace"]["lost"]["by_layer"]["fuse"], 0, "requests lost")
-    rows = [row for row in results.printed("fuse") if row["op"][5:] in OPS.values()]
+    report, layer, rows = served.recorded(results, "fuse")
+    rows = [row for row in rows if row["op"][5:] in OPS.values()]
     return report, layer, sorted(rows, key=lambda row: row["time_ns"] + max(row["queue"], 0))
 
 
@@ -88,23 +84,20 @@ def judge_together(results):
 
 
 def judge_late(results):
-    report, layer, rows = recorded(results)
-    equal((layer["state"], layer["attach"]), ("on", "later"), "the layer")
+    report, _, rows = recorded(results)
     tids = {row["pid"] for row in report["processes"] if row["pid"]}
     lives = [name for name in ("served1", "served2") if results.text(name)]
     compare(rows, [one for name in lives for one in answered(results, tids, name)], True)
     reads = [row for row in rows if row["op"] == "fuse_read"]
     equal({row.get("path") for row in reads}, {"/tmp/fuse/data"}, "files read")
     equal(sum(row["bytes"] for row in reads), len(lives) * FILE_BYTES, "bytes read")
-    unseen = report["trace"]["notes"]["fuse_unseen_ns"]
-    check(0 < unseen < report["trace"]["duration_ns"], f"unseen for {unseen} ns")
-    check([row for row in report["caveats"] if row["id"] == "fuse-unseen"], "no caveat")
-    return f"{len(rows)} requests in {len(lives)} lives of the module, not seen for {unseen / 1e9:.1f} s"
+    unseen = served.late(report, "fuse")
+    return f"{len(rows)} requests in {len(lives)} lives of the module, not seen for {unseen:.1f} s"
 
 
 def for_kernel(quick):
     # First those that load the module themselves.
-    late, served = ([], []) if quick else (["fentry", "kprobe"], VARIANTS["fuse"])
+    late, variants = ([], []) if quick else (["fentry", "kprobe"], VARIANTS["fuse"])
     return [*(Job("fuse", variant, "late", LATE, judge_late) for variant in ("chosen", *late)),
-            *(Job("fuse", variant, "served", SERVED, judge) for variant in ("chosen", *served)),
+            *(Job("fuse", variant, "served", SERVED, judge) for variant in ("chosen", *variants)),
             Job("fuse", "chosen", "together", TOGETHER, judge_together)]

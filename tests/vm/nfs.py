@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Guest jobs for remote procedure calls of NFS clients, compared with /proc/self/mountstats."""
 import monitor
-from job import VARIANTS, Absent, Job, check, equal, told_losses
+import served
+from job import VARIANTS, Job, check, equal
 
 FILE_BYTES = 1 << 20
 # An NFS 4 server on this machine, with its daemons' upcalls answered by hand. Opens fail during its
@@ -125,22 +126,11 @@ def named(rows, procedure):
 
 def recorded(results):
     """The layer's rows, and the procedures that were used, after checks that hold for each job."""
-    report = results.report()
-    layer = report["trace"]["layers"]["nfs"]
-    if layer["state"] == "off":
-        raise Absent(layer["reason"])
-    told_losses(results, report)
-    equal(report["trace"]["lost"]["by_layer"]["nfs"], 0, "calls lost")
-    rows = results.printed("nfs")
+    report, _, rows = served.recorded(results, "nfs")
     used = compare(rows, *(counts(results.text(name)) for name in ("before", "after")))
-    pids = {row["pid"] for row in report["processes"] if row["pid"]}
-    check({row["pid"] for row in rows} <= pids | {0}, "calls for other processes")
+    served.of_run(report, rows)
     device, = [row for row in report["devices"] if row["name"].startswith("127.0.0.1:/")]
-    for kind in ("read", "write"):
-        some = named(rows, kind)
-        sums = len(some), sum(row["bytes"] for row in some)
-        for where in (device, device["all"]):
-            equal((where[kind]["requests"], where[kind]["bytes"]), sums, f"{kind}s of the mount")
+    served.same_sums(device, rows)
     return rows, used, device["name"]
 
 
@@ -155,11 +145,9 @@ def judge_v4(results):
     return f"{len(rows)} calls of {len(used)} procedures"
 
 
-def served(results, which=""):
+def answered(results, which=""):
     """Calls that the server answered between mounting and unmounting."""
-    begin, end = (int(results.text(f"{name}{which}")) for name in ("mounting", "ended"))
-    for line in results.text("served").splitlines()[begin:end]:
-        procedure, *numbers = map(int, line.split())
+    for procedure, *numbers in served.lines(results, which):
         yield (f"nfs_{PROCEDURES[procedure]}", *numbers)
 
 
@@ -168,7 +156,7 @@ def judge_v3(results):
     equal(name, "127.0.0.1:/export (nfs)", "name of the mount")
     equal(sorted((row["op"], row["node"], row["offset"], row["asked"], row["bytes"],
                   {116: 70}.get(row["error"], row["error"])) for row in rows),
-          sorted(served(results)), "calls")
+          sorted(answered(results)), "calls")
     for row in rows:
         check(row["rtt"] >= DELAY_MS * MS, f"{row['op']}: {row['rtt']} ns until the reply")
     for name, error in (("failing", 5), ("stale", 116)):
@@ -201,29 +189,21 @@ def judge_soft(results):
 
 
 def judge_late(results):
-    report = results.report()
-    layer = report["trace"]["layers"]["nfs"]
-    equal((layer["state"], layer["attach"]), ("on", "later"), "the layer")
-    told_losses(results, report)
-    rows = [row for row in results.printed("nfs") if row["op"] == "nfs_read"]
+    report, _, rows = served.recorded(results, "nfs")
+    rows = [row for row in rows if row["op"] == "nfs_read"]
     equal(sorted((row["op"], row["node"], row["offset"], row["asked"], row["bytes"], row["error"])
                  for row in rows),
-          sorted(call for which in "12" for call in served(results, which)
+          sorted(call for which in "12" for call in answered(results, which)
                  if call[0] == "nfs_read"), "reads")
     equal({row.get("path") for row in rows}, {"/mnt/n/data"}, "files read")
-    unseen = report["trace"]["notes"]["nfs_unseen_ns"]
-    check(0 < unseen < report["trace"]["duration_ns"], f"unseen for {unseen} ns")
-    check([row for row in report["caveats"] if row["id"] == "nfs-unseen"], "no caveat")
+    unseen = served.late(report, "nfs")
     equal(sum(row["read"]["bytes"] for row in report["devices"] if row["name"].startswith("127.")),
           2 * FILE_BYTES, "bytes read from the mounts")
-    return f"{len(rows)} reads in two lives of the modules, not seen for {unseen / 1e9:.1f} s"
+    return f"{len(rows)} reads in two lives of the modules, not seen for {unseen:.1f} s"
 
 
 def judge_monitor(results):
-    metrics = results.text("metrics")
-    of = {"device": "127.0.0.1:/export (nfs)", "op": "read"}
-    equal(monitor.told(metrics, "faultline_storage_bytes_total", **of), FILE_BYTES, "bytes read")
-    return f"{monitor.told(metrics, 'faultline_storage_requests_total', **of):.0f} reads"
+    return served.monitored(results, "127.0.0.1:/export (nfs)", FILE_BYTES)
 
 
 def for_kernel(quick):

@@ -5,8 +5,9 @@ import re
 from collections import Counter
 
 import monitor
+import served
 from guest import SHARED, SHARED_BYTES, SHARED_LOG
-from job import VARIANTS, Absent, Job, check, equal, told_losses
+from job import VARIANTS, Job, check, equal
 
 FILE_BYTES, WRITTEN = 1 << 20, 300000
 PORT, DELAY_MS, MS = 5640, 2, 1000000
@@ -77,12 +78,10 @@ TYPES = {8: "statfs", 12: "lopen", 14: "lcreate", 24: "getattr", 26: "setattr", 
 BACKGROUND, UNANSWERED, INTERRUPTED = 1, 2, 4
 
 
-def served(results, which=""):
+def answered(results, which=""):
     """The requests between mounting and unmounting: as rows have them, and when they arrived and
     were answered."""
-    begin, end = (int(results.text(f"{name}{which}")) for name in ("mounting", "ended"))
-    for line in results.text("served").splitlines()[begin:end]:
-        kind, *numbers, arrived_ns, answered_ns = map(int, line.split())
+    for kind, *numbers, arrived_ns, answered_ns in served.lines(results, which):
         yield (f"9p_{TYPES[kind]}", *numbers), (arrived_ns, answered_ns)
 
 
@@ -93,17 +92,6 @@ def as_served(row):
 
 def named(rows, *names):
     return [row for row in rows if row["op"][3:] in names]
-
-
-def recorded(results):
-    """The report and the layer's rows."""
-    report = results.report()
-    layer = report["trace"]["layers"]["9p"]
-    if layer["state"] == "off":
-        raise Absent(layer["reason"])
-    told_losses(results, report)
-    equal(report["trace"]["lost"]["by_layer"]["9p"], 0, "requests lost")
-    return report, results.printed("9p")
 
 
 def same(rows, theirs):
@@ -117,9 +105,9 @@ def same(rows, theirs):
 def compare(results, ordered=True):
     """Each request of the run. `ordered`: they were sent one by one, so each round trip holds the
     server's own time for it."""
-    report, rows = recorded(results)
+    report, _, rows = served.recorded(results, "9p")
     rows.sort(key=lambda row: row["time_ns"])
-    theirs = list(served(results))
+    theirs = list(answered(results))
     check(len(theirs) > 20, f"{len(theirs)} requests")
     same(map(as_served, rows), (request for request, _ in theirs))
     theirs = [one for one in theirs if one[0][0] != "9p_clunk"]
@@ -132,14 +120,9 @@ def compare(results, ordered=True):
     for row in rows:
         check(row["dur_ns"] >= DELAY_MS * MS, f"{row['op']} took {row['dur_ns']} ns")
         equal((row["queue"], row["rtt"]), (-1, -1), "what is unknown")
-    pids = {row["pid"] for row in report["processes"] if row["pid"]}
-    check({row["pid"] for row in rows} <= pids | {0}, "requests of other processes")
+    served.of_run(report, rows)
     device, = [row for row in report["devices"] if row["name"] == "127.0.0.1 (9p)"]
-    for kind in ("read", "write"):
-        some = named(rows, kind)
-        sums = len(some), sum(row["bytes"] for row in some)
-        for where in (device, device["all"]):
-            equal((where[kind]["requests"], where[kind]["bytes"]), sums, f"{kind}s of the mount")
+    served.same_sums(device, rows)
     return report, rows, device
 
 
@@ -204,11 +187,11 @@ def unanswered(rows):
 
 
 def judge_dies(results):
-    _, rows = recorded(results)
+    _, _, rows = served.recorded(results, "9p")
     lost = unanswered(rows)
     equal((lost["path"], lost["offset"]), ("/mnt/9/die", FILE_BYTES // 2), "what it was about")
     equal(lost["flags"], UNANSWERED, "flags of its end")
-    same((as_served(row)[:5] for row in rows), (request[:5] for request, _ in served(results)))
+    same((as_served(row)[:5] for row in rows), (request[:5] for request, _ in answered(results)))
     failed = {-row["result"] for row in results.printed("syscall")
               if row.get("path") == "/mnt/9/die" and row["result"] < 0}
     equal(failed, {lost["error"]}, "errors of calls")
@@ -216,18 +199,18 @@ def judge_dies(results):
 
 
 def judge_held(results):
-    _, rows = recorded(results)
+    _, _, rows = served.recorded(results, "9p")
     lost = unanswered(rows)
     equal((lost["path"], lost["error"], lost["flags"]),
           ("/mnt/9/held", 4, UNANSWERED | INTERRUPTED), "its end")
     check(lost["dur_ns"] >= 500 * MS, f"it took {lost['dur_ns']} ns")
-    same(map(as_served, rows), (request for request, _ in served(results)))
+    same(map(as_served, rows), (request for request, _ in answered(results)))
     equal(len(named(rows, "flush")), 1, "flushes of requests")
     return f"a read was given up after {lost['dur_ns'] / MS:.0f} ms"
 
 
 def judge_virtio(results):
-    _, rows = recorded(results)
+    _, _, rows = served.recorded(results, "9p")
     with open(f"{results.outcome.top}/{SHARED_LOG}") as file:
         log = file.read()
     for kind, count in (("read", "max_count"), ("write", "count")):
@@ -245,25 +228,18 @@ def judge_virtio(results):
 
 
 def judge_late(results):
-    report, rows = recorded(results)
-    layer = report["trace"]["layers"]["9p"]
-    equal((layer["state"], layer["attach"]), ("on", "later"), "the layer")
+    report, _, rows = served.recorded(results, "9p")
     reads = named(rows, "read")
     equal(sorted(map(as_served, reads)),
-          sorted(request for which in "12" for request, _ in served(results, which)
+          sorted(request for which in "12" for request, _ in answered(results, which)
                  if request[0] == "9p_read"), "reads")
     equal({row.get("path") for row in reads}, {"/mnt/9/data"}, "files read")
-    unseen = report["trace"]["notes"]["9p_unseen_ns"]
-    check(0 < unseen < report["trace"]["duration_ns"], f"unseen for {unseen} ns")
-    check([row for row in report["caveats"] if row["id"] == "9p-unseen"], "no caveat")
-    return f"{len(reads)} reads in two lives of the modules, not seen for {unseen / 1e9:.1f} s"
+    unseen = served.late(report, "9p")
+    return f"{len(reads)} reads in two lives of the modules, not seen for {unseen:.1f} s"
 
 
 def judge_monitor(results):
-    metrics = results.text("metrics")
-    of = {"device": "127.0.0.1 (9p)", "op": "read"}
-    equal(monitor.told(metrics, "faultline_storage_bytes_total", **of), FILE_BYTES, "bytes read")
-    return f"{monitor.told(metrics, 'faultline_storage_requests_total', **of):.0f} reads"
+    return served.monitored(results, "127.0.0.1 (9p)", FILE_BYTES)
 
 
 def for_kernel(quick):
