@@ -4,11 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "capture/host/privileges.h"
+#include "monitor/intake/lookup_thread.h"
 
 #define PLACES 32 /* jobs at a time; others are named at the next readings */
 
@@ -20,25 +20,17 @@ struct place {
 	struct job_names names;
 };
 
-/* The thread may outlive its owner, waiting for the disk: the last to leave frees this. */
 struct job_naming {
-	pthread_mutex_t lock;
-	pthread_cond_t asked;
-	bool stop, privileged;
-	unsigned int holders;
+	struct lookup_thread thread; /* its lock also protects the places */
+	bool privileged;
 	int root;
 	struct place places[PLACES];
 };
 
-static void let_go(struct job_naming *naming)
+static void free_naming(void *shared)
 {
-	bool last = !--naming->holders;
+	struct job_naming *naming = shared;
 
-	pthread_mutex_unlock(&naming->lock);
-	if (!last)
-		return;
-	pthread_cond_destroy(&naming->asked);
-	pthread_mutex_destroy(&naming->lock);
 	close(naming->root);
 	free(naming);
 }
@@ -60,21 +52,21 @@ static void *work(void *context)
 		privileges_keep_naming();
 	else
 		privileges_drop_all();
-	pthread_mutex_lock(&naming->lock);
-	while (!naming->stop) {
+	pthread_mutex_lock(&naming->thread.lock);
+	while (!naming->thread.stop) {
 		struct place *place = find(naming, ASKED);
 
 		if (!place) {
-			pthread_cond_wait(&naming->asked, &naming->lock);
+			pthread_cond_wait(&naming->thread.asked, &naming->thread.lock);
 			continue;
 		}
 		/* Until it is answered, no other thread touches it. */
-		pthread_mutex_unlock(&naming->lock);
+		pthread_mutex_unlock(&naming->thread.lock);
 		job_names_read(naming->root, &place->ids, place->pid, &place->names);
-		pthread_mutex_lock(&naming->lock);
+		pthread_mutex_lock(&naming->thread.lock);
 		place->state = ANSWERED;
 	}
-	let_go(naming);
+	lookup_thread_leave(&naming->thread);
 	return NULL;
 }
 
@@ -93,7 +85,7 @@ static bool ask(void *context, const struct ledger_job *job, uint32_t pid)
 		.pid = pid,
 		.names = job->names,
 	};
-	pthread_cond_signal(&naming->asked);
+	pthread_cond_signal(&naming->thread.asked);
 	return true;
 }
 
@@ -101,50 +93,37 @@ void job_naming_settle(struct job_naming *naming, struct ledger *ledger, uint64_
 {
 	struct place *place;
 
-	pthread_mutex_lock(&naming->lock);
+	pthread_mutex_lock(&naming->thread.lock);
 	while ((place = find(naming, ANSWERED))) {
 		ledger_name_job(ledger, place->job, &place->names);
 		place->state = FREE;
 	}
 	ledger_ask_names(ledger, now_ns, ask, naming);
-	pthread_mutex_unlock(&naming->lock);
+	pthread_mutex_unlock(&naming->thread.lock);
 }
 
 int job_naming_open(struct job_naming **out, const char *root, bool privileged)
 {
 	struct job_naming *naming = calloc(1, sizeof(*naming));
-	pthread_t thread;
 	int err;
 
 	if (!naming)
 		return -ENOMEM;
 	naming->privileged = privileged;
-	naming->holders = 2;
 	naming->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (naming->root < 0) {
 		err = -errno;
 		free(naming);
 		return err;
 	}
-	pthread_mutex_init(&naming->lock, NULL);
-	pthread_cond_init(&naming->asked, NULL);
-	err = pthread_create(&thread, NULL, work, naming);
-	if (err) {
-		naming->holders = 1;
-		job_naming_close(naming);
-		return -err;
-	}
-	pthread_detach(thread);
-	*out = naming;
-	return 0;
+	err = lookup_thread_start(&naming->thread, work, free_naming);
+	if (!err)
+		*out = naming;
+	return err;
 }
 
 void job_naming_close(struct job_naming *naming)
 {
-	if (!naming)
-		return;
-	pthread_mutex_lock(&naming->lock);
-	naming->stop = true;
-	pthread_cond_signal(&naming->asked);
-	let_go(naming);
+	if (naming)
+		lookup_thread_close(&naming->thread);
 }

@@ -3,7 +3,6 @@
 #include "monitor/intake/user_names.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "capture/host/host.h"
 #include "capture/host/privileges.h"
+#include "monitor/intake/lookup_thread.h"
 
 #define PLACES 1024 /* one for all users with the same hash; the last one has it */
 #define ENTRY_BYTES 4096
@@ -24,28 +24,12 @@ struct user {
 	uint32_t uid;
 };
 
-/* The thread may outlive its owner, waiting for an answer: the last to leave frees this. */
 struct user_names {
-	pthread_mutex_t lock;
-	pthread_cond_t asked;
-	bool stop;
-	unsigned int holders;
+	struct lookup_thread thread; /* its lock also protects the rest */
 	struct user users[PLACES];
 	struct user *queue[PLACES]; /* requested, each once */
 	unsigned int first, count;
 };
-
-static void let_go(struct user_names *names)
-{
-	bool last = !--names->holders;
-
-	pthread_mutex_unlock(&names->lock);
-	if (!last)
-		return;
-	pthread_cond_destroy(&names->asked);
-	pthread_mutex_destroy(&names->lock);
-	free(names);
-}
 
 static void look_up(uint32_t uid, char out[USER_NAME_BYTES])
 {
@@ -65,24 +49,24 @@ static void *work(void *context)
 	char name[USER_NAME_BYTES];
 
 	privileges_drop_all(); /* name service modules run in this thread */
-	pthread_mutex_lock(&names->lock);
-	while (!names->stop) {
+	pthread_mutex_lock(&names->thread.lock);
+	while (!names->thread.stop) {
 		struct user *user = names->queue[names->first];
 
 		if (!names->count) {
-			pthread_cond_wait(&names->asked, &names->lock);
+			pthread_cond_wait(&names->thread.asked, &names->thread.lock);
 			continue;
 		}
 		names->first = (names->first + 1) % PLACES;
 		names->count--;
-		pthread_mutex_unlock(&names->lock);
+		pthread_mutex_unlock(&names->thread.lock);
 		look_up(user->uid, name); /* its slot is not reused until it is answered */
-		pthread_mutex_lock(&names->lock);
+		pthread_mutex_lock(&names->thread.lock);
 		strcpy(user->name, name);
 		user->state = ANSWERED;
 		user->since_ns = host_now_ns();
 	}
-	let_go(names);
+	lookup_thread_leave(&names->thread);
 	return NULL;
 }
 
@@ -90,7 +74,7 @@ static void ask(struct user_names *names, struct user *user, uint32_t uid, uint6
 {
 	*user = (struct user) { .uid = uid, .state = ASKED, .since_ns = now_ns };
 	names->queue[(names->first + names->count++) % PLACES] = user;
-	pthread_cond_signal(&names->asked);
+	pthread_cond_signal(&names->thread.asked);
 }
 
 bool user_name(struct user_names *names, uint32_t uid, char out[USER_NAME_BYTES])
@@ -99,7 +83,7 @@ bool user_name(struct user_names *names, uint32_t uid, char out[USER_NAME_BYTES]
 	uint64_t now_ns;
 	bool known;
 
-	pthread_mutex_lock(&names->lock);
+	pthread_mutex_lock(&names->thread.lock);
 	now_ns = host_now_ns(); /* under the lock: later than any answer */
 	if (user->state == NOT_ASKED ||
 	    (user->state == ANSWERED &&
@@ -111,38 +95,25 @@ bool user_name(struct user_names *names, uint32_t uid, char out[USER_NAME_BYTES]
 		snprintf(out, USER_NAME_BYTES, "%u", uid);
 	/* If another user's lookup holds the slot, waiting would take even longer. */
 	known = user->state == ANSWERED || now_ns - user->since_ns > USER_NAMES_WAIT_NS;
-	pthread_mutex_unlock(&names->lock);
+	pthread_mutex_unlock(&names->thread.lock);
 	return known;
 }
 
 int user_names_open(struct user_names **out)
 {
 	struct user_names *names = calloc(1, sizeof(*names));
-	pthread_t thread;
 	int err;
 
 	if (!names)
 		return -ENOMEM;
-	names->holders = 2;
-	pthread_mutex_init(&names->lock, NULL);
-	pthread_cond_init(&names->asked, NULL);
-	err = pthread_create(&thread, NULL, work, names);
-	if (err) {
-		names->holders = 1;
-		user_names_close(names);
-		return -err;
-	}
-	pthread_detach(thread);
-	*out = names;
-	return 0;
+	err = lookup_thread_start(&names->thread, work, free);
+	if (!err)
+		*out = names;
+	return err;
 }
 
 void user_names_close(struct user_names *names)
 {
-	if (!names)
-		return;
-	pthread_mutex_lock(&names->lock);
-	names->stop = true;
-	pthread_cond_signal(&names->asked);
-	let_go(names);
+	if (names)
+		lookup_thread_close(&names->thread);
 }
