@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The monitoring service's HTTP server with test pages: `bytes` bytes, an echo, and a page that
- * requires a token. Prints its address, serves until end of input.
+ * The monitoring service's HTTP server with test pages: `bytes` bytes, one that takes a body, and
+ * one that requires a token. Prints its address, serves until end of input.
  *
  * usage: http_pages LISTEN [--callers N] [--ms N] [--bytes N] [--token-file FILE]
  */
@@ -12,13 +12,10 @@
 
 #include "monitor/http/http.h"
 
-static void render_echo(void *context, const struct http_request *request,
-			struct http_answer *answer)
+static void render_taken(void *context, const struct http_request *request,
+			 struct http_answer *answer)
 {
-	size_t length;
-	const char *body = http_body(request, &length);
-
-	sink_bytes(&answer->body, body, length);
+	sink_text(&answer->body, "taken");
 }
 
 static void render_header(void *context, const struct http_request *request,
@@ -44,8 +41,8 @@ static void render_bytes(void *context, const struct http_request *request,
 static const struct http_route routes[] = {
 	{ "GET", "/bytes", "text/plain", NULL, false, render_bytes },
 	{ "GET", "/header", "text/plain", "default-src 'self'", false, render_header },
-	{ "POST", "/echo", "application/octet-stream", NULL, false, render_echo },
-	{ "POST", "/guarded", "text/plain", NULL, true, render_echo },
+	{ "POST", "/take", "text/plain", NULL, false, render_taken },
+	{ "POST", "/guarded", "text/plain", NULL, true, render_taken },
 };
 
 int main(int argc, char **argv)

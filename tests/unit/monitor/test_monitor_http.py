@@ -103,7 +103,7 @@ class Routes(Base):
             self.assertEqual((status, body), (200, b"x" * 300000))
             self.assertEqual(headers["Content-Type"], "text/plain")
             self.assertEqual(server.ask("GET", "/bytes")[:2], (200, b""))
-            self.assertEqual(server.ask("POST", "/echo", b"\0\xffabc")[:2], (200, b"\0\xffabc"))
+            self.assertEqual(server.ask("POST", "/take", b"\0\xffabc")[:2], (200, b"taken"))
             status, body, headers = server.ask("HEAD", "/bytes?count=7")
             self.assertEqual((status, body, headers["Content-Length"]), (200, b"", "7"))
             self.assertEqual(server.ask("GET", "/header?name=X-Some", X_Some="a b")[1], b"a b")
@@ -134,7 +134,7 @@ class Routes(Base):
                 self.assertEqual(server.ask("GET", path)[0], 404, path)
             status, _, headers = server.ask("POST", "/bytes", b"")
             self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"))
-            status, _, headers = server.ask("GET", "/echo")
+            status, _, headers = server.ask("GET", "/take")
             self.assertEqual((status, headers["Allow"]), (405, "POST"))
             for method in "OPTIONS", "TRACE", "DELETE", "CONNECT", "FROBNICATE":
                 self.assertEqual(server.ask(method, "/bytes")[0], 405, method)
@@ -181,10 +181,10 @@ class Routes(Base):
 class Limits(Base):
     def test_bodies_and_headers(self):
         with Server() as server:
-            self.assertEqual(server.ask("POST", "/echo", b"a" * 16384)[:2], (200, b"a" * 16384))
-            self.assertEqual(server.ask("POST", "/echo", b"a" * 16385)[0], 413)
+            self.assertEqual(server.ask("POST", "/take", b"a" * 16384)[:2], (200, b"taken"))
+            self.assertEqual(server.ask("POST", "/take", b"a" * 16385)[0], 413)
             chunks = b"".join(b"2000\r\n" + b"b" * 0x2000 + b"\r\n" for _ in range(3)) + b"0\r\n\r\n"
-            head = b"POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n" \
+            head = b"POST /take HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n" \
                 b"Connection: close\r\n\r\n"
             self.assertIn(b" 413 ", server.raw(head + chunks).split(b"\r\n")[0])
             for line in b"GET /" + b"a" * 100000, b"GET / HTTP/1.1\r\nX: " + b"a" * 100000:
@@ -261,7 +261,7 @@ class Limits(Base):
     def test_who_sends_slowly_gives_way(self):
         """A client without a complete request does not keep a slot that another needs."""
         heads = (b"", b"GET /bytes HTTP/1.1\r\nHost: loc",
-                 b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nfew")
+                 b"POST /take HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nfew")
         with Server("unix:" + self.path("s"), "--callers", "8") as server:
             for head in heads:
                 slow = [server.connect() for _ in range(24)]
@@ -351,7 +351,7 @@ class Limits(Base):
 
 class Noise(Base):
     def test_noise_does_not_hurt(self):
-        pieces = [b"GET ", b"POST ", b"/bytes", b"/echo", b"/guarded", b"?count=", b"99", b" HTTP/1.1",
+        pieces = [b"GET ", b"POST ", b"/bytes", b"/take", b"/guarded", b"?count=", b"99", b" HTTP/1.1",
                   b" HTTP/9.9", b"\r\n", b"\n", b"\r", b"Host: localhost", b"Content-Length: ",
                   b"18446744073709551616", b"-1", b"Transfer-Encoding: chunked", b"ffffffffffffffff",
                   b"0\r\n\r\n", b"Expect: 100-continue", b":", b"\0", b"%", b"%zz", b" ", b"\t",
@@ -366,7 +366,7 @@ class Noise(Base):
                     if seed % 4 == 0:
                         data = chance.randbytes(chance.randint(1, 600))
                     elif seed % 4 == 1:
-                        data = b"POST /echo HTTP/1.1\r\nHost: localhost\r\n" + data
+                        data = b"POST /take HTTP/1.1\r\nHost: localhost\r\n" + data
                     callers.append(server.connect())
                     send(callers[-1], data, end=seed % 3)
                 for caller in callers:
@@ -388,20 +388,20 @@ class Guarded(Base):
         with Server("127.0.0.1:0", "--token-file", self.token_file()) as server:
             right = "Bearer " + TOKEN
             self.assertEqual(server.ask("POST", "/guarded", b"go", Authorization=right)[:2],
-                             (200, b"go"))
+                             (200, b"taken"))
             for wrong in (None, "", "Bearer", "Bearer ", right + "x", right[:-1], right.upper(),
                           "Basic " + TOKEN, TOKEN, "Bearer  " + TOKEN, right + TOKEN):
                 headers = {} if wrong is None else {"Authorization": wrong}
                 status, body, headers = server.ask("POST", "/guarded", b"go", **headers)
                 self.assertEqual((status, headers["WWW-Authenticate"]), (401, "Bearer"), wrong)
-                self.assertNotIn(b"go", body.split(b": ")[0])
+                self.assertNotIn(b"taken", body.split(b": ")[0])
             self.assertEqual(server.ask("GET", "/guarded", Authorization=right)[0], 405)
 
     def test_without_a_token_file_only_by_a_socket(self):
         with Server() as server:
             self.assertEqual(server.ask("POST", "/guarded", b"go", Authorization="Bearer ")[0], 403)
         with Server("unix:" + self.path("s")) as server:
-            self.assertEqual(server.ask("POST", "/guarded", b"go")[:2], (200, b"go"))
+            self.assertEqual(server.ask("POST", "/guarded", b"go")[:2], (200, b"taken"))
 
     def test_not_from_another_machine(self):
         # a non-loopback address of this machine: connections to it come from it, too

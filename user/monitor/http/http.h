@@ -68,8 +68,6 @@ const char *http_address(const struct http *server);
 /* Returns a header, or an argument of the query string; NULL if absent. */
 const char *http_header(const struct http_request *request, const char *name);
 const char *http_argument(const struct http_request *request, const char *name);
-/* Returns the request's body, not NUL-terminated. */
-const char *http_body(const struct http_request *request, size_t *length);
 /* Answers with only this line. */
 void http_say(struct http_answer *answer, unsigned int status, const char *line);
 

@@ -15,9 +15,7 @@ struct http_request {
 	struct MHD_Connection *connection;
 	const struct http_route *route;
 	struct client *client;
-	size_t length;
-	bool too_long;
-	char body[HTTP_BODY_MAX];
+	size_t body_bytes;
 };
 
 /* --- for routes --- */
@@ -30,12 +28,6 @@ const char *http_header(const struct http_request *request, const char *name)
 const char *http_argument(const struct http_request *request, const char *name)
 {
 	return mhd.lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
-}
-
-const char *http_body(const struct http_request *request, size_t *length)
-{
-	*length = request->length;
-	return request->body;
 }
 
 void http_say(struct http_answer *answer, unsigned int status, const char *line)
@@ -198,8 +190,7 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 	request->connection = connection;
 	request->route = route;
 	request->client = client;
-	request->length = 0;
-	request->too_long = false;
+	request->body_bytes = 0;
 	client->asked = false; /* until the body is complete */
 	*place = request;
 	return MHD_YES;
@@ -215,18 +206,13 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 
 	if (!request)
 		return begin(server, connection, path, method, (struct http_request **)place);
-	if (*length) {
-		size_t room = sizeof(request->body) - request->length;
-		size_t taken = *length < room ? *length : room;
-
-		memcpy(request->body + request->length, data, taken);
-		request->length += taken;
-		request->too_long |= taken < *length;
+	if (*length) { /* no route needs a body */
+		request->body_bytes += *length;
 		*length = 0;
 		return MHD_YES;
 	}
 	request->client->asked = true;
-	if (request->too_long)
+	if (request->body_bytes > HTTP_BODY_MAX)
 		return send_line(connection, 413, "request body too large", NULL, NULL);
 	answer.type = request->route->type;
 	sink_open_memory(&answer.body);
