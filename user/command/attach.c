@@ -58,10 +58,10 @@ static const struct option_table attach_table = {
 	.usage = "faultline attach [OPTION...] (PID... | -p PID[,PID...] | --cgroup PATH | "
 		 "--container ID | --slurm-job ID | --all)",
 	.about = "Records how running processes, with all their threads and descendants, read and "
-		 "write files\nfrom now on. They are not stopped, changed or signalled. Ends when "
-		 "the processes have ended\nor the cgroup is empty, after --duration, or on "
+		 "write files from now on. They are not stopped, changed or signalled. Ends when "
+		 "the processes have ended or the cgroup is empty, after --duration, or on "
 		 "Ctrl-C.\nRoot, and users with capabilities from a service manager, can record "
-		 "any process; others only\ntheir own.",
+		 "any process; others only their own.",
 	.own = OPTION_ROWS(attach_rows),
 	.shared = { { &recording_rows, offsetof(struct attach_options, recording) },
 		    { &flight_rows, offsetof(struct attach_options, recording.flight) },

@@ -31,8 +31,8 @@ static const struct option_row check_rows[] = {
 static const struct option_table check_table = {
 	.usage = "faultline check [OPTION...]",
 	.about = "Shows, layer by layer, what this kernel and these privileges allow: the probe "
-		 "variant that\nwould be used, why a layer is off, and which features the kernel "
-		 "lacks and what that costs.\nLoads the programs, records nothing.\nExits 0 if "
+		 "variant that would be used, why a layer is off, and which features the kernel "
+		 "lacks and what that costs. Loads the programs, records nothing.\nExits 0 if "
 		 "'faultline run' can work, else 1.",
 	.own = OPTION_ROWS(check_rows),
 };

@@ -21,7 +21,7 @@ _faultline_value() {
 # three (one).", if it lists any.
 _faultline_listed() {
 	_faultline_help "$_faultline_command" | grep -E -- "^ +(-[a-zA-Z], )?$1 " | grep -oE ': [^.(;]+' |
-		sed -e 's/^: //' -e 's/, or /, /' | tr ',' '\n' | sed -nE 's/^ *([a-z_]+) *$/\1/p'
+		sed -e 's/^: //' -e 's/, or /, /' | tr ',' '\n' | sed -nE 's/^ *([a-z0-9_]+) *$/\1/p'
 }
 
 # The keys that the option's help names after "by": "... by one, two or three."
@@ -107,7 +107,7 @@ _faultline() {
 	if [[ -z $_faultline_command ]]; then
 		_faultline_words "help --help --version $(_faultline_help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p')"
 	elif [[ $_faultline_command == help ]]; then
-		_faultline_words "$(_faultline_help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p')"
+		_faultline_words "terms $(_faultline_help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p')"
 	elif [[ -n $after ]]; then
 		_faultline_complete_value "$(_faultline_value "$after")" "$after"
 	elif [[ $operand == 0 && $current == -* ]]; then

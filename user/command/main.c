@@ -23,13 +23,13 @@ static const struct command commands[] = {
 	{ "run", command_run, true, "Run a command and record its I/O" },
 	{ "attach", command_attach, true, "Attach to running processes" },
 	{ "monitor", command_monitor, true, "Export per-job I/O metrics to Prometheus" },
+	{ "top", command_top, true, "Show live I/O by job, process or file" },
 	{ "report", command_report, false,
 	  "Show what a job waits for, and its I/O by method and file" },
 	{ "summarize", command_summarize, false, "Reduce traces to a small file for reports" },
 	{ "print", command_print, false, "Print the events of a trace" },
 	{ "export", command_export, false, "Convert traces to timelines, tables or databases" },
 	{ "mcp", command_mcp, false, "Serve traces to an assistant (Model Context Protocol)" },
-	{ "top", command_top, true, "Show live I/O by job, process or file" },
 	{ "check", command_check, true, "Check kernel support and privileges" },
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -41,9 +41,9 @@ static void print_help(void)
 	printf("Usage: faultline COMMAND [OPTION...] [ARG...]\n\nRecords a job's file I/O, page "
 	       "faults included, and reports on it.\n\nCommands:\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		printf("  %-9s %s\n", commands[i].name, commands[i].summary);
-	printf("\nSee 'faultline help COMMAND' for a command, 'faultline help terms' for the terms "
-	       "of reports,\n'faultline --version' for the version.\n");
+		printf("  %-9s  %s\n", commands[i].name, commands[i].summary);
+	printf("\nSee 'faultline help COMMAND' for a command, 'faultline help terms' for the\n"
+	       "terms of reports, 'faultline --version' for the version.\n");
 }
 
 static void print_version(void)
@@ -219,12 +219,8 @@ int main(int argc, char **argv)
 		log_error("no command given; try 'faultline --help'");
 		return EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "help") && argc > 2 && !strcmp(argv[2], "terms")) {
-		terms_print();
-		return finish_output();
-	}
-	if (!strcmp(argv[1], "help") && argc > 2)
-		return help_on(argv[2]);
+	if (!strcmp(argv[1], "help") && argc > 2 && argv[2][0] != '-')
+		return !strcmp(argv[2], "terms") ? terms_print() : help_on(argv[2]);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help();
 		return finish_output();

@@ -35,11 +35,10 @@ static const struct option_row rows[] = {
 
 static const struct option_table table = {
 	.usage = "faultline mcp [OPTION...] TRACE|DIRECTORY...",
-	.about =
-		"Serves traces to an assistant: a Model Context Protocol server on standard input "
-		"and output,\nwith tools for reports, findings, lines, slowest operations, SQL and "
-		"comparisons. Opens only\nthese traces, and the *.flt files in these directories, "
-		"and changes nothing. Requires Python 3.9.",
+	.about = "Serves traces to an assistant: a Model Context Protocol server on standard input "
+		 "and output, with tools for reports, findings, lines, slowest operations, SQL and "
+		 "comparisons. Opens only these traces, and the *.flt files in these directories, "
+		 "and changes nothing. Requires Python 3.9.",
 	.own = OPTION_ROWS(rows),
 };
 

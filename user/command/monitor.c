@@ -69,7 +69,8 @@ static const struct option_row monitor_rows[] = {
 	  "images come from there. Default: /." },
 	{ 0, "layers", "LIST", OPTION_STRING, offsetof(struct monitor_options, layers),
 	  "Layers to watch, separated by commas, or all: task, syscall, fault, pagecache, span, "
-	  "block, async, vfs. Default: all but span (requires CAP_SYS_ADMIN) and vfs." },
+	  "block, async, vfs, thread, stack, fuse, nfs, 9p. Default: all but span (requires "
+	  "CAP_SYS_ADMIN) and vfs; stack only with --flight." },
 	{ 0, "file-types", "LIST", OPTION_STRING, offsetof(struct monitor_options, file_types),
 	  "File types to count calls on, separated by commas: reg, dir, blk, chr, fifo, sock, "
 	  "anon, or all. Default: regular files, directories and block devices." },
@@ -101,9 +102,9 @@ static const struct option_row monitor_rows[] = {
 static const struct option_table monitor_table = {
 	.usage = "faultline monitor [OPTION...]",
 	.about = "Watches the whole machine, sums reads and writes in the kernel, and exports them "
-		 "by job\n(cgroup, container, pod, batch job) as metrics for Prometheus. Runs in "
-		 "the foreground until\nSIGTERM or SIGINT. If its capabilities come from the "
-		 "program file, it watches only the\nuser's own processes.",
+		 "by job (cgroup, container, pod, batch job) as metrics for Prometheus. Runs in "
+		 "the foreground until SIGTERM or SIGINT. If its capabilities come from the "
+		 "program file, it watches only the user's own processes.",
 	.own = OPTION_ROWS(monitor_rows),
 	.shared = { { &flight_rows, offsetof(struct monitor_options, flight) },
 		    { &redact_rows, offsetof(struct monitor_options, redact) } },

@@ -44,8 +44,9 @@ static const struct option_row rows[] = {
 };
 
 static const struct option_table table = {
-	.usage = "faultline print [OPTION...] TRACE",
-	.about = "Prints the events of a trace by start time, one per line.",
+	.usage = "faultline print [OPTION...] [TRACE]",
+	.about = "Prints the events of a trace by start time, one per line. Default: the newest "
+		 "*.flt in the current directory.",
 	.own = OPTION_ROWS(rows),
 	.shared = { { &filter_rows, FIELD(filter) } },
 };

@@ -79,10 +79,10 @@ static const struct option_row rows[] = {
 };
 
 static const struct option_table table = {
-	.usage = "faultline report [OPTION...] TRACE...",
+	.usage = "faultline report [OPTION...] [TRACE...]",
 	.about = "Reports what a job waits for and what to change, how much I/O it did, by which "
-		 "method and\nto which files.\nSeveral traces, from different hosts or ranks, make "
-		 "one report.",
+		 "method and to which files.\nSeveral traces, from different hosts or ranks, make "
+		 "one report. Default: the newest *.flt in the current directory.",
 	.own = OPTION_ROWS(rows),
 	.shared = { { &filter_rows, FIELD(filter) } },
 };

@@ -65,9 +65,9 @@ static const struct option_row run_rows[] = {
 static const struct option_table run_table = {
 	.usage = "faultline run [OPTION...] [--] COMMAND [ARG...]",
 	.about = "Runs COMMAND and records how it and all its children read and write files: "
-		 "system calls,\npage faults on mapped files, and pages brought into the page "
-		 "cache. Exits with COMMAND's\nstatus; 125 if it was not started (bad options, no "
-		 "space for the trace, tracing impossible),\n126 or 127 if it could not be run.",
+		 "system calls, page faults on mapped files, and pages brought into the page "
+		 "cache. Exits with COMMAND's status; 125 if it was not started (bad options, no "
+		 "space for the trace, tracing impossible), 126 or 127 if it could not be run.",
 	.own = OPTION_ROWS(run_rows),
 	.shared = { { &recording_rows, offsetof(struct run_options, recording) },
 		    { &flight_rows, offsetof(struct run_options, recording.flight) },

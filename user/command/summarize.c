@@ -40,8 +40,8 @@ static const struct option_row rows[] = {
 static const struct option_table table = {
 	.usage = "faultline summarize -o FILE [OPTION...] TRACE...",
 	.about = "Reduces traces to a small file with the contents of their report, without their "
-		 "events.\nreport and summarize accept summaries and traces together: each node "
-		 "can reduce its own\ntraces, and one report covers all nodes.",
+		 "events. report and summarize accept summaries and traces together: each node can "
+		 "reduce its own traces, and one report covers all nodes.",
 	.own = OPTION_ROWS(rows),
 };
 

@@ -77,6 +77,24 @@ for command in "${commands[@]}"; do
 done
 "$FAULTLINE" help no-such-command >/dev/null 2>&1 && complain "there is help on a command that is none"
 
+"$FAULTLINE" help --help >/dev/null || complain "there is no help on help"
+
+# Help fits a terminal of 80 columns.
+for command in "" "${commands[@]}"; do
+	wide=$(COLUMNS=80 "$FAULTLINE" ${command:+"$command"} --help | grep -E '.{81}')
+	[ -z "$wide" ] || complain "help of '$command' is too wide: $wide"
+done
+wide=$(COLUMNS=80 "$FAULTLINE" help terms | grep -E '.{81}')
+[ -z "$wide" ] || complain "help terms is too wide: $wide"
+
+# --layers lists every layer that a trace can have.
+for layer in $(sed -nE 's/^\tLAYER\([A-Z0-9]+, "([a-z0-9]+)".*/\1/p' user/trace/format/layers.h); do
+	for command in run attach monitor; do
+		COLUMNS=500 "$FAULTLINE" "$command" --help | grep -E '^ +--layers' | grep -qw "$layer" ||
+			complain "$command --layers does not list $layer"
+	done
+done
+
 # Lists of words are completed, word by word, and every one of them is understood.
 completes() {
 	local wanted=$1
@@ -89,6 +107,8 @@ completes task,fault run --layers task,f
 completes all run --file-types ''
 completes dftracer run --python-spans d
 completes fault print --layer ''
+completes 9p print --layer ''
+completes terms help t
 completes chrome export --to ''
 completes csv export --describe c
 completes report help r
@@ -123,7 +143,7 @@ metrics=$("$FAULTLINE" monitor --list-metrics | cut -f 1 | sort)
 
 # The program and the page define the terms of reports alike.
 page_terms=$(sed -n '/^\.SH TERMS/,/^\.SH COMPARED/p' "$page" | sed -nE '/^\.B /{s///p;d}; /^[^.]/s/^/    /p')
-[ "$page_terms" = "$("$FAULTLINE" help terms)" ] || complain "$page does not say what 'help terms' says"
+[ "$page_terms" = "$(COLUMNS=500 "$FAULTLINE" help terms)" ] || complain "$page does not say what 'help terms' says"
 
 # Every key of a printed event is a column that print --list-columns describes, or is in the page.
 # faultline-report(5) describes the report; it is generated.

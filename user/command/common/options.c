@@ -72,16 +72,34 @@ static void list_options(struct option_list *list, const struct option_table *ta
 	list_rows(list, &common_rows, target);
 }
 
+/* Writes one paragraph for each line of `about`. */
+static void print_about(struct sink *out, const char *about, size_t width)
+{
+	while (*about) {
+		struct strbuf paragraph = { .used = 0 };
+		size_t length = strcspn(about, "\n");
+
+		strbuf_add(&paragraph, "%.*s", (int)length, about);
+		wrap_text(out, paragraph.bytes, width);
+		about += length + (about[length] == '\n');
+	}
+}
+
 /* Returns the exit status. */
 static int print_help(const struct option_table *table, const struct option_list *list)
 {
 	size_t width = style_width(STDOUT_FILENO);
+	struct strbuf usage = { .used = 0 };
 	struct sink out;
 	int err = sink_open(&out, STDOUT_FILENO);
 
 	if (err)
 		return output_failed(err);
-	sink_format(&out, "Usage: %s\n\n%s\n\nOptions:\n", table->usage, table->about);
+	strbuf_add(&usage, "Usage: %s", table->usage);
+	wrap_indented(&out, usage.bytes, width, strlen("Usage: "));
+	sink_char(&out, '\n');
+	print_about(&out, table->about, width);
+	sink_text(&out, "\nOptions:\n");
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].row->help)
 			print_row(&out, list->items[i].row, width);

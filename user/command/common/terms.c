@@ -3,7 +3,14 @@
 #include "command/common/terms.h"
 
 #include <stddef.h>
-#include <stdio.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "command/common/traces.h"
+#include "output/base/style.h"
+#include "output/text/wrap.h"
+
+#define INDENT 4
 
 static const struct {
 	const char *term, *meaning;
@@ -46,8 +53,22 @@ static const struct {
 	  "A number that excludes lost events: the true value is the same or larger." },
 };
 
-void terms_print(void)
+int terms_print(void)
 {
-	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
-		printf("%s\n    %s\n", terms[i].term, terms[i].meaning);
+	size_t width = style_width(STDOUT_FILENO);
+	struct sink out;
+	int err = sink_open(&out, STDOUT_FILENO);
+
+	if (err)
+		return output_failed(err);
+	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+		struct strbuf line = { .used = 0 };
+
+		sink_format(&out, "%s\n", terms[i].term);
+		strbuf_add(&line, "%*s%s", INDENT, "", terms[i].meaning);
+		wrap_indented(&out, line.bytes, width, INDENT);
+	}
+	err = sink_flush(&out);
+	sink_close(&out);
+	return err ? output_failed(err) : 0;
 }

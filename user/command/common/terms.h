@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_TERMS_H
 #define FAULTLINE_TERMS_H
 
-void terms_print(void);
+/* Returns the exit status. */
+int terms_print(void);
 
 #endif
