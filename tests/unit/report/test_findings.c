@@ -51,7 +51,9 @@ TEST(test_registry)
 	(void)state;
 	for (size_t i = 0; i < finding_rule_count; i++) {
 		const struct finding_rule *rule = finding_rules[i];
-		const char *texts[] = { rule->title, rule->says, rule->advice, rule->more };
+		const char *advice =
+			rule->advice_in_general ? rule->advice_in_general : rule->advice;
+		const char *texts[] = { rule->title, rule->says, rule->advice, rule->more, advice };
 		void *nothing = calloc(1, rule->evidence_bytes);
 		struct arena arena = { 0 };
 		struct table *record;
@@ -85,6 +87,11 @@ TEST(test_registry)
 			if (unknown)
 				fail_msg("%s: no evidence is called %s", rule->id, unknown);
 		}
+		/* A sentence, neither empty nor only a placeholder. */
+		if (!strpbrk(finding_text_general(&arena, advice, rule->evidence,
+						  rule->evidence_count),
+			     "abcdefghijklmnopqrstuvwxyz"))
+			fail_msg("%s: --explain gives no advice", rule->id);
 		for (size_t j = 0; rule->thresholds[j]; j++) {
 			assert_true(rule->thresholds[j]->value > 0);
 			assert_true(strlen(rule->thresholds[j]->meaning) > 0);

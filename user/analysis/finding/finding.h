@@ -152,6 +152,8 @@ struct finding_rule {
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */
 	const struct finding_threshold *thresholds[12];
 	const char *title, *says, *advice, *more;
+	/* For --explain, if `advice` says nothing without a particular finding; NULL: `advice`. */
+	const char *advice_in_general;
 	/* Pictures of the evidence on the page, best first, separated by ", ": see evidence.js. */
 	const char *pictures;
 	const char *caveat; /* same content at the top of the first screen; NULL: none */

@@ -140,6 +140,10 @@ const struct finding_rule finding_cpu_starved = {
 		"or workers][Use fewer threads (OMP_NUM_THREADS, torch.set_num_threads) or "
 		"workers, or request more than {starved_cpus} CPUs][Find what else runs on the "
 		"{shared_cpus} CPUs, or request CPUs of its own]",
+	.advice_in_general =
+		"Raise the run's limit of CPUs (cpu.max of its cgroup, CPU affinity, "
+		"--cpus-per-task), request more CPUs, use fewer threads (OMP_NUM_THREADS, "
+		"torch.set_num_threads) or workers, or find what else runs on the CPUs",
 	.thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_CPUS_BUSY },
 	PATH_RULE,
 	.rule = PATH_MEANING

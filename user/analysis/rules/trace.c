@@ -69,6 +69,9 @@ const struct finding_rule finding_loss = {
 	.says = "{lost} of {events} events ({share})[: {why}]; counts and bytes of the totals are "
 		"exact, times are lower bounds",
 	.advice = "{remedy}",
+	.advice_in_general =
+		"Record with a larger --buffer or fewer --layers, leave Faultline a CPU, and "
+		"write the trace to a fast disk with enough space",
 	.caveat = "lost",
 	.more = "faultline report --table trace TRACE",
 	.pictures = "lost",

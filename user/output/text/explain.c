@@ -91,7 +91,10 @@ void explain_finding(struct sink *out, const struct finding_rule *rule, size_t w
 	sink_format(out, "%s: %s\n\n", rule->id, general(&arena, rule, rule->title));
 	wrap_text(out, rule->rule, width);
 	sink_text(out, "\nWhat to do:\n  ");
-	wrap_indented(out, general(&arena, rule, rule->advice), width, 2);
+	wrap_indented(out,
+		      general(&arena, rule,
+			      rule->advice_in_general ? rule->advice_in_general : rule->advice),
+		      width, 2);
 	sink_format(out, "\nSee also:\n  %s\n", general(&arena, rule, rule->more));
 	if (rule->thresholds[0])
 		sink_text(out, "\nThresholds:\n");
