@@ -11,6 +11,17 @@
 
 static char shown[4096];
 
+static const char *take(struct sink *out)
+{
+	assert_int_equal(out->error, 0);
+	assert_true(out->used < sizeof(shown));
+	if (out->used)
+		memcpy(shown, out->buffer, out->used);
+	shown[out->used] = '\0';
+	sink_close(out);
+	return shown;
+}
+
 static const char *show(const char *text, size_t length, size_t columns)
 {
 	struct sink out;
@@ -20,13 +31,16 @@ static const char *show(const char *text, size_t length, size_t columns)
 		escape_shortened(&out, text, length, columns);
 	else
 		escape_text(&out, text, length);
-	assert_int_equal(out.error, 0);
-	assert_true(out.used < sizeof(shown));
-	if (out.used)
-		memcpy(shown, out.buffer, out.used);
-	shown[out.used] = '\0';
-	sink_close(&out);
-	return shown;
+	return take(&out);
+}
+
+static const char *show_cut(const char *text, size_t length, size_t columns)
+{
+	struct sink out;
+
+	sink_open_memory(&out);
+	escape_cut(&out, text, length, columns);
+	return take(&out);
 }
 
 TEST(test_passes)
@@ -95,15 +109,31 @@ TEST(test_shortens)
 {
 	const char *path = "/data/imagenet/train/n01440764/n01440764_10026.JPEG";
 	const char *wide = "/数据/训练/数据/训练/数据/训练.bin";
+	const char *line = "loader.py:42 in TokenDataset.__getitem__";
 
 	assert_string_equal(show(path, strlen(path), 200), path);
 	assert_string_equal(show(path, strlen(path), 24), "/data/i…40764_10026.JPEG");
 	assert_string_equal(show(path, strlen(path), 1), "…");
+	/* A line of code keeps its number, if there is room for some of the function. */
+	assert_string_equal(show(line, strlen(line), 30), "loader.py:42 in …t.__getitem__");
+	assert_string_equal(show(line, strlen(line), 21), "loader.py:42 in …em__");
+	assert_string_equal(show(line, strlen(line), 15), "load…_getitem__");
 	for (size_t columns = 1; columns < 40; columns++) {
 		show(wide, strlen(wide), columns);
 		assert_true(utf8_is_valid(shown, strlen(shown)));
 		assert_true(escape_columns(shown, strlen(shown)) <= columns);
 	}
+}
+
+TEST(test_cuts)
+{
+	const char *command = "python3 train.py --epochs 数据";
+
+	assert_string_equal(show_cut(command, strlen(command), 30), command);
+	assert_string_equal(show_cut(command, strlen(command), 29),
+			    "python3 train.py --epochs 数…");
+	assert_string_equal(show_cut(command, strlen(command), 28), "python3 train.py --epochs …");
+	assert_string_equal(show_cut(command, strlen(command), 1), "…");
 }
 
 /* For any bytes, the output is UTF-8 without control characters, and as wide as predicted. */

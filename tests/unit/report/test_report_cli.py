@@ -48,6 +48,16 @@ class Report(Command):
             self.assertIn(b"Evidence:", more.stdout)
         self.refused("report", "--explain", "none-such", naming="none-such")
 
+    def test_without_io(self):
+        """Of what was not recorded there is neither an empty table nor an empty line."""
+        with open(SAMPLE, "rb") as file:
+            trace = self.file("cut.flt", file.read(1200))
+        told = call("report", trace)
+        self.assertEqual(told.returncode, 0)
+        self.assertIn(b"Processes\n", told.stdout)
+        self.assertNotIn(b"all I/O", told.stdout)
+        self.assertNotIn(b"\n\n\n", told.stdout)
+
     def test_fail_above_refused(self):
         for asked, naming in (
             ("nothing", "no such measure; use one of findings, time"),

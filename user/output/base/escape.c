@@ -2,11 +2,14 @@
 /* Escapes characters that a terminal must not receive, and shortens text that does not fit. */
 #include "output/base/escape.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/utf8.h"
 
-#define BASE_MAX 120 /* columns of a path's last component */
+#define BASE_MAX 120   /* columns of a path's last component */
+#define FUNCTION_MIN 4 /* columns of a function's name, with the ellipsis */
 #define ELLIPSIS "\u2026"
 
 /* Returns the length of the leading run of printable ASCII, which most text consists of. */
@@ -89,24 +92,58 @@ void escape_to_utf8(struct sink *out, const char *text, size_t length)
 	}
 }
 
+/* Returns the columns of "loader.py:42 in " in "loader.py:42 in TokenDataset.__getitem__"; 0: the
+ * text names no line of code. */
+static size_t line_columns(const char *text, size_t length)
+{
+	static const char in[] = " in ";
+	bool digits = false; /* the last character was one, after a colon */
+
+	for (size_t i = 0; i + sizeof(in) - 1 <= length; i++) {
+		if (digits && !memcmp(text + i, in, sizeof(in) - 1))
+			return escape_columns(text, i + sizeof(in) - 1);
+		digits = isdigit((unsigned char)text[i]) && (digits || (i && text[i - 1] == ':'));
+	}
+	return 0;
+}
+
+/* Returns the length of the characters that fit into `columns`. */
+static size_t head_of(const char *text, size_t length, size_t columns)
+{
+	size_t head = 0;
+
+	for (size_t shown = 0; head < length;) {
+		struct glyph glyph = utf8_glyph(text + head, length - head);
+
+		if (shown + glyph.columns > columns)
+			break;
+		shown += glyph.columns;
+		head += glyph.bytes;
+	}
+	return head;
+}
+
+void escape_cut(struct sink *out, const char *text, size_t length, size_t columns)
+{
+	const bool fits = escape_columns(text, length) <= columns;
+
+	escape_text(out, text, fits ? length : head_of(text, length, columns - 1));
+	if (!fits)
+		sink_text(out, ELLIPSIS);
+}
+
 void escape_shortened(struct sink *out, const char *text, size_t length, size_t columns)
 {
 	size_t total = escape_columns(text, length);
-	size_t head_columns, shown = 0, head = 0, tail;
+	size_t line, head, tail;
 
 	if (total <= columns) {
 		escape_text(out, text, length);
 		return;
 	}
-	head_columns = (columns - 1) / 3;
-	while (head < length) {
-		struct glyph glyph = utf8_glyph(text + head, length - head);
-
-		if (shown + glyph.columns > head_columns)
-			break;
-		shown += glyph.columns;
-		head += glyph.bytes;
-	}
+	line = line_columns(text, length);
+	head = head_of(text, length,
+		       line && line + FUNCTION_MIN < columns ? line : (columns - 1) / 3);
 	/* Omit enough characters for head, "…" and the rest to fit. */
 	for (tail = head; tail < length && total + 1 > columns;) {
 		struct glyph glyph = utf8_glyph(text + tail, length - tail);

@@ -244,6 +244,9 @@ void bars_write(struct sink *out, const struct table *course, const struct style
 	if (count)
 		add_parts(&bars, rows, &count, rows[count - 1].sum);
 	add_row(&bars, rows, &count, TIMELINE_FETCHED, "From storage", BYTES);
+	if (!count)
+		return;
+	sink_char(out, '\n');
 	set_width(&bars, rows, count);
 	write_scale(&bars, rows, count);
 	for (size_t i = 0; i < count; i++)

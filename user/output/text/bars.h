@@ -6,7 +6,8 @@
 #include "analysis/table/table.h"
 #include "output/base/style.h"
 
-/* `course` is a report's table "timeline". Errors are kept in the sink. */
+/* Writes an empty line and the bars, if there are any. `course` is a report's table "timeline".
+ * Errors are kept in the sink. */
 void bars_write(struct sink *out, const struct table *course, const struct style *style);
 
 #endif

@@ -64,11 +64,9 @@ static bool is_attached(const struct cell *about)
 	return targets->type == CELL_TEXTS && targets->length;
 }
 
-/* "python3 train.py (2 traces)", "attached to process 4711 (python3 train.py)" */
+/* "python3 train.py", "attached to process 4711 (python3 train.py)" */
 static void add_command(struct sink *line, const struct cell *about)
 {
-	const struct cell *files = &about[ABOUT_FILES];
-
 	if (is_attached(about)) {
 		sink_text(line, "attached to ");
 		add_texts(line, &about[ABOUT_TARGETS], ", ");
@@ -76,6 +74,31 @@ static void add_command(struct sink *line, const struct cell *about)
 		sink_text(line, "(no command)");
 	}
 	add_texts(line, &about[ABOUT_COMMAND], " ");
+}
+
+/* The same without directories: "python3 train.py …/tokens.bin". */
+static void add_brief_command(struct sink *line, const struct cell *command)
+{
+	for (uint32_t i = 0; i < command->length; i++) {
+		const struct cell *word = &command->texts[i];
+		size_t base = word->length;
+
+		while (base && word->text[base - 1] != '/')
+			base--;
+		sink_text(line, i ? " " : "");
+		if (base > 1 && base < word->length && word->text[0] == '/') {
+			sink_text(line, i ? "…/" : "");
+			add_first_line(line, word->text + base, word->length - base);
+		} else {
+			add_first_line(line, word->text, word->length);
+		}
+	}
+}
+
+static void add_trace_count(struct sink *line, const struct cell *about)
+{
+	const struct cell *files = &about[ABOUT_FILES];
+
 	if (files->type == CELL_TEXTS && files->length > 1)
 		sink_format(line, " (%u traces)", files->length);
 }
@@ -106,6 +129,30 @@ static void add_place(struct sink *line, const struct cell *about)
 	add_time(line, &about[ABOUT_START]);
 }
 
+/* Adds the command as far as there is room. */
+static void add_fitting_command(struct sink *line, const struct cell *about, size_t columns)
+{
+	struct sink command, count;
+	size_t left;
+
+	sink_open_memory(&command);
+	sink_open_memory(&count);
+	add_trace_count(&count, about);
+	left = count.used < columns ? columns - count.used : 1;
+	add_command(&command, about);
+	if (escape_columns(command.buffer, command.used) > left && !is_attached(about) &&
+	    about[ABOUT_COMMAND].type == CELL_TEXTS) {
+		command.used = 0;
+		add_brief_command(&command, &about[ABOUT_COMMAND]);
+	}
+	escape_cut(line, command.buffer, command.used, left);
+	sink_bytes(line, count.buffer, count.used);
+	if (!line->error)
+		line->error = command.error ? command.error : count.error;
+	sink_close(&command);
+	sink_close(&count);
+}
+
 /* Writes the command and where it ran, on one line if there is room. */
 static void write_job(struct sink *out, const struct cell *about, const struct style *style)
 {
@@ -114,13 +161,13 @@ static void write_job(struct sink *out, const struct cell *about, const struct s
 
 	sink_open_memory(&command);
 	sink_open_memory(&place);
-	add_command(&command, about);
 	add_place(&place, about);
 	width = escape_columns(place.buffer, place.used);
 	if (width + 2 + COMMAND_MIN <= style->width)
 		left -= width + 2;
+	add_fitting_command(&command, about, left);
 	style_mark(out, style, STYLE_TITLE);
-	escape_shortened(out, command.buffer, command.used, left);
+	sink_bytes(out, command.buffer, command.used);
 	style_mark(out, style, STYLE_PLAIN);
 	if (left < style->width) {
 		size_t taken = escape_columns(command.buffer, command.used);
@@ -151,6 +198,7 @@ void headline_write_run(struct sink *out, const char *label, const struct table 
 	add_time(&line, &about[ABOUT_START]);
 	sink_text(&line, ": ");
 	add_command(&line, about);
+	add_trace_count(&line, about);
 	escape_shortened(out, line.buffer, line.used, style->width);
 	sink_char(out, '\n');
 	if (!out->error)

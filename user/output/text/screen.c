@@ -196,6 +196,14 @@ static void write_list(struct screen *screen, const struct table *table, size_t 
 		wrap_text(screen->out, table->note, screen->style->width);
 }
 
+/* Whether there were operations, which it may be unknown. */
+static bool has_io(const struct table *access)
+{
+	const struct cell *count = &access->cells[ACCESS_COUNT];
+
+	return access->row_count && (count->type != CELL_UINT || count->uint);
+}
+
 void screen_write(struct sink *out, const struct report *report, const struct style *style)
 {
 	struct screen screen = {
@@ -207,17 +215,15 @@ void screen_write(struct sink *out, const struct report *report, const struct st
 		.access = report_by(report, &analysis_access),
 	};
 	const struct table *access = screen.access;
-	const struct table *course = report_by(report, &analysis_timeline);
 
 	screen.is_io_known = access->row_count && access->cells[ACCESS_TIME].type == CELL_UINT;
 	headline_write(out, screen.trace, screen.caveats, access, style);
 	write_findings(&screen);
-	if (course->row_count)
-		sink_char(out, '\n');
-	bars_write(out, course, style);
+	bars_write(out, report_by(report, &analysis_timeline), style);
 	thread_lines_write(out, report_by(report, &analysis_thread_kinds), SCREEN_THREAD_KINDS,
 			   style);
 	slow_lines_write(out, report_by(report, &analysis_lines), SCREEN_LINES, style);
-	write_list(&screen, access, 0);
+	if (has_io(access))
+		write_list(&screen, access, 0);
 	write_list(&screen, report_by(report, &analysis_paths), SCREEN_PLACES);
 }
