@@ -464,6 +464,7 @@ TEST(test_cost_is_bounded)
 /* Spans are events in every mode: findings based only on them are exact. */
 TEST(test_findings_of_spans)
 {
+	const struct table *record;
 	struct made_trace made;
 	struct report *report;
 	int row;
@@ -485,6 +486,10 @@ TEST(test_findings_of_spans)
 	assert_false(ask(report, "findings", row, "cost_ns")->summed);
 	assert_int_equal(ask(report, "findings", row, "cost_ns")->uint,
 			 4 * (SECOND / 5 - SECOND / 8));
+	/* How much of that was I/O is unknown: the advice must not claim that it was none. */
+	record = ask(report, "findings", row, "evidence")->table;
+	assert_int_equal(record->cells[table_find_column(record, "io_ns")].type, CELL_NULL);
+	assert_int_equal(record->cells[table_find_column(record, "work_ns")].type, CELL_NULL);
 	assert_int_not_equal(row_of_finding(report, "accelerator-idle"), -1);
 	assert_int_equal(row_of_finding(report, "loader-preprocessing"), -1);
 	done(&made, report);

@@ -147,8 +147,8 @@ static void fill(void *state, struct table *table)
 
 static bool view_of_row(const struct table *table, size_t row, struct level_view *view)
 {
-	/* Aggregated data does not show which part was I/O. */
-	if (!table_number(table, row, "io_ns", &view->io_ns))
+	view->io_known = table_number(table, row, "io_ns", &view->io_ns);
+	if (!view->io_known)
 		view->io_ns = 0;
 	return table_number(table, row, "count", &view->count) &&
 	       table_number(table, row, "time_ns", &view->time_ns) &&
@@ -171,6 +171,7 @@ static bool view_of_table(const struct report *report, enum activity_of which,
 
 bool levels_view(const struct results *results, enum activity_of which, struct level_view *view)
 {
+	const unsigned int io = JOB_EVENTS | JOB_MOVED | JOB_FAULT;
 	enum activity_wait_of wait = activity_wait_of(which);
 	const struct activity_group *group;
 
@@ -182,6 +183,7 @@ bool levels_view(const struct results *results, enum activity_of which, struct l
 	view->time_ns = group->of[which].time_ns;
 	view->unhidden_ns = activity_unhidden_ns(&group->of[which]);
 	view->io_ns = wait != ACTIVITY_WAITS ? group->waits[wait].io_ns : 0;
+	view->io_known = (results->job->layers & io) == io;
 	return true;
 }
 

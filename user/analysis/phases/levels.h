@@ -10,6 +10,7 @@ struct level_view {
 	uint64_t count, time_ns;
 	uint64_t unhidden_ns; /* outside compute; 0 if nothing computed */
 	uint64_t io_ns;	      /* data, checkpoints: with I/O, outside compute; else 0 */
+	bool io_known;	      /* all I/O was recorded as single operations; else io_ns lacks some */
 };
 
 /*

@@ -4,6 +4,7 @@
  * loaders and compute.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,7 +164,7 @@ const struct finding_rule finding_epoch_memory = {
 
 struct data_waits {
 	uint64_t count, time_ns, unhidden_ns, io_ns, workers;
-	uint64_t work_ns; /* TABLE_NO_UINT: most of it is I/O */
+	uint64_t work_ns; /* TABLE_NO_UINT: most of it is I/O, or how much is unknown */
 	uint64_t workers_ns;
 	double of_run, io_share;
 	bool shown; /* there are compute spans, which show whether anything waited */
@@ -176,7 +177,8 @@ static const struct table_column waits_columns[] = {
 	FACT(data_waits, io_ns, "I/O", NS,
 	     "part of the unoverlapped time with I/O of the job in flight"),
 	FACT(data_waits, work_ns, "other work", NS,
-	     "part of the unoverlapped time without I/O, if it is most of it"),
+	     "part of the unoverlapped time without I/O, if it is most of it; null: it is not, or "
+	     "I/O was not recorded as single operations"),
 	FACT(data_waits, workers, "workers", COUNT, "spans of data loader workers"),
 	FACT(data_waits, of_run, "of the run", SHARE, "unoverlapped share of the run"),
 	FACT(data_waits, io_share, "I/O", SHARE, "share of I/O in the unoverlapped time"),
@@ -198,17 +200,18 @@ static bool waits_of(const struct findings *findings, enum activity_of which,
 		.count = activity.count,
 		.time_ns = activity.time_ns,
 		.unhidden_ns = activity.unhidden_ns,
-		.io_ns = activity.io_ns,
+		.io_ns = activity.io_known ? activity.io_ns : TABLE_NO_UINT,
 		.workers = workers.count,
 		.workers_ns = workers.time_ns,
 		.of_run = finding_share(activity.unhidden_ns, findings->duration_ns),
-		.io_share = finding_share(activity.io_ns, activity.unhidden_ns),
+		.io_share = activity.io_known ? finding_share(activity.io_ns, activity.unhidden_ns)
+					      : NAN,
 		.work_ns = TABLE_NO_UINT,
 		.shown = activity.count &&
 			 levels_view(findings->results, ACTIVITY_COMPUTE, &compute) &&
 			 compute.count,
 	};
-	if (waits->io_share < threshold(THRESHOLD_DATA_WAIT_IO))
+	if (waits->io_share < threshold(THRESHOLD_DATA_WAIT_IO)) /* never, if unknown */
 		waits->work_ns = waits->unhidden_ns - waits->io_ns;
 	return true;
 }
@@ -272,7 +275,7 @@ static int find_loader_io(struct findings *findings, const struct finding_rule *
 
 	if (!waits_of(findings, ACTIVITY_DATA, &waits))
 		return 1;
-	return is_long(&waits) && waits.work_ns == TABLE_NO_UINT
+	return is_long(&waits) && waits.io_share >= threshold(THRESHOLD_DATA_WAIT_IO)
 		       ? finding_add(findings, rule, &waits, waits.io_ns, TABLE_NO_UINT)
 		       : 0;
 }
