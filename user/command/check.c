@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* faultline check: what this kernel and these privileges allow, layer by layer. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -12,6 +13,12 @@
 #include "command/common/options.h"
 #include "command/common/traces.h"
 #include "output/base/json.h"
+#include "output/base/style.h"
+#include "output/text/wrap.h"
+
+#define ROW "%-9s  %-5s  %-13s  %s" /* a layer */
+#define REMARK (9 + 5 + 13 + 3 * 2) /* where the remark begins */
+#define INDENT 2
 
 struct check_options {
 	const char *format, *variants, *changed, *absent;
@@ -37,23 +44,47 @@ static const struct option_table check_table = {
 	.own = OPTION_ROWS(check_rows),
 };
 
-static void print_text(const struct utsname *name, const struct session *session, bool works)
+/* Takes what is in `line`. */
+static void write_line(struct sink *out, struct sink *line, size_t width, size_t indent)
+{
+	sink_char(line, '\0');
+	if (!line->error)
+		wrap_indented(out, line->buffer, width, indent);
+	line->used = 0;
+}
+
+/* Returns an exit status. */
+static int print_text(const struct utsname *name, const struct session *session, bool works)
 {
 	const struct trace_layer *layers = session ? session_layers(session) : NULL;
+	const size_t width = style_width(STDOUT_FILENO);
 	const struct feature *feature;
+	struct sink out, line;
 	size_t at = 0;
+	int err;
 
-	printf("Linux %s %s: faultline run %s\n\n", name->release, name->machine,
-	       works ? "works" : "cannot work");
-	if (!layers)
-		return;
-	printf("%-10s %-5s %-12s %s\n", "LAYER", "STATE", "ATTACH", "REMARK");
-	for (size_t l = 0; l < LAYER_COUNT; l++)
-		printf("%-10s %-5s %-12s %s\n", layers[l].name, layers[l].on ? "on" : "off",
-		       layers[l].attach ? layers[l].attach : "-",
-		       layers[l].reason ? layers[l].reason : "-");
-	while ((feature = session_lacks(session, &at)))
-		printf("\nmissing: %s\n  %s\n", feature->name, feature->cost);
+	if (sink_open(&out, STDOUT_FILENO))
+		return output_failed(-ENOMEM);
+	sink_open_memory(&line);
+	sink_format(&out, "Linux %s %s: faultline run %s\n", name->release, name->machine,
+		    works ? "works" : "cannot work");
+	if (layers)
+		sink_format(&out, "\n" ROW, "layer", "state", "attach", "remark\n");
+	for (size_t l = 0; layers && l < LAYER_COUNT; l++) {
+		sink_format(&line, ROW, layers[l].name, layers[l].on ? "on" : "off",
+			    layers[l].attach ? layers[l].attach : "-",
+			    layers[l].reason ? layers[l].reason : "-");
+		write_line(&out, &line, width, REMARK);
+	}
+	while (layers && (feature = session_lacks(session, &at))) {
+		sink_format(&out, "\nmissing: %s\n", feature->name);
+		sink_format(&line, "%*s%s", INDENT, "", feature->cost);
+		write_line(&out, &line, width, INDENT);
+	}
+	err = line.error ? line.error : sink_flush(&out);
+	sink_close(&line);
+	sink_close(&out);
+	return err ? output_failed(err) : works ? 0 : EXIT_FAILED;
 }
 
 /* Returns an exit status. */
@@ -115,11 +146,10 @@ int command_check(int argc, char **argv)
 	uname(&name);
 	selection_file_types(NULL, &wanted.file_classes);
 	works = !session_open(&session, &wanted) && !session_missing(session);
-	status = works ? 0 : EXIT_FAILED;
 	if (!strcmp(options.format, "json"))
 		status = print_json(&name, session, works);
 	else
-		print_text(&name, session, works);
+		status = print_text(&name, session, works);
 	session_close(session);
 	return status;
 }

@@ -129,6 +129,8 @@ class Input(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for layer in (b"task", b"syscall", b"fault", b"pagecache"):
             self.assertIn(layer, done.stdout)
+        narrow = faultline("check", env={**os.environ, "COLUMNS": "60"}).stdout.decode()
+        self.assertLessEqual(max(map(len, narrow.splitlines())), 60)
         done = captured(*as_user(NOBODY, machine().faultline, "check"))
         self.assertNotIn(done.returncode, (0, 139))
         self.assertIn(b"CAP_BPF", done.stdout + done.stderr)

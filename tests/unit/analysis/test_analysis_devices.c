@@ -172,6 +172,8 @@ TEST(test_unseen)
 		.dev = LOOP);
 	DEVICE(&made, .time = 60 * MS, .dev = LOOP, .name = "loop3", .reads = 5, .writes = 1,
 	       .unseen_reads = 3, .unseen_read_bytes = 12288);
+	DEVICE(&made, .time = 60 * MS, .dev = LOOP + 1, .name = "loop4", .reads = 1,
+	       .unseen_reads = 1, .unseen_read_bytes = 4096);
 	report = report_of(&made, 60 * MS);
 	CHECK(report, "devices", 0, "unseen.reads", 3);
 	CHECK(report, "devices", 0, "unseen.read_bytes", 12288);
@@ -180,7 +182,8 @@ TEST(test_unseen)
 	assert_true(ask(report, "devices", 0, "all.read.bytes")->at_least);
 	assert_false(ask(report, "devices", 0, "write.requests")->at_least);
 	assert_non_null(strstr(report_table(report, "devices")->note,
-			       "loop3: 3 reads (12.0 KiB) have no completion event"));
+			       "loop3: 3 reads (12.0 KiB) have no completion event; "
+			       "loop4: 1 read (4.0 KiB) has no completion event"));
 	done(&made, report);
 }
 #define MOUNT 44

@@ -18,7 +18,7 @@ void device_unseen_add(struct device_unseen *unseen, const struct event *event)
 	unseen->bytes[DEVICE_WRITES] += event_value(event, DEVICE_UNSEEN_WRITE_BYTES);
 }
 
-static const char *const unseen_names[] = { "reads", "writes" };
+static const char *const unseen_names[] = { "read", "write" };
 
 void device_unseen_mark(struct table *table, const struct device_unseen *unseen)
 {
@@ -45,8 +45,10 @@ void device_unseen_say(struct strbuf *text, struct table_text name,
 
 	for (int use = DEVICE_READS; use <= DEVICE_WRITES; use++)
 		if (unseen->requests[use])
-			strbuf_clause(text, "%.*s: %s %s (%s) have no completion event",
+			strbuf_clause(text, "%.*s: %s %s%s (%s) %s no completion event",
 				      (int)name.length, name.bytes,
 				      units_count(count, unseen->requests[use]), unseen_names[use],
-				      units_bytes(bytes, unseen->bytes[use]));
+				      unseen->requests[use] == 1 ? "" : "s",
+				      units_bytes(bytes, unseen->bytes[use]),
+				      unseen->requests[use] == 1 ? "has" : "have");
 }

@@ -140,7 +140,7 @@ enum { COMPARED_NAME, COMPARED_CHANGE, COMPARED_TIMES, COMPARED_BEFORE, COMPARED
 static const struct table_column columns[] = {
 	COLUMN(compare_row, name, "", PATH, FACT, "run, class of calls or path that is compared"),
 	COLUMN(compare_row, change_ns, "change", NS, FACT, "time now minus time before"),
-	COLUMN(compare_row, times, "times", NONE, FACT, "time now divided by time before"),
+	COLUMN(compare_row, times, "ratio", NONE, FACT, "time now divided by time before"),
 	{ "before.time_ns", "time before", UNIT_NS, KIND_FACT, "time in the earlier run",
 	  TABLE_UINT(struct compare_row, numbers[BEFORE][TIME]), 0 },
 	{ "now.time_ns", "time now", UNIT_NS, KIND_FACT, "time in this run",

@@ -153,7 +153,7 @@ static const struct table_column columns[] = {
 	COLUMN(compared_line, change_ns, "change", NS, FACT, "time now minus time before"),
 	COLUMN(compared_line, change_uncertainty_ns, "±", NS, FACT,
 	       "standard error of the change, from those of both times"),
-	COLUMN(compared_line, times, "times", NONE, FACT, "time now divided by time before"),
+	COLUMN(compared_line, times, "ratio", NONE, FACT, "time now divided by time before"),
 	{ "before.time_ns", "time before", UNIT_NS, KIND_FACT,
 	  "time in the earlier run, summed over threads",
 	  TABLE_UINT(struct compared_line, time_ns[BEFORE]), 0 },
