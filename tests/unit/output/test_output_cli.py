@@ -5,6 +5,7 @@ be written, and the output of print. Needs no root."""
 import fnmatch
 import json
 import os
+import pathlib
 import pty
 import re
 import resource
@@ -254,6 +255,16 @@ class Reading(Command):
                                       env={"PATH": os.environ["PATH"], "LANG": locale}).stdout
                 self.assertEqual(text.isascii(), ascii)
                 self.assertIn(b">=" if ascii else "\u2265".encode(), text)
+
+    def test_ascii_symbols(self):
+        """Every symbol in a text has a replacement."""
+        top = pathlib.Path(__file__).parents[3] / "user"
+        replaced = set(re.findall(r'\{ "(.)", "', (top / "output/base/ascii.c").read_text()))
+        self.assertGreater(len(replaced), 10)
+        for part in "analysis", "command", "output/text", "top":
+            for path in (top / part).rglob("*.[ch]"):
+                texts = "".join(re.findall(r'"(?:[^"\\\n]|\\.)*"', path.read_text()))
+                self.assertLessEqual({c for c in texts if not c.isascii()}, replaced, path)
 
     def test_small_stack(self):
         """Under a low stack limit, trace readers still have enough stack."""
