@@ -54,6 +54,10 @@ listed=$(sed -nE 's/^ (.*)@Base .*/\1/p' "$debian/libfaultline0.symbols" | sort)
 [ "${exported:-none}" = "$listed" ] ||
 	complain "libfaultline0.symbols and the library: $(diff <(echo "$listed") <(echo "$exported"))"
 
+# Debian's zsh looks for completions of packages only there.
+grep -qx "usr/share/zsh/site-functions/_faultline usr/share/zsh/vendor-completions" "$debian/faultline.install" ||
+	complain "the completion is not where Debian's zsh finds it"
+
 # --- each file is in one package ---
 
 make -s BUILD="$BUILD" install DESTDIR="$place/root" PREFIX=/usr LIBDIR=/usr/lib/of-this-machine \
@@ -65,7 +69,7 @@ mv "$place/root/usr/lib/faultline/python/faultline" "$site" || complain "no Pyth
 touch "$site/faultline-$version.dist-info/METADATA"
 
 for package in "${packages[@]}"; do
-	while read -r pattern; do
+	while read -r pattern _; do # and where to
 		# shellcheck disable=SC2086 # a pattern
 		found=$(cd "$place/root" && find $pattern ! -type d 2>/dev/null)
 		[ -n "$found" ] || complain "$package.install: nothing is $pattern"
