@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """`faultline mcp` and the protocol: versions, malformed messages, cancelled calls, its end."""
 
+import io
 import json
 import os
 import signal
 import sys
+import threading
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from _session import SAMPLE, SPANS, Session  # noqa: E402
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join("user", "python")]
+from _session import LIMIT, SAMPLE, SPANS, Session  # noqa: E402
+from faultline.mcp.protocol import Cancelled, Server, Tools  # noqa: E402
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 PING = b'{"jsonrpc":"2.0","id":"p","method":"ping"}'
@@ -185,6 +188,66 @@ class Protocol(unittest.TestCase):
             self.assertEqual(len(lines), len(said), lines)
             for line, text in zip(lines, said):
                 self.assertIn(text, line)
+
+
+class SlowCancel(Tools):
+    """The first call ends by itself while it is being cancelled. cancel() then gives the server time
+    to begin the next call, and cancels whichever runs."""
+    information, instructions, descriptions = {}, "", []
+
+    def __init__(self):
+        self.begun, self.cancelled = 0, set()
+        self.first_runs, self.cancelling, self.second_begun, self.cancel_over = (
+            threading.Event() for _ in range(4))
+
+    def begin(self):
+        self.begun += 1
+        if self.begun == 2:
+            self.second_begun.set()
+
+    def call(self, name, arguments):
+        if self.begun == 1:
+            self.first_runs.set()
+            self.cancelling.wait(LIMIT)
+        else:
+            self.cancel_over.wait(LIMIT)
+        if self.begun in self.cancelled:
+            raise Cancelled
+        return {"content": [], "isError": False}
+
+    def cancel(self):
+        self.cancelling.set()
+        self.second_begun.wait(0.3)
+        self.cancelled.add(self.begun)
+        self.cancel_over.set()
+
+
+class Input:
+    """Lines; a function in place of one is called when the server has read the lines before it."""
+
+    def __init__(self, *lines):
+        self.lines = iter(lines)
+
+    def readline(self, _):
+        for line in self.lines:
+            if not callable(line):
+                return json.dumps({"jsonrpc": "2.0", **line}).encode() + b"\n"
+            line()
+        return b""
+
+
+class Threads(unittest.TestCase):
+    def test_cancelled_at_its_end(self):
+        """Cancelling a call that ends at that moment does not cancel the next one."""
+        tools, outgoing, said = SlowCancel(), io.BytesIO(), []
+        call = {"method": "tools/call", "params": {"name": "any"}}
+        Server(tools, Input(
+            {"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}},
+            {"id": 1, **call}, {"id": 2, **call}, lambda: tools.first_runs.wait(LIMIT),
+            {"method": "notifications/cancelled", "params": {"requestId": 1}}),
+            outgoing, said.append).serve()
+        self.assertEqual([json.loads(line)["id"] for line in outgoing.getvalue().splitlines()], [0, 2])
+        self.assertEqual(said, [])
 
 
 if __name__ == "__main__":

@@ -30,7 +30,8 @@ class Children:
         self.end = 0.0
 
     def begin(self) -> None:
-        self.cancelled = self.closed
+        with self.lock:  # otherwise, it could undo a concurrent close()
+            self.cancelled = self.closed
         self.end = time.monotonic() + self.seconds
 
     def cancel(self) -> None:

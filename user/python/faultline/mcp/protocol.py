@@ -245,6 +245,6 @@ class Server:
             with self.lock:
                 if request_id in self.wanted:
                     self.wanted[request_id] = False
-                running = self.running == request_id
-            if running:
-                self.tools.cancel()
+                # With the lock: otherwise, the next call could begin first, and be cancelled.
+                if self.running == request_id:
+                    self.tools.cancel()
