@@ -125,6 +125,32 @@ class Protocol(unittest.TestCase):
             with Session(SAMPLE, version=version) as session:
                 self.assertIn("no batches", self.expect(session, batch, INVALID_REQUEST))
 
+    def test_calls_of_batches(self):
+        """They can be cancelled, have ids of their own, and do not delay the answers of others."""
+        def call(number, query):
+            return {"jsonrpc": "2.0", "id": number, "method": "tools/call",
+                    "params": {"name": "sql", "arguments": {"query": query}}}
+
+        with Session(SAMPLE, version="2025-03-26") as session:
+            session.send(json.dumps([call(1, ENDLESS), call(2, ENDLESS), call(3, "SELECT 3"),
+                                     call(3, "SELECT 4")]).encode() + b"\n")
+            self.assertIn("in use", self.expect(session, json.dumps(call(3, "SELECT 5")).encode(),
+                                                INVALID_REQUEST))
+            session.send(b"[" + PING + b"]\n")
+            self.assertEqual([answer["id"] for answer in session.receive()], ["p"])
+            session.send(json.dumps([{"jsonrpc": "2.0", "method": "notifications/cancelled",
+                                      "params": {"requestId": 2}}]).encode() + b"\n")
+            session.send(PING + b"\n")
+            self.assertEqual(session.receive()["id"], "p")
+            session.notify("notifications/cancelled", {"requestId": 1})
+            answers = {answer["id"]: answer for answer in session.receive()}
+            self.assertEqual(set(answers), {3, None})
+            self.assertEqual(answers[3]["result"]["content"][0]["text"],
+                             '{"columns":["3"],"rows":[[3]]}')
+            self.assertIn("in use", answers[None]["error"]["message"])
+            session.send(json.dumps([call(3, "SELECT 6"), call(4, "SELECT 7")]).encode() + b"\n")
+            self.assertEqual([answer["id"] for answer in session.receive()], [3, 4])
+
     def test_cancelled(self):
         """A call that is cancelled ends, has no answer, and the next one does. So do calls that
         still wait."""
@@ -152,6 +178,16 @@ class Protocol(unittest.TestCase):
             refused = session.receive()
             self.assertEqual(refused["error"]["code"], BUSY)
             self.assertIn(refused["id"], calls)
+            session.process.send_signal(signal.SIGTERM)
+        with Session(SAMPLE, version="2025-03-26") as session:
+            session.ask("tools/call", {"name": "sql", "arguments": {"query": ENDLESS}})
+            for number in range(0, 200, 2):
+                session.send(json.dumps([
+                    {"jsonrpc": "2.0", "id": number + i, "method": "tools/call",
+                     "params": {"name": "list_tables"}} for i in (1000, 1001)]).encode() + b"\n")
+            refused = session.receive()
+            self.assertEqual([answer["error"]["code"] for answer in refused], [BUSY, BUSY])
+            self.assertEqual(refused[0]["id"] + 1, refused[1]["id"])
             session.process.send_signal(signal.SIGTERM)
 
     def test_ends(self):
@@ -222,6 +258,25 @@ class SlowCancel(Tools):
         self.cancel_over.set()
 
 
+class Waiting(Tools):
+    """A call that ends when it may."""
+    information, instructions, descriptions = {}, "", []
+
+    def __init__(self):
+        self.runs, self.may_end, self.cancelled = threading.Event(), threading.Event(), False
+
+    def begin(self):
+        pass
+
+    def call(self, name, arguments):
+        self.runs.set()
+        self.may_end.wait(LIMIT)
+        return {"content": [], "isError": False}
+
+    def cancel(self):
+        self.cancelled = True
+
+
 class Input:
     """Lines; a function in place of one is called when the server has read the lines before it."""
 
@@ -237,17 +292,33 @@ class Input:
 
 
 class Threads(unittest.TestCase):
+    def serve(self, tools, *lines):
+        """The ids of answers to initialize and these lines."""
+        outgoing, said = io.BytesIO(), []
+        Server(tools, Input({"id": 0, "method": "initialize",
+                             "params": {"protocolVersion": "2025-06-18"}}, *lines),
+               outgoing, said.append).serve()
+        self.assertEqual(said, [])
+        return [json.loads(line)["id"] for line in outgoing.getvalue().splitlines()]
+
     def test_cancelled_at_its_end(self):
         """Cancelling a call that ends at that moment does not cancel the next one."""
-        tools, outgoing, said = SlowCancel(), io.BytesIO(), []
+        tools = SlowCancel()
         call = {"method": "tools/call", "params": {"name": "any"}}
-        Server(tools, Input(
-            {"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}},
-            {"id": 1, **call}, {"id": 2, **call}, lambda: tools.first_runs.wait(LIMIT),
-            {"method": "notifications/cancelled", "params": {"requestId": 1}}),
-            outgoing, said.append).serve()
-        self.assertEqual([json.loads(line)["id"] for line in outgoing.getvalue().splitlines()], [0, 2])
-        self.assertEqual(said, [])
+        self.assertEqual(self.serve(
+            tools, {"id": 1, **call}, {"id": 2, **call}, lambda: tools.first_runs.wait(LIMIT),
+            {"method": "notifications/cancelled", "params": {"requestId": 1}}), [0, 2])
+
+    def test_no_id(self):
+        """true equals 1 in Python, but is no id."""
+        for value, answered in ((True, [0, 1]), (1.0, [0, 1]), (1, [0])):
+            tools = Waiting()
+            self.assertEqual(self.serve(
+                tools, {"id": 1, "method": "tools/call", "params": {"name": "any"}},
+                lambda: tools.runs.wait(LIMIT),
+                {"method": "notifications/cancelled", "params": {"requestId": value}},
+                lambda: tools.may_end.set()), answered, value)
+            self.assertEqual(tools.cancelled, answered == [0])
 
 
 if __name__ == "__main__":

@@ -86,9 +86,9 @@ def parse(line: Optional[bytes]) -> Any:
         raise RpcError(PARSE_ERROR, f"not JSON: {error}") from None
 
 
-def id_of(message: Any) -> Id:
-    """Returns the id of a message; None if it has none that is valid."""
-    request_id = message.get("id") if isinstance(message, dict) else None
+def id_in(message: Any, member: str = "id") -> Id:
+    """Returns the id in a message; None if it has none that is valid."""
+    request_id = message.get(member) if isinstance(message, dict) else None
     return request_id if isinstance(request_id, (str, int)) and \
         not isinstance(request_id, bool) else None
 
@@ -101,8 +101,20 @@ def check(message: Any) -> None:
         raise RpcError(INVALID_REQUEST, "the message has no method")
     if not isinstance(message.get("params", {}), dict):
         raise RpcError(INVALID_REQUEST, "params must be an object")
-    if "id" in message and id_of(message) is None:
+    if "id" in message and id_in(message) is None:
         raise RpcError(INVALID_REQUEST, "id must be a string or an integer")
+
+
+class Task:
+    """A message and, once `done`, its answer, if it has one."""
+
+    def __init__(self, message: Any) -> None:
+        self.message = message
+        self.answer: Optional[Message] = None
+        self.done = self.cancelled = False
+
+    def finish(self, answer: Optional[Message]) -> None:
+        self.answer, self.done = answer, True
 
 
 class Server:
@@ -111,9 +123,9 @@ class Server:
         self.tools, self.incoming, self.outgoing, self.log = tools, incoming, outgoing, log
         self.version = ""  # agreed with the client; empty before
         self.lock = threading.Lock()  # of what follows, and of `outgoing`
-        self.waiting: "queue.Queue[Any]" = queue.Queue(WAITING_MAX)
-        self.wanted: Dict[Id, bool] = {}  # calls that wait or run; False: cancelled
-        self.running: Id = None
+        self.waiting: "queue.Queue[Union[Task, List[Task], None]]" = queue.Queue(WAITING_MAX)
+        self.calls: Dict[Id, Task] = {}  # without an answer as yet
+        self.running: Optional[Task] = None
         self.methods: Dict[str, Callable[[Message], Message]] = {
             "initialize": self.initialize, "ping": lambda _: {},
             "tools/list": lambda _: {"tools": self.tools.descriptions}, "tools/call": self.call}
@@ -136,53 +148,74 @@ class Server:
             if self.version != WITH_BATCHES or not message:
                 raise RpcError(INVALID_REQUEST, "this protocol version has no batches"
                                if message else "an empty batch")
-            self.put(message)
+            self.put([self.begin(item) for item in message])
         elif isinstance(message, dict) and "method" not in message and \
                 ("result" in message or "error" in message):
             self.log("ignored a response: the server sends no requests")
-        elif isinstance(message, dict) and message.get("method") == "tools/call" and \
-                id_of(message) is not None:
-            with self.lock:
-                if message["id"] in self.wanted:
-                    raise RpcError(INVALID_REQUEST, f"the id {message['id']!r} is in use")
-                self.wanted[message["id"]] = True
-            self.put(message)
         else:
-            self.send(self.answer(message))
+            self.put(self.begin(message))
 
-    def put(self, message: Any) -> None:
-        try:
-            self.waiting.put_nowait(message)
-        except queue.Full:
+    def begin(self, message: Any) -> Task:
+        """Answers a message, unless it is a call, which the client can cancel from now on."""
+        task = Task(message)
+        if isinstance(message, dict) and message.get("method") == "tools/call" and \
+                id_in(message) is not None:
             with self.lock:
-                self.wanted.pop(id_of(message), None)
-            self.send(failure(id_of(message), RpcError(BUSY, "too many requests at once")))
+                if self.calls.setdefault(message["id"], task) is not task:
+                    task.finish(failure(None, RpcError(
+                        INVALID_REQUEST, f"the id {message['id']!r} is in use")))
+        else:
+            task.finish(self.answer(message))
+        return task
+
+    def put(self, work: Union[Task, List[Task]]) -> None:
+        tasks = work if isinstance(work, list) else [work]
+        calls = [task for task in tasks if not task.done]
+        if calls:
+            try:
+                self.waiting.put_nowait(work)
+                return
+            except queue.Full:
+                for task in calls:
+                    task.finish(failure(task.message["id"], RpcError(
+                        BUSY, "too many requests at once")))
+        self.finish(work, calls)
 
     def work(self) -> None:
         while True:
-            message = self.waiting.get()
-            if message is None:
+            work = self.waiting.get()
+            if work is None:
                 return
-            if isinstance(message, list):
-                answers = []
-                for item in message:
-                    self.tools.begin()
-                    answers.append(self.answer(item))
-                self.send([answer for answer in answers if answer] or None)
-                continue
-            with self.lock:
-                wanted = self.wanted[message["id"]]
-                self.running = message["id"]
-                self.tools.begin()
-            answer = self.answer(message) if wanted else None
-            with self.lock:
-                self.running = None
-                wanted = self.wanted.pop(message["id"])
-            self.send(answer if wanted else None)
+            calls = [task for task in (work if isinstance(work, list) else [work])
+                     if not task.done]
+            for task in calls:
+                self.run(task)
+            self.finish(work, calls)
+
+    def run(self, task: Task) -> None:
+        with self.lock:
+            wanted = not task.cancelled
+            self.running = task
+            self.tools.begin()
+        task.finish(self.answer(task.message) if wanted else None)
+        with self.lock:
+            self.running = None
+
+    def finish(self, work: Union[Task, List[Task]], calls: List[Task]) -> None:
+        """Sends the answers of a batch or a message; frees the ids of its calls."""
+        with self.lock:
+            for task in calls:
+                del self.calls[task.message["id"]]
+                if task.cancelled:
+                    task.answer = None
+        if isinstance(work, list):
+            self.send([task.answer for task in work if task.answer] or None)
+        else:
+            self.send(work.answer)
 
     def answer(self, message: Any) -> Optional[Message]:
         """The response to a request; None for a notification."""
-        request_id = id_of(message)
+        request_id = id_in(message)
         try:
             check(message)
             if "id" not in message:
@@ -240,11 +273,10 @@ class Server:
         """Takes a notification; unknown ones are ignored."""
         if message["method"] != "notifications/cancelled":
             return
-        request_id = message.get("params", {}).get("requestId")
-        if isinstance(request_id, (str, int)):
-            with self.lock:
-                if request_id in self.wanted:
-                    self.wanted[request_id] = False
+        with self.lock:
+            task = self.calls.get(id_in(message.get("params"), "requestId"))
+            if task:
+                task.cancelled = True
                 # With the lock: otherwise, the next call could begin first, and be cancelled.
-                if self.running == request_id:
+                if self.running is task:
                     self.tools.cancel()
