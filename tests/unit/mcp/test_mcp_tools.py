@@ -10,7 +10,7 @@ import unittest
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join("user", "python")]
 from _session import FAULTLINE, SAMPLE, SPANS, Session  # noqa: E402
-from faultline.mcp.answers import clean  # noqa: E402
+from faultline.mcp.answers import LIST_MAX, bound, clean, cut_lists, size  # noqa: E402
 from faultline.mcp.tools import OVERVIEW  # noqa: E402
 
 
@@ -177,6 +177,45 @@ class ToolAnswers(unittest.TestCase):
         theirs = report("--against", SPANS, SAMPLE)
         self.assertEqual(answer["compared"], theirs["compared"])
         self.assertEqual(answer["compared_findings"], theirs["compared_findings"])
+
+
+class Bounds(unittest.TestCase):
+    def test_lists_in_objects(self):
+        """A long command does not cost the rows of tables; what is left out is counted."""
+        command = [f"/data/shard-{i:05}.bin" for i in range(1200)]
+        report = {"trace": {"command": command, "files": command[:33], "hosts": command[:32]},
+                  "findings": [{"id": f"finding-{i}"} for i in range(15)],
+                  "overlap": {"by_rank": [{"rank": i} for i in range(40)]},
+                  "processes": [{"command": command}]}
+        answer = bound(clean(cut_lists(report)), 32 << 10, 20)
+        self.assertEqual(answer, {
+            "trace": {"command": [*command[:LIST_MAX], f"... ({1200 - LIST_MAX} more)"],
+                      "files": [*command[:32], "... (1 more)"], "hosts": command[:32]},
+            "findings": report["findings"],
+            "overlap": {"by_rank": [*report["overlap"]["by_rank"][:32], "... (8 more)"]},
+            "processes": [{"command": answer["trace"]["command"]}]})
+        long = clean(cut_lists({"trace": {"command": ["\x1b" * 900] * 40}}))
+        self.assertLess(size(long), 8000)
+        self.assertEqual(long["trace"]["command"][-1], f"... ({41 - len(long['trace']['command'])} more)")
+
+    def test_long_command(self):
+        """The same, from the report of a program to answers of tools."""
+        with tempfile.TemporaryDirectory() as place:
+            program = os.path.join(place, "faultline")
+            with open(program, "w") as file:
+                file.write("#!/bin/sh\nexec \"$PYTHON\" - \"$@\" <<'END'\n"
+                           "import json, subprocess, sys\n"
+                           f"report = json.loads(subprocess.check_output([{FAULTLINE!r}, *sys.argv[1:]]))\n"
+                           "report['trace']['command'] += ['/data/shard-%05d.bin' % i for i in range(1200)]\n"
+                           "print(json.dumps(report))\nEND\n")
+            os.chmod(program, 0o755)
+            with Session(SPANS, command=(sys.executable, "-m", "faultline.mcp"), FAULTLINE=program,
+                         PYTHON=sys.executable, PYTHONPATH=os.path.join("user", "python")) as session:
+                answer = session.call("report")
+                self.assertEqual(len(answer["findings"]), len(report(SPANS)["findings"]))
+                self.assertEqual(answer["trace"]["command"][-1], "... (1172 more)")
+                (row,) = session.call("list_traces")["traces"]
+                self.assertEqual(row["command"], answer["trace"]["command"])
 
 
 class Lines(unittest.TestCase):

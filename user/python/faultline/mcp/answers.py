@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 TEXT_MAX = 1000  # characters of one text; paths have at most 4096 bytes
 READ_MAX = 1000  # rows of a table that are read at all
+LIST_MAX = 32    # items of a list in a row, such as a command line ...
+LIST_BYTES = 4 << 10  # ... and bytes of those that are texts
 Answer = Dict[str, Any]
 
 
@@ -36,6 +38,27 @@ def clean(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [clean(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def cut_lists(report: Answer) -> Answer:
+    """Cuts the lists in rows of tables, and counts what is left out; bound() cuts the tables."""
+    return {name: [_cut(row) for row in table] if isinstance(table, list) else _cut(table)
+            for name, table in report.items()}
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _cut(member) for name, member in value.items()}
+    if not isinstance(value, list):
+        return value
+    kept: List[Any] = []
+    text_bytes = 0
+    for item in value[:LIST_MAX]:
+        text_bytes += size(clean(item)) if isinstance(item, str) else 0
+        if text_bytes > LIST_BYTES and kept:
+            break
+        kept.append(_cut(item))
+    return kept + [f"... ({len(value) - len(kept)} more)"] * (len(kept) < len(value))
 
 
 def load(output: bytes, said: str) -> Answer:

@@ -8,7 +8,7 @@ import re
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 from . import schema
-from .answers import READ_MAX, Answer, ToolError, bound, clean, dump, load
+from .answers import READ_MAX, Answer, ToolError, bound, clean, cut_lists, dump, load
 from .child import Children
 from .database import Databases
 from .protocol import INVALID_PARAMS, Message, RpcError, Tools
@@ -135,7 +135,7 @@ class TraceTools(Tools):
         """Returns the tables of a report, with "warnings" if there are any."""
         output, said = self.run("report", "--format=json", f"--memory={self.memory}", *options, "--",
                                 *(trace.path for trace in traces))
-        report = load(output, said)
+        report = cut_lists(load(output, said))
         del report["schema"]
         if said:
             report["warnings"] = said.splitlines()[:10]
