@@ -142,6 +142,29 @@ class ToolAnswers(unittest.TestCase):
                              program("report", "--explain", row["id"]).decode())
         self.assertNotIn("explained", self.call("findings", traces=[SPANS])["findings"][0])
 
+    def test_explained_once(self):
+        """The program explains each kind of finding once, and none of rows that are cut."""
+        with tempfile.TemporaryDirectory() as place:
+            program, calls = os.path.join(place, "faultline"), os.path.join(place, "calls")
+            with open(program, "w") as file:
+                file.write(f"""#!/bin/sh
+case " $* " in
+*" --explain"*) echo "$2" >>'{calls}'; echo "about $2";;
+*) '{FAULTLINE}' "$@" | "$PYTHON" -c 'import json, sys; report = json.load(sys.stdin)
+report["findings"] = [dict(report["findings"][0], id=id) for id in ("a", "b", "a", "b", "c", "d")]
+print(json.dumps(report))';;
+esac
+""")
+            os.chmod(program, 0o755)
+            with Session(SPANS, command=(sys.executable, "-m", "faultline.mcp"), FAULTLINE=program,
+                         PYTHON=sys.executable, PYTHONPATH=os.path.join("user", "python")) as session:
+                answer = session.call("findings", explain=True, rows=4)
+            self.assertEqual([row["explained"] for row in answer["findings"]],
+                             [[f"about --explain={name}"] for name in "abab"])
+            self.assertIn("4 of 6 rows", answer["truncated"][0])
+            with open(calls) as file:
+                self.assertEqual(file.read().split(), ["--explain=a", "--explain=b"])
+
     def test_explain(self):
         answer = self.call("explain_finding", finding="mmap-random")
         self.assertIn("Thresholds:", answer["explained"])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import re
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
@@ -63,7 +64,8 @@ FILTERS = {
     "line": text("only samples with this line in their stacks, such as loader.py:42 or /job/*"),
     "function": text("only samples with this function in their stacks, such as TokenDataset.*"),
 }
-ROWS = {"rows": number("maximum rows of each table; default 20", 1, READ_MAX)}
+ROWS_DEFAULT = 20
+ROWS = {"rows": number(f"maximum rows of each table; default {ROWS_DEFAULT}", 1, READ_MAX)}
 
 
 class Tool(NamedTuple):
@@ -119,7 +121,7 @@ class TraceTools(Tools):
             answer = clean(TOOLS[name].function(self, arguments))
             # Each text and the structure have the answer: the limit is that of one.
             answer = bound(answer, self.answer_max, arguments.get(
-                "rows", 20 if "rows" in TOOLS[name].arguments else READ_MAX))
+                "rows", ROWS_DEFAULT if "rows" in TOOLS[name].arguments else READ_MAX))
         except ToolError as error:
             return {"content": [{"type": "text", "text": clean(str(error))}], "isError": True}
         return {"content": [{"type": "text", "text": dump(answer)}], "structuredContent": answer,
@@ -176,7 +178,7 @@ class TraceTools(Tools):
     def list_traces(self, arguments: Answer) -> Answer:
         found = sorted(self.traces.list().values(), key=lambda trace: -trace.identity.modified_ns)
         rows = []
-        for trace in found[:arguments.get("rows", 20)]:
+        for trace in found[:arguments.get("rows", ROWS_DEFAULT)]:
             modified = datetime.datetime.fromtimestamp(trace.identity.modified_ns // 10**9,
                                                        datetime.timezone.utc)
             rows.append({"name": trace.name, "size_bytes": trace.identity.size,
@@ -261,14 +263,19 @@ class TraceTools(Tools):
         for row in answer["findings"] or []:
             row["evidence"] = {key: value for key, value in row["evidence"].items()
                                if value is not None}
-            if arguments.get("explain", False):
-                said, _ = self.run("report", f"--explain={row['id']}")
-                row["explained"] = said.decode().splitlines()
+        if arguments.get("explain", False):
+            explain_once = functools.lru_cache(None)(self.explain_finding)
+            for row in (answer["findings"] or [])[:arguments.get("rows", ROWS_DEFAULT)]:
+                row["explained"] = explain_once(row["id"])
         return answer
 
+    def explain_finding(self, finding: str, *options: str) -> List[str]:
+        said, _ = self.run("report", f"--explain={finding}", *options)
+        return said.decode().splitlines()
+
     def explain(self, arguments: Answer) -> Answer:
-        said, _ = self.run("report", f"--explain={arguments['finding']}", "--verbose")
-        return {"finding": arguments["finding"], "explained": said.decode().splitlines()}
+        return {"finding": arguments["finding"],
+                "explained": self.explain_finding(arguments["finding"], "--verbose")}
 
     def lines(self, arguments: Answer) -> Answer:
         table = arguments.get("by", "line") + "s"
@@ -277,8 +284,8 @@ class TraceTools(Tools):
 
     def slowest(self, arguments: Answer) -> Answer:
         def read(traces: List[Trace]) -> Answer:
-            answer = self.report([f"--slowest={arguments.get('rows', 20)}", *filters_of(arguments)],
-                                 traces)
+            rows = arguments.get("rows", ROWS_DEFAULT)
+            answer = self.report([f"--slowest={rows}", *filters_of(arguments)], traces)
             if answer["slowest"] is None:
                 found = self.databases.query(traces, filters_of(arguments), "SELECT * FROM slowest")
                 answer = {"slowest": [dict(zip(found["columns"], row)) for row in found["rows"]],
