@@ -420,6 +420,21 @@ class Reading(unittest.TestCase):
                               env={**os.environ, "PYTHONPATH": os.path.join("user", "python")})
         self.assertEqual(done.stdout.split(maxsplit=2)[:2], ["200", str(200 * 4096)], done.stderr)
 
+    def test_pandas_required(self):
+        """It is missed before anything is read."""
+        code = ("import sys\nsys.modules['pandas'] = None\nimport faultline\n"
+                "for table in 'files', 'processes', 'spans', 'stacks':\n"
+                "    trace = faultline.read(sys.argv[1])\n"
+                "    before = set(vars(trace.traces[0]))\n"
+                "    try:\n        getattr(trace, table)\n"
+                "    except ImportError as error:\n"
+                "        print(table, 'requires pandas' in str(error),"
+                " *(set(vars(trace.traces[0])) - before))\n")
+        done = subprocess.run([sys.executable, "-c", code, self.made], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": os.path.join("user", "python")})
+        self.assertEqual(done.stdout.splitlines(), [
+            f"{table} True" for table in ("files", "processes", "spans", "stacks")], done.stderr)
+
     def test_dask(self):
         """On a cluster of worker processes: the same sums as the C report, lazily."""
         import distributed

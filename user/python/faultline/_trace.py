@@ -68,9 +68,10 @@ class Trace:
         return self._table(name, Choice(None if columns is None else tuple(columns), from_ns,
                                         until_ns, pid))
 
-    def _table(self, name: str, choice: Choice = Choice()) -> Any:
+    def _table(self, name: str, choice: Choice = Choice(),
+               traces: Optional[List[TraceFile]] = None) -> Any:
         _frames.check_columns(name, choice.columns)
-        work = [(trace, block) for trace in self.traces
+        work = [(trace, block) for trace in traces or self.traces
                 for block in _frames.wanted_blocks(trace, name, choice)]
         for trace in {id(trace): trace for trace, _ in work}.values():
             trace.strings, trace.file_rows  # once, before threads need them
@@ -149,9 +150,8 @@ class Trace:
         self._need_pandas("spans")
         parts = []
         for trace in self.traces:
-            alone = Trace.__new__(Trace)
-            alone.paths, alone.traces = [trace.path], [trace]
-            begins, ends = alone._table("span_begins"), alone._table("span_ends")
+            begins, ends = (self._table(name, traces=[trace])
+                            for name in ("span_begins", "span_ends"))
             # Ids may be reused: the first begin goes with the first end.
             for frame in (begins, ends):
                 frame["nth"] = frame.groupby(["pid", "id"]).cumcount()
@@ -167,6 +167,7 @@ class Trace:
     @functools.cached_property
     def files(self) -> Any:
         """Files as last seen, one row per id and trace."""
+        self._need_pandas("files")
         rows = []
         for trace in self.traces:
             for number, row in sorted(trace.file_rows.items()):
@@ -175,7 +176,6 @@ class Trace:
                              "dev": f"{row['dev'] >> 20}:{row['dev'] & 0xFFFFF}",
                              "ino": row["ino"], "size_bytes": row["size"],
                              "filesystem": trace.strings.get(row.get("filesystem", 0))})
-        self._need_pandas("files")
         names = ["trace", "file_id", "path", "dev", "ino", "size_bytes", "filesystem"]
         return pd.DataFrame(rows, columns=names)
 
@@ -188,13 +188,10 @@ class Trace:
         frame = pd.DataFrame(rows, columns=names)
         return frame.astype({"ppid": "Int64", "rank": "Int64", "end_ns": "Int64", "status": "Int64"})
 
-    @staticmethod
-    def _lives(trace: TraceFile) -> List[Dict[str, Any]]:
-        alone = Trace.__new__(Trace)
-        alone.paths, alone.traces = [trace.path], [trace]
+    def _lives(self, trace: TraceFile) -> List[Dict[str, Any]]:
         events = []
         for kind in ("forks", "execs", "exits"):
-            for row in alone._table(kind).to_dict("records"):
+            for row in self._table(kind, traces=[trace]).to_dict("records"):
                 events.append((row.get("start_ns", row.get("end_ns")), kind, row))
         lives: List[Dict[str, Any]] = []
         now: Dict[int, Dict[str, Any]] = {}
