@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * How to find a thread that is blocked; one that is not has unknown `runs`. Its stack is read by
- * the user side: the memory of a task that is not the current one is out of reach here, and the
- * stack of a blocked one does not change.
+ * How user space finds a blocked thread, whose stack it then reads: programs here cannot read the
+ * memory of a task that is not the current one, and the stack of a blocked one does not change.
+ * `runs` is unknown if the thread is not blocked.
  */
 #ifndef FAULTLINE_BPF_BLOCKED_H
 #define FAULTLINE_BPF_BLOCKED_H

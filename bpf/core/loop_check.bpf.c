@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Loads only where loops over an array are safe. Before 3990ed4c4266 (5.16, and backported), a
- * kernel notes the number of a loop's function too early: one that it finds later gets that number
- * if it lies before it. Such a kernel may also run past the end of its table of functions. Here it
- * takes loop_check_global for the loop's function, and refuses, as only a static one may be. Never
- * attached.
+ * Loads only where loops over an array are safe. Before 3990ed4c4266 (5.16, and backported) the
+ * verifier recorded a callback's subprogram number too early: a subprogram that it finds later but
+ * that is placed before the callback shifts that number, possibly past the end of the table. Such a
+ * kernel mistakes loop_check_global for the callback and refuses it, since callbacks must be static.
+ * Never attached.
  */
 #include "core/loop.h"
 #include "vmlinux/trace.h"

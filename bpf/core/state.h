@@ -136,7 +136,7 @@ struct stack_task {
 
 #define KNOWN_VMAS 4 /* a power of two */
 
-/* What a task may have been in when it began to be followed, until it starts another one. */
+/* Operations that may have been in flight when following began; cleared by the next one. */
 #define BEFORE_CALL (1u << 0)
 #define BEFORE_FAULT (1u << 1)
 

@@ -30,8 +30,8 @@ static __always_inline struct fuse_conn *fuse_connection(struct fuse_req *req)
 	return KREAD_MODULE(fuse_chan, KREAD_MODULE(fuse_req___chan, req, chan), conn);
 }
 
-/* Since 7.2 a request does not lead to its mount: this is the first of the connection, which has
- * others only for submounts of virtiofs. */
+/* Since 7.2 a request does not lead to its mount. Uses the connection's first; only virtiofs
+ * submounts have others. */
 static __always_inline struct super_block *fuse_super_block(struct fuse_req *req)
 {
 	struct list_head *entry;
@@ -182,7 +182,7 @@ static __always_inline int fuse_copied(struct fuse_copy_state *copy)
 
 FUNCTION_PROGRAMS("fuse_copy_args", fl_fuse_sent, fuse_copied(copy), struct fuse_copy_state *copy)
 
-/* --- its end --- */
+/* --- completion --- */
 
 static __always_inline __u32 fuse_class(__u32 opcode)
 {

@@ -54,11 +54,12 @@
 	OPERATION(49, "fuse_removemapping")                                                        \
 	OPERATION(50, "fuse_syncfs")                                                               \
 	OPERATION(51, "fuse_tmpfile")                                                              \
-	OPERATION(52, "fuse_statx")
+	OPERATION(52, "fuse_statx")                                                                \
+	OPERATION(53, "fuse_copy_file_range_64")
 
 #define FUSE_OPERATION(opcode, name) SERVED_OPERATION(OP_FUSE + (opcode), "fuse", name)
 
-/* Opcodes below have an operation of their own; 0 stands for others. */
-#define FUSE_OPERATION_COUNT 53
+/* Opcodes from here on are 0, others. */
+#define FUSE_OPERATION_COUNT 54
 
 #endif

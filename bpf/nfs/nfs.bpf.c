@@ -16,7 +16,7 @@
 
 #define ERESTARTSYS 512
 
-/* --- what it does --- */
+/* --- operation --- */
 
 enum nfs_handle {
 	NFS_HANDLE_NOWHERE,
@@ -104,7 +104,7 @@ static __always_inline __u32 nfs_class(__u32 op)
 	return nfs_op_is(op, NFS_COMMIT) ? DEVICE_FLUSH : DEVICE_CLASSES;
 }
 
-/* --- what it is about --- */
+/* --- target --- */
 
 /* Returns the inode that has the file handle of a call; 0 if that is not part of an inode. `makes`:
  * a directory, link or special file. */
@@ -152,7 +152,7 @@ __noinline __u64 nfs_inode(struct address *task, __u32 op)
 					   bpf_core_type_exists(struct nfs4_create_arg));
 }
 
-/* --- its begin --- */
+/* --- start --- */
 
 static __always_inline int nfs_begin(__u64 task)
 {
@@ -180,7 +180,7 @@ static __always_inline int nfs_begin(__u64 task)
 
 COPIED_PROGRAM("?raw_tp/rpc_task_begin", fl_nfs_begin, nfs_begin((__u64)task), void *task)
 
-/* --- its end --- */
+/* --- completion --- */
 
 /* Returns the bytes that a successful read or write has moved. */
 static __always_inline __u32 nfs_moved(__u64 task, __u32 asked)

@@ -53,7 +53,7 @@ static int find_small_reads(struct findings *findings, const struct finding_rule
 			.mount = finding_device_name(findings, view.name, view.dev),
 			.requests = reads->requests,
 			.bytes_each = reads->bytes / reads->requests,
-			.each_ns = reads->service_ns / reads->requests,
+			.each_ns = (reads->queue_ns + reads->service_ns) / reads->requests,
 			.time_ns = reads->time.measure,
 			.bandwidth = finding_bandwidth(reads->bytes, reads->time.measure),
 			.in_order = finding_share(view.reads_in_order, reads->requests),
@@ -92,9 +92,8 @@ const struct finding_rule finding_mount_small_reads = {
 	.rule = "Each request to an NFS or 9p server or the daemon of a FUSE mount is a round "
 		"trip, and behind a daemon often another one over the network, whatever its size. "
 		"What is read in order could be fetched in larger pieces, ahead of use. How large "
-		"they get "
-		"is limited by the program's reads if the cache is bypassed (O_DIRECT, direct_io), "
-		"by the mount's readahead, and by what the server allows.",
+		"they get is limited by the program's reads if the cache is bypassed (O_DIRECT, "
+		"direct_io), by the mount's readahead, and by what the server allows.",
 };
 
 /* --- more round trips than data --- */
@@ -160,9 +159,9 @@ const struct finding_rule finding_mount_metadata = {
 	FINDING_EVIDENCE(struct mount_others, others_evidence),
 	.thresholds = { &THRESHOLD_MOUNT_OTHERS, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW,
 			&THRESHOLD_MOUNT_OTHERS_SHARE },
-	.title = "Round trips for metadata of {mount}",
+	.title = "Metadata round trips to {mount}",
 	.says = "{requests} requests that move no data, {each_ns} each, {share} of the time of all "
-		"requests; {op} leads",
+		"requests; most time in {op}",
 	.advice = "Let the kernel cache names and attributes (FUSE: entry_timeout, attr_timeout, "
 		  "negative_timeout, or the daemon's own options; NFS: actimeo; if no other client "
 		  "writes, NFS: nocto, 9p: cache=loose), pack small files, keep files open",
