@@ -464,10 +464,10 @@ class CpuQuota:
         with open(f"{self.path}/cgroup.procs", "w") as file:
             file.write(str(os.getpid()))
 
-    def throttled_us(self):
+    def throttled_ns(self):
         with open(f"{self.path}/cpu.stat") as file:
             words = dict(line.split() for line in file)
-        return int(words.get("throttled_usec", 0)) or int(words["throttled_time"]) // 1000
+        return int(words.get("throttled_usec", 0)) * 1000 or int(words["throttled_time"])
 
 
 def new_cgroup(test, hierarchy="", name=""):

@@ -88,8 +88,8 @@ class PathFindings(unittest.TestCase):
                               preexec_fn=quota.enter)
         trace = recording.report["trace"]
         self.assertEqual(trace["cpu_limit"], 0.5)
-        self.assertLessEqual(trace["notes"]["cpu_throttled_us"], quota.throttled_us())
-        self.assertGreater(trace["notes"]["cpu_throttled_us"], 0)
+        self.assertLessEqual(trace["notes"]["cpu_throttled_ns"], quota.throttled_ns())
+        self.assertGreater(trace["notes"]["cpu_throttled_ns"], 0)
         found, = (row for row in recording.report["findings"] if row["id"] == "cpu-starved")
         self.assertEqual(found["evidence"]["limited_cpus"], 0.5)
         self.assertTrue(found["advice"].startswith("Raise its limit of 0.5 CPUs"), found["advice"])

@@ -151,7 +151,7 @@ TEST(test_metadata_place)
 TEST(test_starved_of)
 {
 	static const struct {
-		uint64_t cpu_milli, throttled_us, cpu_share, others;
+		uint64_t cpu_milli, throttled_ns, cpu_share, others;
 		const char *advice;
 	} starved[] = {
 		{ 0, 0, 40, 0, "Find what else runs on the 2 CPUs, or request CPUs of its own" },
@@ -161,12 +161,12 @@ TEST(test_starved_of)
 		{ 500, 0, 40, 0, "Raise its limit of 0.5 CPUs" },
 		{ 1000, 0, 60, 1, "Raise its limit of 1 CPU (" },
 		{ 1500, 0, 40, 0, "Find what else" }, /* it is far from its limit, */
-		{ 1500, 400000, 40, 0, "Raise its limit of 1.5 CPUs" }, /* except now and then */
+		{ 1500, 400 * MS, 40, 0, "Raise its limit of 1.5 CPUs" }, /* except now and then */
 	};
 
 	for (size_t i = 0; i < sizeof(starved) / sizeof(starved[0]); i++) {
 		const struct trace_note note = { TRACE_NOTE_CPU_THROTTLED,
-						 starved[i].throttled_us };
+						 starved[i].throttled_ns };
 		struct made_trace made;
 		struct report *report;
 		const struct cell *advice;

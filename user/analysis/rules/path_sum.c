@@ -64,7 +64,7 @@ static void judge_cpus(const struct findings *findings, uint64_t part_ns,
 		       struct path_evidence *evidence)
 {
 	const struct job *job = findings->results->job;
-	const double throttled_ns = 1e3 * job_count_notes(job, TRACE_NOTE_CPU_THROTTLED);
+	const double throttled_ns = job_count_notes(job, TRACE_NOTE_CPU_THROTTLED);
 	const double busy_ones = evidence->busy / threshold(THRESHOLD_CPUS_BUSY);
 
 	evidence->cpus = finding_trace_number(findings, "cpus");

@@ -127,9 +127,8 @@ static const struct known_note {
 	  "samples without native frames because they came faster than they were unwound",
 	  NOTE_RARE },
 	{ TRACE_NOTE_CPU_THROTTLED,
-	  "time for which the CPU quota of the command's cgroup held back its threads, in us, "
-	  "summed over CPUs",
-	  NOTE_RARE },
+	  "how long the CPU quota of the command's cgroup held back its threads, summed over CPUs",
+	  NOTE_TIME },
 	{ TRACE_NOTE_LEFT_OUT, "operations on files excluded from the recording", NOTE_RARE },
 	{ TRACE_NOTE_LOST_FULL, "events lost because CPU buffers were full", NOTE_RARE },
 	{ TRACE_NOTE_LOST_STOPPED, "events lost while Faultline did not run", NOTE_RARE },

@@ -18,7 +18,7 @@
 struct limits {
 	uint64_t memory_bytes, cgroup_memory_bytes;
 	uint64_t cpu_milli;	      /* 0: no fewer than the machine has */
-	uint64_t throttled_us;	      /* at the start */
+	uint64_t throttled_ns;	      /* at the start */
 	char cpu_directory[PATH_MAX]; /* of the cgroup with the lowest quota; "": none */
 	uint64_t dirty_bytes, dirty_background_bytes;
 	struct trace_mount *mounts;
@@ -263,22 +263,22 @@ static uint64_t cpu_limit(const char *directory, bool is_first_version)
 }
 
 /* Returns how long the cgroup's CPUs were throttled so far, summed over CPUs; 0 if unknown. */
-static uint64_t throttled_us(const char *directory)
+static uint64_t throttled_ns(const char *directory)
 {
 	char path[PATH_MAX + 64], key[64];
-	uint64_t value, found_us = 0;
+	uint64_t value, found_ns = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/cpu.stat", directory);
 	file = fopen(path, "re");
 	while (file && fscanf(file, "%63s %" SCNu64, key, &value) == 2)
 		if (!strcmp(key, "throttled_usec"))
-			found_us = value;
-		else if (!strcmp(key, "throttled_time")) /* version 1, in ns */
-			found_us = value / 1000;
+			found_ns = value * 1000;
+		else if (!strcmp(key, "throttled_time")) /* version 1 */
+			found_ns = value;
 	if (file)
 		fclose(file);
-	return found_us;
+	return found_ns;
 }
 
 static void find_cpus(struct limits *limits)
@@ -288,7 +288,7 @@ static void find_cpus(struct limits *limits)
 
 	limits->cpu_milli = lowest_limit("cpu", cpu_limit, limits->cpu_directory);
 	if (limits->cpu_milli != UINT64_MAX)
-		limits->throttled_us = throttled_us(limits->cpu_directory);
+		limits->throttled_ns = throttled_ns(limits->cpu_directory);
 	if (!sched_getaffinity(0, sizeof(set), &set) &&
 	    1000ull * CPU_COUNT(&set) < limits->cpu_milli)
 		limits->cpu_milli = 1000ull * CPU_COUNT(&set);
@@ -296,11 +296,11 @@ static void find_cpus(struct limits *limits)
 		limits->cpu_milli = 0;
 }
 
-uint64_t limits_throttled_us(const struct limits *limits)
+uint64_t limits_throttled_ns(const struct limits *limits)
 {
-	const uint64_t now_us = limits->cpu_directory[0] ? throttled_us(limits->cpu_directory) : 0;
+	const uint64_t now_ns = limits->cpu_directory[0] ? throttled_ns(limits->cpu_directory) : 0;
 
-	return now_us > limits->throttled_us ? now_us - limits->throttled_us : 0;
+	return now_ns > limits->throttled_ns ? now_ns - limits->throttled_ns : 0;
 }
 
 /* --- mounts --- */

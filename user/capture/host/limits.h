@@ -15,8 +15,8 @@ int limits_open(struct limits **limits);
 void limits_close(struct limits *limits); /* NULL is fine */
 
 /* Returns how long the CPU quota of this process's cgroup has held back its threads since
- * limits_open, in us, summed over CPUs; 0 without a quota. */
-uint64_t limits_throttled_us(const struct limits *limits);
+ * limits_open, in ns, summed over CPUs; 0 without a quota. */
+uint64_t limits_throttled_ns(const struct limits *limits);
 
 /* Sets the header's fields; `limits` owns the mounts. */
 void limits_describe(const struct limits *limits, struct trace_header *header);

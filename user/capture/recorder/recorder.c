@@ -328,8 +328,8 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 {
 	const uint64_t unseen = markers_unseen(recorder->options.markers);
 	const uint64_t before = decoder_begun_before(recorder->decoder);
-	const uint64_t throttled_us =
-		recorder->options.limits ? limits_throttled_us(recorder->options.limits) : 0;
+	const uint64_t throttled_ns =
+		recorder->options.limits ? limits_throttled_ns(recorder->options.limits) : 0;
 	size_t n = session_name_notes(counts->notes, counts->trace_notes);
 	uint64_t bios;
 	int err = session_bios_under_way(recorder->session, &bios);
@@ -342,9 +342,9 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_SPANS_BEFORE, before };
 	if (unseen)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_ENDED_UNSEEN, unseen };
-	if (throttled_us)
+	if (throttled_ns)
 		counts->trace_notes[n++] =
-			(struct trace_note) { TRACE_NOTE_CPU_THROTTLED, throttled_us };
+			(struct trace_note) { TRACE_NOTE_CPU_THROTTLED, throttled_ns };
 	if (!file_globs_take_all(&recorder->options.globs))
 		counts->trace_notes[n++] =
 			(struct trace_note) { TRACE_NOTE_LEFT_OUT, recorder->choice.operations };
