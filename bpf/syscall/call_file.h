@@ -80,9 +80,9 @@ __noinline int call_take_any_file(struct task_state *state, struct address *addr
 	return state && address ? call_take_file(state, (struct file *)address->at, false) : 0;
 }
 
-__noinline int call_take_any_fd(struct task_state *state, __u32 fd, bool refresh)
+__noinline int call_take_any_fd(struct task_state *state, __u32 fd)
 {
-	return state ? call_take_fd(state, bpf_get_current_task_btf(), fd, refresh) : 0;
+	return state ? call_take_fd(state, bpf_get_current_task_btf(), fd, false) : 0;
 }
 
 /* Takes the file of a plain call. A close is the last chance to see the final size of a file that
@@ -119,7 +119,7 @@ __noinline int call_enter_any(struct task_state *state, struct call_args *args, 
 	}
 	if (row.traits & CALL_TRANSFER) {
 		bool wanted = file_of_fd(task, call_arg(args, row.fd2)) &&
-			      call_take_any_fd(state, call_arg(args, row.fd2), false);
+			      call_take_any_fd(state, call_arg(args, row.fd2));
 
 		/* Recorded if the class of either file is. */
 		state->call.file2 = state->call.account.file;
@@ -128,8 +128,7 @@ __noinline int call_enter_any(struct task_state *state, struct call_args *args, 
 		state->call.account.flags = 0;
 		state->call.file = 0;
 		state->call.account.mapping = 0;
-		return call_take_any_fd(state, call_arg(args, row.fd), false) || wanted ? row.op
-											: 0;
+		return call_take_any_fd(state, call_arg(args, row.fd)) || wanted ? row.op : 0;
 	}
 	if (row.traits & CALL_MAP) {
 		struct vm_area_struct *vma = vma_find(call_arg(args, 1));
@@ -142,10 +141,10 @@ __noinline int call_enter_any(struct task_state *state, struct call_args *args, 
 	}
 	if (row.traits & CALL_MMAP) {
 		if (!(call_arg(args, 4) & MAP_ANONYMOUS))
-			call_take_any_fd(state, call_arg(args, row.fd), false);
+			call_take_any_fd(state, call_arg(args, row.fd));
 		return row.op;
 	}
-	return call_take_any_fd(state, call_arg(args, row.fd), false) ? row.op : 0;
+	return call_take_any_fd(state, call_arg(args, row.fd)) ? row.op : 0;
 }
 
 /*

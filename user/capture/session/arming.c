@@ -167,20 +167,19 @@ static bool was_reported(const struct arming *arming, const struct reported *one
 						 sizeof(*one), compare_reported);
 }
 
-/* From row `first` on, keeps one row per process not recorded yet, and marks these processes as
- * recorded. */
-static int keep_processes(struct arming *arming, size_t first)
+/* Keeps one row per process not recorded yet, and marks these processes as recorded. */
+static int keep_processes(struct arming *arming)
 {
-	size_t kept = first, known = arming->reported_count;
+	size_t kept = 0, known = arming->reported_count;
 
-	if (arming->row_count == first)
+	if (!arming->row_count)
 		return 0;
-	qsort(arming->rows + first, arming->row_count - first, sizeof(*arming->rows), compare_rows);
-	for (size_t i = first; i < arming->row_count; i++) {
+	qsort(arming->rows, arming->row_count, sizeof(*arming->rows), compare_rows);
+	for (size_t i = 0; i < arming->row_count; i++) {
 		const struct attach_row *row = &arming->rows[i];
 		const struct reported one = { row->started_ns, row->pid };
 
-		if ((kept > first && arming->rows[kept - 1].pid == row->pid &&
+		if ((kept && arming->rows[kept - 1].pid == row->pid &&
 		     arming->rows[kept - 1].started_ns == row->started_ns) ||
 		    was_reported(arming, &one))
 			continue;
@@ -223,7 +222,7 @@ int arming_run(struct arming *arming, size_t *processes, size_t *threads)
 	/* Followed tasks pass it on from here; ancestors are no longer searched. */
 	arming->skeleton->bss->attach_arming = false;
 	if (!err)
-		err = keep_processes(arming, 0);
+		err = keep_processes(arming);
 	if (!err && !*threads && arming->unarmed)
 		err = -ENOMEM;
 	if (err)
@@ -301,7 +300,7 @@ static void go_on(struct arming *arming)
 	__sync_synchronize();
 	err = make_pass(arming, &found);
 	if (!err)
-		err = keep_processes(arming, 0);
+		err = keep_processes(arming);
 	if (err)
 		log_warning("cannot search for processes that joined: %s", strerror(-err));
 }

@@ -225,9 +225,9 @@ void json_literal(struct json *json, const char *name, const char *text)
 }
 
 /* The bytes as a string of hexadecimal digits. */
-static void hex_string(struct json *json, const char *name, const char *bytes, size_t length)
+static void hex_string(struct json *json, const char *bytes, size_t length)
 {
-	json_hex(begin(json, name), bytes, length);
+	json_hex(begin(json, NULL), bytes, length);
 }
 
 bool json_string(struct json *json, const char *name, const char *text, size_t length)
@@ -236,7 +236,7 @@ bool json_string(struct json *json, const char *name, const char *text, size_t l
 
 	if (!valid && name) {
 		json_name(json, name, strlen(name), "_hex");
-		hex_string(json, NULL, text, length);
+		hex_string(json, text, length);
 	}
 	return valid;
 }
@@ -248,7 +248,7 @@ bool json_item(struct json *json, const char *text, size_t length, bool hex)
 	if (utf8_is_valid(text, length))
 		json_null(json, NULL);
 	else
-		hex_string(json, NULL, text, length);
+		hex_string(json, text, length);
 	return true;
 }
 
@@ -264,7 +264,7 @@ void json_word_list(struct json *json, const char *name, const char *words, size
 			size_t bytes = strnlen(words + at, length - at);
 
 			if (hex)
-				hex_string(json, NULL, words + at, bytes);
+				hex_string(json, words + at, bytes);
 			else
 				valid &= json_string(json, NULL, words + at, bytes);
 		}
