@@ -52,6 +52,28 @@ def worker_pid(frame):
                          "time": [int(frame["dur_ns"].sum())]})
 
 
+def written(path, blocks, clock=(0, 0)):
+    """Writes a trace with these blocks, [(kind, [row])], and a clock of which the second time is
+    the first since 1970. It has no end. Returns its path."""
+    header = {**_blocks.TraceFile(SPANS).header, "start": None,
+              "clock": {"monotonic_ns": clock[0], "realtime_ns": clock[1]}}
+    with open(path, "wb") as file:
+        file.write(zstandard.compress(msgpack.packb(header)))
+        for kind, rows in blocks:
+            times = [row["time"] for row in rows]
+            columns = {name: [row.get(name, 0) for row in rows] for name in rows[0] if name != "time"}
+            columns["dts"] = [time - before for time, before in zip(times, [times[0], *times])]
+            block = {"block": kind, "n": len(rows), "t0": times[0]}
+            for name, values in columns.items():
+                block[name] = values if name == "text" else {
+                    b"nd": True, b"type": "<i8", b"kind": b"", b"shape": [len(values)],
+                    b"data": np.array(values, "<i8").tobytes()}
+            if kind == "string":
+                del block["t0"], block["dts"]
+            file.write(zstandard.compress(msgpack.packb(block)))
+    return path
+
+
 class Reading(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -200,6 +222,72 @@ class Reading(unittest.TestCase):
         self.assertGreater(len(trace.spans), 0)
         for name, (count, _) in counts.items():
             self.assertEqual(int((trace.spans["name"] == name).sum()), count, name)
+
+    def test_spans_and_their_ends(self):
+        """Exact times; each end belongs to the latest span of its id that is open, and none is open
+        after an exec or the end of the process. The report's spans are the same."""
+        names = "abcdefghijklmn"
+        begins, ends, execs, exits, forks, expected = [], [], [], [], [], {}
+
+        def begin(time, number, end, pid=10):
+            name = len(begins) + 1
+            begins.append({"time": time, "pid": pid, "tid": pid, "id": number, "name": name,
+                           "category": 0, "args": 0, "flags": 0})
+            expected[names[name - 1]] = (time, end)
+
+        def of(time, pid=10, **more):
+            return {"time": time, "pid": pid, "tid": pid, **more}
+
+        begin(101, 1, 409)             # an end that a double cannot hold since 1970
+        begin(103, 2, None)            # open when the process executes another program,
+        begin(501, 2, 507)             # whose ids begin again
+        begin(511, 3, None)            # open when the process ends
+        begin(601, 3, 605)             # by another process with the same pid
+        begin(613, 4, 618)             # two with one id: the inner ends first
+        begin(614, 4, 616)
+        begin(621, 5, 621)             # of no length
+        begin(631, 6, 632)             # the same id twice, in turns
+        begin(633, 6, 634)
+        begin(641, 7, None)            # the exit of a thread ends no span, ...
+        begin(645, 8, 646, pid=11)     # nor does a thread's fork, nor an exec at the end of a span
+        begin(700, 9, None, pid=12)    # a new process has the pid, and the old one's end is lost
+        begin(700, 9, 720, pid=13)     # its fork has a later time
+        ends += [of(end, begun["pid"], id=begun["id"]) for begun, (_, end) in
+                 zip(begins, expected.values()) if end]
+        ends.append(of(90, id=1))      # without a begin
+        ends.append(of(720, 12, id=9))
+        ends.reverse()                 # rows of a block may have any order
+        execs += [of(time, pid, ppid=1, uid=0, comm=0, command=0, cgroup=0, rank=-1, flags=0,
+                     started_ns=0) for time, pid in ((500, 10), (646, 11), (690, 12))]
+        exits += [of(519, process=1, code=0, comm=0, major=0, minor=0),
+                  of(642, process=0, code=0, comm=0, major=0, minor=0)]
+        forks += [of(600, 1, child_pid=10, child_tid=10), of(645, 11, child_pid=11, child_tid=99),
+                  of(710, 1, child_pid=12, child_tid=12), of(710, 1, child_pid=13, child_tid=13)]
+        strings = [{"time": 0, "id": i + 1, "text": name} for i, name in enumerate(names)]
+        blocks = [("string", strings), ("exec", execs), ("exit", exits), ("fork", forks),
+                  ("span_end", ends[:5]), ("span_begin", begins), ("span_end", ends[5:])]
+        shift = 1_767_600_000_000_000_000
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", _trace.TraceWarning)
+            trace = faultline.read(written(os.path.join(self.place.name, "ends.flt"), blocks,
+                                           (50, shift + 50)))
+        spans = {row["name"]: row for row in trace.spans.to_dict("records")}
+        self.assertEqual(
+            {name: (row["start_ns"], None if row["end_ns"] is pd.NA else row["end_ns"])
+             for name, row in spans.items()},
+            {name: (start + shift, None if end is None else end + shift)
+             for name, (start, end) in expected.items()})
+        self.assertEqual({name: row["dur_ns"] for name, row in spans.items() if row["dur_ns"] is not pd.NA},
+                         {name: end - start for name, (start, end) in expected.items() if end})
+        self.assertEqual(str(trace.spans.dtypes["end_ns"]), "Int64")
+        theirs = {row["name"]: row for row in trace.report()["spans"]}
+        self.assertEqual({name: row["unfinished"] for name, row in theirs.items()},
+                         {name: int(end is None) for name, (_, end) in expected.items()})
+        self.assertEqual({name: row["time_ns"] for name, row in theirs.items() if not row["unfinished"]},
+                         {name: end - start for name, (start, end) in expected.items() if end})
+        processes = trace.processes
+        self.assertEqual(processes["end_ns"].dropna().tolist(), [shift + 519])
+        self.assertGreater(len(processes), 1)
 
     def test_choosing(self):
         """Columns, times and processes selected before reading: the same as afterwards."""

@@ -12,6 +12,8 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict, List, Optional, Sequence, Union
 
+import numpy as np
+
 from . import _frames
 from ._blocks import Frame, TraceFile, TraceWarning, open_file
 from ._frames import Choice, pd
@@ -145,19 +147,15 @@ class Trace:
 
     @functools.cached_property
     def spans(self) -> Any:
-        """Spans as the program marked them. If it did not end a span, end_ns and dur_ns are <NA>;
-        the report ends such spans when the process exits or executes another program."""
+        """Spans as the program marked them. If it did not end a span before the process exited or
+        executed another program, end_ns and dur_ns are <NA>; the report ends such spans there."""
         self._need_pandas("spans")
         parts = []
         for trace in self.traces:
-            begins, ends = (self._table(name, traces=[trace])
-                            for name in ("span_begins", "span_ends"))
-            # Ids may be reused: the first begin goes with the first end.
-            for frame in (begins, ends):
-                frame["nth"] = frame.groupby(["pid", "id"]).cumcount()
-            parts.append(begins.merge(ends, on=["pid", "id", "nth"], how="left").drop(columns="nth"))
+            rows = {name: self._table(name, traces=[trace])
+                    for name in ("span_begins", "span_ends", "forks", "execs", "exits")}
+            parts.append(rows["span_begins"].assign(end_ns=span_ends(**rows)))
         spans = pd.concat(parts, ignore_index=True)
-        spans["end_ns"] = spans["end_ns"].astype("Int64")
         spans["dur_ns"] = spans["end_ns"] - spans["start_ns"]
         spans["time"] = spans["start_ns"].to_numpy().astype("datetime64[ns]")
         for name in ("name", "category"):
@@ -185,8 +183,9 @@ class Trace:
         self._need_pandas("processes")
         rows = [row for trace in self.traces for row in self._lives(trace)]
         names = ["trace", "pid", "ppid", "comm", "command", "rank", "start_ns", "end_ns", "status"]
-        frame = pd.DataFrame(rows, columns=names)
-        return frame.astype({"ppid": "Int64", "rank": "Int64", "end_ns": "Int64", "status": "Int64"})
+        frame = pd.DataFrame(rows, columns=names, dtype=object)  # times are not exact as float64
+        return frame.astype({"pid": "int64", "ppid": "Int64", "rank": "Int64", "start_ns": "int64",
+                             "end_ns": "Int64", "status": "Int64"})
 
     def _lives(self, trace: TraceFile) -> List[Dict[str, Any]]:
         events = []
@@ -292,6 +291,42 @@ class Trace:
         findings = f"<ol>{findings}</ol>" if findings else f"<p>{esc(self._why_no_findings())}</p>"
         return (f"<div><p><code>{command}</code></p>{findings}"
                 f"{picture(report['timeline'] or [])}</div>")
+
+
+def span_ends(span_begins: Any, span_ends: Any, forks: Any, execs: Any, exits: Any) -> Any:
+    """Returns when each span ended, as the report pairs them: an end belongs to the latest open span
+    of its process and id, and no span is open after its process executes a program or exits."""
+    forks, exits = forks[forks["child_pid"] != forks["pid"]], exits[exits["process"] != 0]
+    new, begin, end, last = range(4)  # the order of events at the same time
+    events = [(new, forks["start_ns"], forks["child_pid"]),
+              (begin, span_begins["start_ns"], span_begins["pid"]),
+              (end, span_ends["end_ns"], span_ends["pid"]),
+              (last, execs["start_ns"], execs["pid"]), (last, exits["end_ns"], exits["pid"])]
+    times = np.concatenate([times for _, times, _ in events])
+    turns = np.concatenate([np.full(len(times), turn) for turn, times, _ in events])
+    pids = np.concatenate([pids for *_, pids in events])
+    ids = np.zeros(len(times), np.uint64)
+    ids[turns == begin], ids[turns == end] = span_begins["id"], span_ends["id"]
+    order = np.lexsort((turns, times))
+    spans = order - np.searchsorted(turns, begin)  # rows of span_begins
+    ends: List[Optional[int]] = [None] * len(span_begins)
+    open_spans: Dict[int, Dict[int, List[int]]] = {}
+    seen = set()  # pids; events before the first fork of a pid are assigned to that process
+    for turn, time, pid, number, span in zip(*(column.tolist() for column in (
+            turns[order], times[order], pids[order], ids[order], spans))):
+        if turn == begin and number:
+            open_spans.setdefault(pid, {}).setdefault(number, []).append(span)
+        elif turn == end and number in open_spans.get(pid, {}):
+            same = open_spans[pid][number]
+            ends[same.pop()] = time
+            if not same:
+                del open_spans[pid][number]
+        elif turn == last or turn == new and pid in seen:
+            open_spans.pop(pid, None)
+        if turn in (new, last):
+            seen.add(pid)
+    return _frames.known(np.array([end or 0 for end in ends], np.int64),
+                         [end is None for end in ends])
 
 
 def told(*arguments: str) -> Dict[str, Any]:
