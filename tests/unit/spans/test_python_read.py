@@ -422,6 +422,16 @@ class Reading(unittest.TestCase):
                 warned += bool(told)
         self.assertGreater(warned, 10)
 
+    def test_paths_are_no_options(self):
+        os.symlink(os.path.abspath(self.made), os.path.join(self.place.name, "-x.flt"))
+        before = os.getcwd()
+        os.chdir(self.place.name)
+        try:
+            self.assertEqual(len(faultline.read("-x.flt").report("files")),
+                             len(faultline.read("made.flt").report("files")))
+        finally:
+            os.chdir(before)
+
     def test_several(self):
         calls = faultline.read([self.made, SAMPLE]).calls
         self.assertEqual(len(calls), len(faultline.read(self.made).calls)

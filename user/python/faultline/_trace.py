@@ -235,7 +235,7 @@ class Trace:
 
     @functools.cached_property
     def _report(self) -> Dict[str, Any]:
-        return told(*self.paths)
+        return told("--", *self.paths)
 
     def report(self, table: Optional[str] = None) -> Any:
         """Returns the output of `faultline report --format json` as a dict, or one of its tables as
