@@ -182,8 +182,10 @@ class Reading(unittest.TestCase):
         last = both.samples[both.samples["trace"] == other].iloc[-1]
         self.assertEqual([frame.line for frame in both.chain(last["stack"], last["trace"])],
                          [21, 10])
-        with self.assertRaises(ValueError):
+        with self.assertRaisesRegex(ValueError, "several traces are open; pass `trace`"):
             both.chain(last["stack"])
+        with self.assertRaisesRegex(ValueError, "x.flt: not one of the open traces"):
+            both.chain(last["stack"], "x.flt")
         loops = faultline.read(hostile)
         self.assertEqual([len(loops.chain(stack)) for stack in range(7)],
                          [0, 128, 128, 128, 1, 1, 0])

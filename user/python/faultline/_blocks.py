@@ -126,8 +126,8 @@ class TraceFile:
         size = len(self._bytes)
         if size < TAIL.size:
             return False
-        skippable, _, magic, index, totals, told = TAIL.unpack(self._bytes[size - TAIL.size:])
-        if (skippable, magic, told) != (TAIL_SKIPPABLE, TAIL_MAGIC, size):
+        skippable, _, magic, index, totals, length = TAIL.unpack(self._bytes[size - TAIL.size:])
+        if (skippable, magic, length) != (TAIL_SKIPPABLE, TAIL_MAGIC, size):
             return False
         try:
             self.totals = self.frame(totals)[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Records what DFTracer logs as spans: from its own library if installed, otherwise from the
+"""Records DFTracer's events as spans: from its own library if installed, otherwise from the
 modules that replace it. Must not change what the library does, except to supply a clock if it has
 none."""
 
@@ -35,7 +35,7 @@ def record(name: Any, cat: Any, start_us: Any, duration_us: Any,
     _record(str(name), category_of(cat), start_ns, start_ns + int(duration_us) * 1000, **args)
 
 
-def _told(log_event: Callable[..., Any]) -> Callable[..., Any]:
+def _recorded(log_event: Callable[..., Any]) -> Callable[..., Any]:
     """Wraps log_event() of DFTracer's logger to record a span, too."""
     signature = inspect.signature(log_event)
 
@@ -43,7 +43,7 @@ def _told(log_event: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if enabled() and _logs(args[0] if args else None):
             try:
-                _tell(signature.bind(*args, **kwargs).arguments)
+                _record_event(signature.bind(*args, **kwargs).arguments)
             except Exception as error:
                 note(f"DFTracer event not recorded: {type(error).__name__}: {error}")
         return log_event(*args, **kwargs)
@@ -62,15 +62,15 @@ def _timed(get_time: Callable[..., int]) -> Callable[..., int]:
     installs only pydftracer), every span would begin at 0 and take no time."""
     @functools.wraps(get_time)
     def wrapper(*args: Any, **kwargs: Any) -> int:
-        told = get_time(*args, **kwargs)
-        if told == 0 and args and getattr(args[0], "logger", None) is not None and enabled():
+        time_us = get_time(*args, **kwargs)
+        if time_us == 0 and args and getattr(args[0], "logger", None) is not None and enabled():
             return time.time_ns() // 1000
-        return told
+        return time_us
 
     return wrapper
 
 
-def _tell(given: Dict[str, Any]) -> None:
+def _record_event(given: Dict[str, Any]) -> None:
     args = {}
     for key in ("int_args", "float_args", "string_args"):
         for name, value in (given.get(key) or {}).items():
@@ -85,7 +85,7 @@ def _listen(module: Any) -> None:
         return
     if log_event is None:
         return note(f"{module.__name__} is not hooked: it has no dftracer.log_event")
-    logger.log_event = _told(log_event)
+    logger.log_event = _recorded(log_event)
     if getattr(logger, "get_time", None) is not None:
         logger.get_time = _timed(logger.get_time)
     if not getattr(module, "DFTRACER_ENABLE", True):

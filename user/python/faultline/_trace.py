@@ -138,11 +138,11 @@ class Trace:
 
     def chain(self, stack: int, trace: Optional[str] = None) -> List[Frame]:
         """Returns the frames of a sample's stack as (source, line, function), innermost first; none
-        if the stack is unknown. `trace` is the sample's, if several are read."""
+        if the stack is unknown. Pass the sample's `trace` if several are open."""
         found = [of for of in self.traces if trace in (None, of.path)]
         if len(found) != 1:
-            raise ValueError("several traces are read: which one has the stack?" if found else
-                             f"{trace}: no such trace is read")
+            raise ValueError("several traces are open; pass `trace`" if found else
+                             f"{trace}: not one of the open traces")
         return found[0].chain(int(stack))
 
     @functools.cached_property
@@ -235,7 +235,7 @@ class Trace:
 
     @functools.cached_property
     def _report(self) -> Dict[str, Any]:
-        return told("--", *self.paths)
+        return run_report("--", *self.paths)
 
     def report(self, table: Optional[str] = None) -> Any:
         """Returns the output of `faultline report --format json` as a dict, or one of its tables as
@@ -252,7 +252,7 @@ class Trace:
         if rows is None:
             warnings.warn(f"{', '.join(self.paths)}: table {table} is unavailable: "
                           f"{self._what_it_lacks()}", TraceWarning, stacklevel=2)
-        columns = told("--table", table, "--list-columns")["columns"]
+        columns = run_report("--table", table, "--list-columns")["columns"]
         return _frames.report_frame(rows if isinstance(rows, list) else [rows] if rows else [],
                                     {column["column"]: column["type"] for column in columns})
 
@@ -329,7 +329,7 @@ def span_ends(span_begins: Any, span_ends: Any, forks: Any, execs: Any, exits: A
                          [end is None for end in ends])
 
 
-def told(*arguments: str) -> Dict[str, Any]:
+def run_report(*arguments: str) -> Dict[str, Any]:
     """Returns the output of `faultline report --format json`."""
     done = subprocess.run([find_program(), "report", "--format", "json", *arguments],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Answers of tools: JSON of a bounded size, without characters that could act on who reads it."""
+"""Answers of tools: JSON of bounded size, with control and bidirectional characters escaped."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def _cut(value: Any) -> Any:
     return kept + [f"... ({len(value) - len(kept)} more)"] * (len(kept) < len(value))
 
 
-def load(output: bytes, said: str) -> Answer:
-    """Reads JSON that a program wrote; `said` are its messages."""
+def load(output: bytes, messages: str) -> Answer:
+    """Reads JSON that a program wrote; `messages` are what it wrote to stderr."""
     try:
         answer: Answer = json.loads(output)
         return answer
     except ValueError:
-        raise ToolError(said or "the answer is cut short") from None
+        raise ToolError(messages or "the answer is cut short") from None
 
 
 def dump(value: Any) -> str:
@@ -86,10 +86,10 @@ def bound(answer: Answer, limit: int, rows_max: int) -> Answer:
              if isinstance(rows, list) and rows and not isinstance(rows[0], str)}
     answer.update((name, rows[:rows_max]) for name, rows in lists.items())
     while True:
-        said = [f"{name}: {len(answer[name])} of {'at least ' * (len(rows) >= READ_MAX)}{len(rows)} "
+        cuts = [f"{name}: {len(answer[name])} of {'at least ' * (len(rows) >= READ_MAX)}{len(rows)} "
                 "rows; narrow with columns, sort or a filter, or with SQL"
                 for name, rows in lists.items() if len(answer[name]) < len(rows)]
-        whole: Answer = {"truncated": said, **answer} if said else answer
+        whole: Answer = {"truncated": cuts, **answer} if cuts else answer
         excess = size(whole) - limit
         if excess <= 0:
             return whole

@@ -61,7 +61,7 @@ class Children:
             status = self._wait(min(seconds, self.left()))
             output.seek(0)
             errors.seek(0)
-            said = errors.read(1 << 16).decode(errors="backslashreplace").strip()
+            messages = errors.read(1 << 16).decode(errors="backslashreplace").strip()
             if status == -signal.SIGXFSZ or os.fstat(output.fileno()).st_size >= output_max:
                 raise ToolError(f"stopped: wrote more than {output_max >> 20} MiB; narrow with "
                                 "columns, from, until or another filter")
@@ -70,8 +70,8 @@ class Children:
             raise ToolError(f"ended by {signal.Signals(-status).name}, perhaps for lack of memory; "
                             f"{WHY} --memory")
         if status and not answer:
-            raise ToolError(said or f"{os.path.basename(command[0])} failed with status {status}")
-        return answer, said
+            raise ToolError(messages or f"{os.path.basename(command[0])} failed with status {status}")
+        return answer, messages
 
     def _start(self, command: Sequence[str], given: int, output: int, errors: int, memory: int,
                output_max: int) -> None:

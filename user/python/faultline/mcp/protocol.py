@@ -2,7 +2,7 @@
 """The Model Context Protocol on standard input and output: one JSON-RPC 2.0 message per line.
 
 Calls of tools run in a second thread, one after the other; all else is answered at once, so that a
-client can cancel a call, or ask whether the server lives.
+client can cancel a call, or ping the server.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Cancelled(Exception):
 
 
 class Tools:
-    """What the server serves. Of a call, begin() and call() run in the second thread, cancel() in
-    the first, between them or later."""
+    """What the server serves. begin() and call() run in the second thread; cancel() in the first, at
+    any time after begin()."""
     information: Message  # serverInfo
     instructions: str
     descriptions: List[Message]

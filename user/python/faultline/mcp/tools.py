@@ -135,12 +135,12 @@ class TraceTools(Tools):
 
     def report(self, options: Sequence[str], traces: Sequence[Trace]) -> Answer:
         """Returns the tables of a report, with "warnings" if there are any."""
-        output, said = self.run("report", "--format=json", f"--memory={self.memory}", *options, "--",
-                                *(trace.path for trace in traces))
-        report = cut_lists(load(output, said))
+        output, messages = self.run("report", "--format=json", f"--memory={self.memory}", *options,
+                                    "--", *(trace.path for trace in traces))
+        report = cut_lists(load(output, messages))
         del report["schema"]
-        if said:
-            report["warnings"] = said.splitlines()[:10]
+        if messages:
+            report["warnings"] = messages.splitlines()[:10]
         return report
 
     def table(self, name: str, options: Sequence[str], traces: Sequence[Trace]) -> Answer:
@@ -148,8 +148,8 @@ class TraceTools(Tools):
         options = [f"--table={name}", f"--top={READ_MAX}", *options]
         report = self.report(options, traces)
         if report.get(name) is None:
-            said, _ = self.run("report", *options, "--", *(trace.path for trace in traces))
-            report["unavailable"] = said.decode(errors="replace").strip()
+            output, _ = self.run("report", *options, "--", *(trace.path for trace in traces))
+            report["unavailable"] = output.decode(errors="replace").strip()
         return report
 
     def steady(self, names: Sequence[str], read: Callable[[List[Trace]], Answer]) -> Answer:
@@ -270,8 +270,8 @@ class TraceTools(Tools):
         return answer
 
     def explain_finding(self, finding: str, *options: str) -> List[str]:
-        said, _ = self.run("report", f"--explain={finding}", *options)
-        return said.decode().splitlines()
+        output, _ = self.run("report", f"--explain={finding}", *options)
+        return output.decode().splitlines()
 
     def explain(self, arguments: Answer) -> Answer:
         return {"finding": arguments["finding"],
