@@ -142,13 +142,13 @@ TEST(test_lines_of_program)
 	} programs[] = {
 #define COMMANDS(first, second) first, second, { sizeof(first), sizeof(second) }
 		{ COMMANDS("python3\0-u\0a.py\0x", "python3\0-u\0a.py\0y"),
-		  "a.py:1 in f, 43% ± 19% of the CPU time; a.py:3 in f, 29% ± 17%" },
+		  "a.py:1 in f, 43% ± 19% of all CPU time; a.py:3 in f, 29% ± 17%" },
 		{ COMMANDS("python3\0-u\0a.py\0x", "python3\0-u\0b.py\0x"),
-		  "a.py:3 in f, 50% ± 25% of the CPU time; a.py:2 in f, 50% ± 25%" },
+		  "a.py:3 in f, 50% ± 25% of all CPU time; a.py:2 in f, 50% ± 25%" },
 		{ COMMANDS("sh\0-c\0make", "sh\0-c\0train"),
-		  "a.py:3 in f, 50% ± 25% of the CPU time; a.py:2 in f, 50% ± 25%" },
+		  "a.py:3 in f, 50% ± 25% of all CPU time; a.py:2 in f, 50% ± 25%" },
 		{ COMMANDS("gzip\0a", "sort\0a"),
-		  "a.py:3 in f, 50% ± 25% of the CPU time; a.py:2 in f, 50% ± 25%" },
+		  "a.py:3 in f, 50% ± 25% of all CPU time; a.py:2 in f, 50% ± 25%" },
 #undef COMMANDS
 	};
 
@@ -180,6 +180,26 @@ TEST(test_lines_of_program)
 		check_finding_text(report, "cpu-bound", "where", programs[i].where);
 		done(&made, report);
 	}
+}
+
+/* What is left out is named: the lines are those of all CPU time. */
+TEST(test_compute_left_out)
+{
+	static const char left_out[] = "on a CPU outside I/O and 400 ms of compute spans, in job";
+	const struct cell *says;
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .threads = true, .spans = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "job", .command = "job", .rank = -1);
+	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10,
+		    .states = { [THREAD_CPU] = END - 11 });
+	SPAN(&made, .begin = 20, .end = 20 + 400 * MS, .pid = 10, .tid = 10, .id = 1,
+	     .name = "step", .category = "compute");
+	report = report_between(&made, 10, END);
+	says = ask(report, "findings", find_row(report, "findings", "id", "cpu-bound"), "says");
+	assert_non_null(memmem(says->text, says->length, left_out, strlen(left_out)));
+	done(&made, report);
 }
 
 /* Two helper threads sleep at different lines; the main thread waits for one of them. */

@@ -47,8 +47,9 @@ static int add_cpu(struct findings *findings, const struct finding_rule *rule, e
 	if (!path_sum_up(findings, THREAD_CPU, PATH_KIND(kind), &sum) ||
 	    (kind == PATH_MAIN && !sum.is_most))
 		return 0;
-	if (kind == PATH_MAIN)
-		levels_view(findings->results, ACTIVITY_COMPUTE, &compute);
+	if (kind == PATH_MAIN && levels_view(findings->results, ACTIVITY_COMPUTE, &compute) &&
+	    compute.count)
+		sum.evidence.compute_ns = compute.time_ns;
 	sum.evidence.time_ns =
 		clock_subtract(sum.time_ns, clock_add(compute.time_ns, claimed_ns(findings)));
 	if (!finding_is_of_run(findings, sum.evidence.time_ns, THRESHOLD_PATH_SHARE))
@@ -83,7 +84,8 @@ static bool is_of_kind(const struct job *job, const void *evidence, const struct
 
 #define CPU_RULE                                                                                   \
 	.lines_path = is_of_kind, PATH_RULE,                                                       \
-	.says = "{time_ns} ({share} of the run) on a CPU outside I/O, in [{program} ]thread "      \
+	.says = "{time_ns} ({share} of the run) on a CPU outside I/O[ and {compute_ns} of "        \
+		"compute spans], in [{program} ]thread "                                           \
 		"{tid} most of all; the run kept {busy} of [the {limit:CPU|CPUs} that it may "     \
 		"use||{cpus} CPUs] busy"
 
@@ -93,7 +95,7 @@ const struct finding_rule finding_cpu_bound = {
 	.breadth = FINDING_REST,
 	.severity = FINDING_NOTE,
 	.find = find_main_cpu,
-	.lines_whole = "the CPU time",
+	.lines_whole = "all CPU time", /* that in compute spans, too */
 	.thresholds = { &THRESHOLD_PATH_SHARE },
 	.title = "Run is bound by the CPU, in {program}'s main thread",
 	.advice = "Speed up or parallelize the code at these lines, or do its work once and store "
@@ -204,7 +206,7 @@ const struct finding_rule finding_fresh_memory = {
 	.find = find_fresh_memory,
 	.confidence = FINDING_LIKELY,
 	.lines_path = path_is_any,
-	.lines_whole = "the CPU time",
+	.lines_whole = "all CPU time", /* that in compute spans, too */
 	.reported_by = { "swapped", "pickled-data" },
 	FINDING_EVIDENCE(struct fresh_memory, memory_evidence),
 	.thresholds = { &THRESHOLD_FRESH_SHARE, &THRESHOLD_FRESH_NS },

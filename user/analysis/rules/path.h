@@ -10,7 +10,7 @@ struct path_evidence {
 	struct table_text program, peer;
 	const char *kind, *state; /* of struct lines_row */
 	uint32_t process;	  /* its number in the job */
-	uint64_t pid, tid, time_ns, cpus, starved_cpus, shared_cpus;
+	uint64_t pid, tid, time_ns, compute_ns, cpus, starved_cpus, shared_cpus;
 	double share, busy, limit, limited_cpus, full_cpus;
 };
 
@@ -49,7 +49,7 @@ THRESHOLD(CPUS_BUSY, 0.75, UNIT_SHARE,
 	  "least",
 	  "a choice: with less, others must have them");
 
-#define PATH_EVIDENCE_COLUMNS 14
+#define PATH_EVIDENCE_COLUMNS 15
 extern const struct table_column path_evidence_columns[PATH_EVIDENCE_COLUMNS];
 
 #define PATH_RULE                                                                                  \

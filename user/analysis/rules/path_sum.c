@@ -34,6 +34,8 @@ const struct table_column path_evidence_columns[PATH_EVIDENCE_COLUMNS] = {
 	FACT(path_evidence, peer, "peer", NONE,
 	     "for a wait: program of the thread with the most time on CPUs off the critical path; "
 	     "null: none"),
+	FACT(path_evidence, compute_ns, "compute", NS,
+	     "time in spans of category compute, which is left out; null: there are none"),
 };
 
 uint64_t path_active_ns(const struct findings *findings, uint64_t *cpu_ns)
@@ -132,6 +134,7 @@ bool path_sum_up(const struct findings *findings, unsigned int part, unsigned in
 			.process = worst->process,
 			.pid = job->processes.processes[worst->process].pid,
 			.tid = worst->tid,
+			.compute_ns = TABLE_NO_UINT,
 			.share = finding_share(part_ns, whole_ns),
 			.busy = finding_share(cpu_ns, findings->duration_ns),
 		},
