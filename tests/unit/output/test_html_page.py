@@ -364,6 +364,21 @@ class Page(unittest.TestCase):
         for box, want in zip(boxes, wanted):
             self.assertAlmostEqual(box[1], want[1], 2, (box, want))
 
+    def test_lines_of_findings(self):
+        """The traces of findings have no samples: the page is given a line."""
+        page = os.path.join(self.place.name, "line.html")
+        call("report", "--html", page, self.made["mmap-random"])
+        with open(page) as file:
+            head, mark, rest = file.read().partition('id="data">')
+        data, end, tail = rest.partition("</script>")
+        data = json.loads(data)
+        findings = next(table for table in data["tables"] if table["name"] == "findings")
+        findings["rows"][0][[column["name"] for column in findings["columns"]].index("where")] = "a.py:1 in <module>"
+        with open(page, "w") as file:
+            file.write(head + mark + json.dumps(data).replace("<", "\\u003c") + end + tail)
+        self.browser.open(page)
+        self.assertEqual(self.text("article.finding .where"), "At a.py:1 in <module>")
+
     def test_flame_graph(self):
         self.flame_page()
         self.assertEqual(self.says(), "thread time: 636 ms \u00b1 2 ms")

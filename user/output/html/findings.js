@@ -21,6 +21,7 @@ function findingEl(row, place) {
 			row.confidence ? `, confidence ${row.confidence}` : ''),
 		el('div', { class: 'pictures' }, ...picturesOf(row.id, evidence)),
 		el('p', { class: 'says' }, nameEl(row.says || '')),
+		row.where ? el('p', { class: 'where' }, 'At ', nameEl(row.where)) : null,
 		el('p', { class: 'advice' }, '\u2192 ', nameEl(row.advice || '')),
 		row.more ? el('p', { class: 'more' }, nameEl(row.more)) : null,
 		row.evidence && row.evidence.rows.length ? evidenceEl(row.evidence) : null);
