@@ -234,6 +234,25 @@ FINDING_CASE("write-bound", write_bound_beside_reads)
 		     .fetched = 4096);
 }
 
+/* Each rank saves the same file, one after the other, or one of its own. */
+FINDING_CASE("written-by-several", written_by_several)
+{
+	for (uint64_t rank = 0; rank < 4; rank++) {
+		const uint64_t pid = 20 + rank, at = (100 + rank * 100) * MS;
+		const uint64_t file = sound ? rank + 1 : 1;
+
+		made_fork(made, 100 + rank, 10, pid);
+		EXEC(made, .time = 110 + rank, .pid = pid, .ppid = 10, .comm = "b", .command = "b",
+		     .rank = rank);
+		FILE_ROW(made, .time = at, .id = file, .dev = 1, .ino = file, .size = 3 * MIB,
+			 .path = sound && rank ? "/out/other" : "/out/tokenizer.json");
+		CALL(made, .time = at + US, .dur = MS, .pid = pid, .op = M_OPENAT, .file = file,
+		     .result = 3, .flags = TRACE_OP_TRUNCATE);
+		CALL(made, .time = at + 2 * MS, .dur = 60 * MS, .pid = pid, .op = M_WRITE,
+		     .file = file, .asked = 3 * MIB, .result = 3 * MIB);
+	}
+}
+
 FINDING_CASE("small-direct", small_direct)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");

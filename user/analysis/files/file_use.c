@@ -55,6 +55,16 @@ static void add_still_sum(struct still_sum *sum, const struct event *event)
 		tally_merge_time(&sum->time, event);
 }
 
+/* Ranks from 64 on share the bits of others. */
+static void add_overwriter(const struct file_uses *uses, struct file_use_more *more,
+			   const struct event *event)
+{
+	const int64_t rank = uses->job->processes.processes[event->process].rank;
+
+	if (rank >= 0)
+		more->overwriters |= 1ull << (rank & 63);
+}
+
 static void add_still(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
 	bool brings = event->fetched_bytes || event->created_bytes;
@@ -75,8 +85,10 @@ static void add_still(struct file_uses *uses, struct file_use *use, const struct
 	}
 	if (locks)
 		add_still_sum(&use->more->locking, event);
-	if (overwrites)
+	if (overwrites) {
 		add_still_sum(&use->more->overwriting, event);
+		add_overwriter(uses, use->more, event);
+	}
 	if (brings) {
 		use->more->still.fetched_bytes += event->fetched_bytes;
 		use->more->still.created_bytes += event->created_bytes;

@@ -63,6 +63,7 @@ struct file_use_more {
 	uint64_t copied;		  /* faults that copied a page */
 	uint64_t aligned;		  /* faults at a multiple of FAULT_AROUND_BYTES */
 	uint64_t ranks[2];		  /* lowest and highest that mapped it, + 1; 0: none */
+	uint64_t overwriters;		  /* bits of the ranks that opened it with O_TRUNC */
 	uint64_t next_fault;		  /* like position.next, for the first process */
 	struct order *faults, *reads;	  /* NULL: none; reads: if ACCESSED_MIXED */
 	uint64_t faulted_bytes, furthest; /* by faults only */

@@ -76,6 +76,7 @@ struct file_view file_uses_view(const struct file_uses *files, uint32_t number)
 		.listing_ns = more->listing.time.measure,
 		.locking_ns = more->locking.time.measure,
 		.overwriting_ns = more->overwriting.time.measure,
+		.overwriters = __builtin_popcountll(more->overwriters),
 		.aligned_faults = more->aligned,
 		.copied_pages = more->copied,
 		.first_rank = more->ranks[0] - 1, /* TABLE_NO_UINT if none */

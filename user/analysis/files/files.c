@@ -190,6 +190,9 @@ static const struct table_column last_columns[] = {
 	  "time with at least one open in progress that truncates the file, which may wait for its "
 	  "earlier data; also in metadata.time_ns",
 	  TABLE_UINT(struct file_view, overwriting_ns), JOB_SYSCALL },
+	{ "overwrite.ranks", NULL, UNIT_COUNT, KIND_SUM,
+	  "ranks that opened the file with O_TRUNC, of which 64 are told apart",
+	  TABLE_UINT(struct file_view, overwriters), JOB_SYSCALL },
 };
 
 /* A file of the table, with its sort key. */
@@ -339,6 +342,7 @@ static void add_others(const struct results *results, struct table *table, struc
 	others->view.path = (struct table_text) { name, length };
 	others->view.waiting = chain_line(&others->waiting, chain_queue_unknown(results));
 	others->view.ino = others->view.readahead_bytes = others->view.processes = TABLE_NO_UINT;
+	others->view.overwriters = TABLE_NO_UINT;
 	others->view.stripes = others->view.stripe_bytes = TABLE_NO_UINT;
 	others->view.first_rank = others->view.last_rank = TABLE_NO_UINT;
 	others->view.deleted = -1;

@@ -51,6 +51,7 @@ struct file_view {
 	uint64_t listed, listing_ns;	     /* calls that list the directory, and their time */
 	uint64_t locking_ns;		     /* time of calls that lock it; also in metadata */
 	uint64_t overwriting_ns;	     /* ... and of opens that truncate it */
+	uint64_t overwriters;		     /* ranks that do so */
 	uint64_t aligned_faults;	     /* at multiples of 64 KiB: where a scan faults */
 	uint64_t copied_pages, copied_bytes; /* by stores to private mappings */
 	uint64_t first_rank, last_rank;	     /* lowest and highest rank that mapped it */

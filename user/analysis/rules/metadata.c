@@ -162,7 +162,7 @@ const struct finding_rule finding_metadata = {
 	.confidence = FINDING_SURE,
 	/* If calls of one kind take most of the time, they are reported instead. */
 	.reported_by = { "many-small-files", "opened-again", "listed-again", "failed-lookups",
-			 "lock-wait", "metadata-cold" },
+			 "lock-wait", "metadata-cold", "written-by-several" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),

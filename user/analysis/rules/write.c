@@ -241,6 +241,8 @@ const struct finding_rule finding_shared_writes = {
 	.cross_run = true,
 	.io_pattern = IO_PATTERN_SHARED_WRITE,
 	.class = IO_WRITE,
+	/* Without the other ranks' copies, nothing waits. */
+	.reported_by = { "written-by-several" },
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	.thresholds = { &THRESHOLD_SHARED_WRITES },
 	.title = "Concurrent writes to {file} wait for each other",
@@ -268,7 +270,7 @@ const struct finding_rule finding_shared_across = {
 	.find = find_calls,
 	.confidence = FINDING_SURE,
 	/* Threads of ranks may wait for each other, too: the same writes are reported once. */
-	.reported_by = { "shared-writes" },
+	.reported_by = { "shared-writes", "written-by-several" },
 	.io_pattern = IO_PATTERN_SHARED_ACROSS,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
