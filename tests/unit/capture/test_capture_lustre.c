@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * Layouts of files on Lustre: as its attribute has them, cut off anywhere, and damaged; and the
- * rows of a trace that show them.
- */
+/* Lustre layouts: intact, truncated at every byte, damaged; and their rows in a trace. */
 #include "unit_test.h"
 
 #include <stdio.h>
