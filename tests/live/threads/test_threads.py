@@ -164,12 +164,15 @@ class Schedstat(Threads):
     threads are blocked when the recording begins and ends."""
 
     def schedstat(self, pid):
-        """{tid: (ns on CPU, ns of run-queue delay)}"""
+        """{tid: (ns on CPU, ns of run-queue delay, how often it left a CPU while it could run)}"""
         found = {}
         for tid in os.listdir(f"/proc/{pid}/task"):
             self.assertTrue(is_blocked(pid, tid))
             with open(f"/proc/{pid}/task/{tid}/schedstat") as file:
-                found[int(tid)] = tuple(map(int, file.read().split()[:2]))
+                cpu, delay, _ = map(int, file.read().split())
+            with open(f"/proc/{pid}/task/{tid}/status") as file:
+                switches = int(file.read().partition("nonvoluntary_ctxt_switches:")[2].split()[0])
+            found[int(tid)] = cpu, delay, switches
         return found
 
     def settled(self, pid):
@@ -203,7 +206,7 @@ class Schedstat(Threads):
         sums = totals_by(trace)
         lives = self.check_rows(trace)
         self.assertEqual(sums.keys(), counted.keys())
-        for tid, (cpu, delay) in counted.items():
+        for tid, (cpu, delay, _) in counted.items():
             self.assertEqual((sums[tid]["cpu"], sums[tid]["runnable"]), (cpu, delay), tid)
             # On an idle machine a thread may never wait for a CPU.
             self.assertEqual({name for name in STATES if sums[tid][name]} - {"other", "runnable"},
@@ -235,8 +238,8 @@ class NoSchedstat(Schedstat):
         return ["unshare", "-m", "sh", "-c", mount, "sh", machine().faultline]
 
     def compare(self, *arguments):
-        """Pairs of what is recorded and counted for the threads' waits for a CPU. They wait for
-        each other, because they have only one."""
+        """For each thread: what is recorded of its waits for a CPU, what is counted, and how often
+        it left a CPU while it could run. They wait for each other, because they have only one."""
         every = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {min(every)})
         try:
@@ -246,25 +249,28 @@ class NoSchedstat(Schedstat):
         self.check_rows(trace)
         sums = totals_by(trace)
         self.assertEqual({tid: sums[tid]["cpu"] for tid in counted},
-                         {tid: cpu for tid, (cpu, _) in counted.items()})
-        return [(sums[tid]["runnable"], delay) for tid, (_, delay) in counted.items()]
+                         {tid: cpu for tid, (cpu, *_) in counted.items()})
+        return [(sums[tid]["runnable"], *rest) for tid, (_, *rest) in counted.items()]
 
     def check(self, *arguments):
         """A pause of the machine between a wake-up and the kernel's count is in one of them."""
-        def alike(pairs):
+        def alike(counted):
             return all(abs(ours - theirs) <= self.TOLERANCE_NS + theirs / 10
-                       for ours, theirs in pairs)
-        pairs = harness.counted_right(lambda: self.compare(*arguments), alike)
-        self.assertTrue(alike(pairs), pairs)
-        self.assertGreater(sum(theirs for _, theirs in pairs), 5 * self.TOLERANCE_NS)
+                       for ours, theirs, _ in counted)
+        counted = harness.counted_right(lambda: self.compare(*arguments), alike)
+        self.assertTrue(alike(counted), counted)
+        self.assertGreater(sum(theirs for _, theirs, _ in counted), 5 * self.TOLERANCE_NS)
 
     def test_wakeups_absent(self):
-        """A thread that is blocked does not wait for a CPU, even if nothing tells until when."""
-        def fewer(pairs):
-            return all(ours <= theirs + self.TOLERANCE_NS for ours, theirs in pairs)
-        pairs = harness.counted_right(
+        """A thread that is blocked does not wait for a CPU, even if no event says until when. One
+        that leaves a CPU while it can run does."""
+        def fewer(counted):
+            return all(ours <= theirs + self.TOLERANCE_NS and (ours or switches < 10)
+                       for ours, theirs, switches in counted)
+        counted = harness.counted_right(
             lambda: self.compare("--force-absent", "sched_waking"), fewer)
-        self.assertTrue(fewer(pairs), pairs)
+        self.assertTrue(fewer(counted), counted)
+        self.assertGreaterEqual(max(switches for *_, switches in counted), 10, counted)
 
 
 class Lives(Threads):
