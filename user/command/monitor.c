@@ -391,7 +391,10 @@ static void say_ready(const struct monitor *monitor, size_t processes, size_t th
 {
 	const char *address = monitor->pages ? pages_address(monitor->pages) : LISTEN_NOWHERE;
 
-	notify_say(&monitor->notify, "READY=1\nSTATUS=watching; listening at %s\n", address);
+	const char *at = monitor->pages ? "listening at " : "not listening";
+
+	notify_say(&monitor->notify, "READY=1\nSTATUS=watching; %s%s\n", at,
+		   monitor->pages ? address : "");
 	if (!proc_is_of_kernel_side())
 		log_warning("running in a separate PID namespace: processes outside it that are "
 			    "already running have no names; share the host's namespace with "
@@ -403,8 +406,8 @@ static void say_ready(const struct monitor *monitor, size_t processes, size_t th
 	if (monitor->service_options.session.attach.uid != ATTACH_ANYBODY)
 		log_warning("capabilities come from the program file: only this user's processes "
 			    "are watched");
-	log_info("watching %zu processes, %zu threads; listening at %s", processes, threads,
-		 address);
+	log_info("watching %zu processes, %zu threads; %s%s", processes, threads, at,
+		 monitor->pages ? address : "");
 	if (monitor->flight)
 		recording_flight_say_ready();
 	ready_fd_say(monitor->options.ready_fd, "watching %s\n", address);

@@ -92,6 +92,7 @@ class Formats(Watching):
         self.assertTrue(harness.wait_until(lambda: os.path.exists(path)))
         with open(path) as file:
             samples = Samples(file.read())
+        self.assertIn("threads; not listening\n", watched.said())
         self.assertEqual(samples.sum("faultline_build_info"), 1)
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o644)
         self.assertEqual(os.listdir(os.path.dirname(path)), ["faultline.prom"])

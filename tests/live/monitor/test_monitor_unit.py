@@ -82,7 +82,9 @@ class Service:
     def ready(self):
         heard = self.heard()
         assert heard["READY"] == "1", heard
-        return re.search(r"listening at (\S+)", heard["STATUS"]).group(1)
+        status = re.fullmatch(r"watching; (?:not listening|listening at (\S+))", heard["STATUS"])
+        assert status, heard
+        return status.group(1)
 
     def stop(self):
         """Exit status, and its stderr."""
