@@ -20,6 +20,7 @@
 #include "command/common/page.h"
 #include "command/common/progress.h"
 #include "command/report_request.h"
+#include "command/common/suggest.h"
 #include "command/common/traces.h"
 #include "base/log.h"
 #include "output/tables/csv.h"
@@ -130,10 +131,33 @@ static int refuse_table(const struct report *report, const char *name)
 	return EXIT_USAGE;
 }
 
+/* Returns the column with that title, as text reports show it, or with a similar name; NULL: none.
+ */
+static const char *guess_column(const struct table *of, const char *word)
+{
+	struct suggestion suggestion = { .word = word };
+
+	for (size_t i = 0; i < of->column_count; i++)
+		if (of->columns[i].title && !strcmp(of->columns[i].title, word))
+			return of->columns[i].name;
+	for (size_t i = 0; i < of->column_count; i++)
+		suggest_consider(&suggestion, of->columns[i].name);
+	return suggestion.best;
+}
+
 static int refuse_column(const struct table *of, const char *column)
 {
-	log_error("%.*s: no such column in table %s; see --list-columns", (int)strcspn(column, ","),
-		  column, of->name);
+	struct strbuf word = { .used = 0 };
+	const char *meant;
+
+	strbuf_add(&word, "%.*s", (int)strcspn(column, ","), column);
+	meant = guess_column(of, word.bytes);
+	if (meant)
+		log_error("%s: no such column in table %s; did you mean %s? See --list-columns",
+			  word.bytes, of->name, meant);
+	else
+		log_error("%s: no such column in table %s; see --list-columns", word.bytes,
+			  of->name);
 	return EXIT_USAGE;
 }
 

@@ -58,6 +58,12 @@ class Report(Command):
         self.assertNotIn(b"all I/O", told.stdout)
         self.assertNotIn(b"\n\n\n", told.stdout)
 
+    def test_columns_refused(self):
+        """By its title, or misspelled."""
+        for column, meant in ("name", "did you mean comm?"), ("ranc", "did you mean rank?"), ("xyzzy", "see --list"):
+            for option in "--columns", "--sort":
+                self.refused("report", "--table", "processes", option, column, SAMPLE, naming=meant)
+
     def test_fail_above_refused(self):
         for asked, naming in (
             ("nothing", "no such measure; use one of findings, time"),
