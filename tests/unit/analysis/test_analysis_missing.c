@@ -172,6 +172,20 @@ TEST(test_notes)
 	done(&made, report);
 }
 
+TEST(test_one_bio)
+{
+	static const struct trace_note note = { "bios_ended_unseen", 1 };
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .lanes = 1);
+	made.totals.notes = &note;
+	made.totals.note_count = 1;
+	report = report_between(&made, 50, 1050);
+	assert_non_null(strstr(caveat(report, "bios"), "1 block I/O has no completion event"));
+	done(&made, report);
+}
+
 /* A caveat lists which parts of the I/O on remote file systems are recorded. */
 TEST(test_unrecorded_servers)
 {

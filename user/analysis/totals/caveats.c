@@ -260,7 +260,9 @@ static void say_bios(struct strbuf *text, const struct results *results)
 	uint64_t bios = job_count_notes(results->job, TRACE_NOTE_BIOS_UNSEEN);
 
 	if (bios >= UNSEEN_SHARE * count_bios(results->job))
-		say_count(text, bios, NULL,
+		say_count(text, bios,
+			  "block I/O has no completion event; storage totals and request tables "
+			  "exclude it",
 			  "block I/Os have no completion event; storage totals and request "
 			  "tables exclude them");
 }

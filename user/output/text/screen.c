@@ -196,12 +196,12 @@ static void write_list(struct screen *screen, const struct table *table, size_t 
 		wrap_text(screen->out, table->note, screen->style->width);
 }
 
-/* Whether there were operations, which it may be unknown. */
+/* Whether there were operations, as far as that is known. */
 static bool has_io(const struct table *access)
 {
-	const struct cell *count = &access->cells[ACCESS_COUNT];
-
-	return access->row_count && (count->type != CELL_UINT || count->uint);
+	if (!access->row_count)
+		return false;
+	return access->cells[ACCESS_COUNT].type != CELL_UINT || access->cells[ACCESS_COUNT].uint;
 }
 
 void screen_write(struct sink *out, const struct report *report, const struct style *style)
