@@ -158,6 +158,22 @@ FINDING_CASE("opened-again", opened_again_locked)
 	CALLS(made, 200 * MS, .count = 6, .op = sound ? M_FLOCK : M_FSTAT, .dur = 60 * MS);
 }
 
+/* Nor is it between an open and the first read. */
+FINDING_CASE("opened-again", opened_again_locked_first)
+{
+	add_file(made, 1, MIB, "/data/state.json");
+	for (uint64_t i = 0; i < 40; i++) {
+		const uint64_t at = 100 + i * 20 * MS;
+
+		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = 1,
+		     .result = 3);
+		CALL(made, .time = at + 10 * US, .dur = 12 * MS, .pid = 10,
+		     .op = sound ? M_FLOCK : M_FSTAT, .file = 1);
+		CALL(made, .time = at + 13 * MS, .dur = 5 * US, .pid = 10, .op = M_PREAD, .file = 1,
+		     .asked = 100, .result = 100);
+	}
+}
+
 FINDING_CASE("opened-again", opened_some_times)
 {
 	add_file(made, 1, MIB, "/data/d.npz");
@@ -317,6 +333,15 @@ FINDING_CASE("metadata-heavy", metadata_of_locks)
 }
 
 /* ... and so it is if most of them look for missing files. */
+/* Calls that take long only to wait for a lock. */
+FINDING_CASE("metadata-heavy", metadata_beside_locks)
+{
+	add_file(made, 1, MIB, "/data/state");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = sound ? 5 * US : 100 * US);
+	CALLS(made, 300 * MS, .count = 100, .op = M_FLOCK, .dur = 4 * MS);
+	CALLS(made, 800 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 2 * MS);
+}
+
 FINDING_CASE("metadata-heavy", metadata_that_fails)
 {
 	for (uint64_t i = 0; i < 2000; i++)

@@ -173,6 +173,15 @@ static void add_read(struct reopens *reopens, const struct event *event)
 	pair->stage = PAST;
 }
 
+/* Waiting for a lock of the file is neither opening nor parsing. */
+static void add_lock(struct reopens *reopens, const struct event *event)
+{
+	struct pair *pair = find_pair(reopens, event, false);
+
+	if (pair && pair->stage == OPENED && event->end > pair->begun_ns)
+		pair->begun_ns = event->end;
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct reopens *reopens = state;
@@ -186,6 +195,9 @@ static int add_events(void *state, const struct event *events, size_t count)
 		else if (reopens->opens[event->file] == LEARN_AFTER &&
 			 (event->class == IO_READ || event->class == IO_MMAP_READ))
 			add_read(reopens, event);
+		else if (event->class == IO_METADATA &&
+			 reopens->job->operations[event->operation].locks)
+			add_lock(reopens, event);
 	}
 	return arena_status(reopens->arena);
 }
@@ -251,7 +263,8 @@ const struct analysis analysis_reopens = {
 	.begin = begin,
 	.consumer = { .parallel = true,
 		      .events = add_events,
-		      .matters = EVENT_OPENS | WALK_CLASS(IO_READ) | WALK_CLASS(IO_MMAP_READ) },
+		      .matters = EVENT_OPENS | WALK_CLASS(IO_READ) | WALK_CLASS(IO_MMAP_READ) |
+				 WALK_CLASS(IO_METADATA) },
 	.fill = fill,
 	/* Each run learns on its own, so a file that it opens only a few times has no row there. */
 	.merging = { .sorted = "-time_ns", .many = "files" },

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about metadata: failed lookups, calls that take longer than data, imports, cold names.
  */
+#include <string.h>
+
 #include "analysis/devices/chain.h"
 #include "analysis/files/failed_lookups.h"
 #include "analysis/finding/finding_files.h"
@@ -21,7 +23,8 @@ struct metadata {
 };
 
 static const struct table_column metadata_evidence[] = {
-	COLUMN(metadata, time_ns, "time", NS, UNION, "time in metadata calls"),
+	COLUMN(metadata, time_ns, "time", NS, UNION,
+	       "time in metadata calls, waits for locks of files excluded"),
 	COLUMN(metadata, data_ns, "data", NS, UNION,
 	       "time in reads, writes and faults, faults on programs excluded"),
 	FACT(metadata, count, "count", COUNT, "metadata calls"),
@@ -39,8 +42,14 @@ static const struct table_column metadata_evidence[] = {
 	     "hold or are searched for them"),
 };
 
-/* Finds the call with the most time. */
-static void set_leading_call(const struct report *report, struct metadata *found)
+/* Waits for locks of files have a finding of their own. */
+static bool is_lock(const struct cell *op)
+{
+	return cell_is(op, "flock") || (op->length > 6 && !memcmp(op->text, "fcntl_", 6));
+}
+
+/* Finds the call with the most time; `locked`: other than those that lock files. */
+static void set_leading_call(const struct report *report, bool locked, struct metadata *found)
 {
 	const struct table *table = report_by(report, &analysis_operations);
 	int family = table_find_column(table, "family"), op = table_find_column(table, "op");
@@ -54,7 +63,8 @@ static void set_leading_call(const struct report *report, struct metadata *found
 		const struct cell *cells = table_row(table, row);
 
 		if (!cell_is(&cells[family], "metadata") || cells[op].type != CELL_TEXT ||
-		    cells[count].type != CELL_UINT || cells[time].type != CELL_UINT ||
+		    (locked && is_lock(&cells[op])) || cells[count].type != CELL_UINT ||
+		    cells[time].type != CELL_UINT ||
 		    (found->call.bytes && cells[time].uint <= most_ns))
 			continue;
 		most_ns = cells[time].uint;
@@ -79,8 +89,9 @@ static struct metadata metadata_of(const struct results *results)
 	const struct tally metadata = totals_class(results, IO_METADATA);
 	const struct tally modules = io_patterns_view(results, IO_PATTERN_MODULE).tally;
 	struct lookups_view lookups = failed_lookups_worst(results->report, LOOKUPS_ALL);
+	const uint64_t locks_ns = io_patterns_view(results, IO_PATTERN_LOCK).tally.time.measure;
 	struct metadata found = {
-		.time_ns = metadata.time.measure,
+		.time_ns = clock_subtract(metadata.time.measure, locks_ns),
 		.data_ns = totals_class(results, IO_READ).time.measure +
 			   totals_class(results, IO_WRITE).time.measure,
 		.count = metadata.count,
@@ -93,7 +104,7 @@ static struct metadata metadata_of(const struct results *results)
 
 	add_mapped(results, &found);
 	found.of_modules = finding_share(modules.thread_time_ns, metadata.thread_time_ns);
-	set_leading_call(results->report, &found);
+	set_leading_call(results->report, locks_ns > 0, &found);
 	found.share = finding_share(found.time_ns, found.time_ns + found.data_ns);
 	return found;
 }
@@ -162,7 +173,7 @@ const struct finding_rule finding_metadata = {
 	.confidence = FINDING_SURE,
 	/* If calls of one kind take most of the time, they are reported instead. */
 	.reported_by = { "many-small-files", "opened-again", "listed-again", "failed-lookups",
-			 "lock-wait", "metadata-cold", "written-by-several" },
+			 "metadata-cold", "written-by-several" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
