@@ -100,6 +100,21 @@ FINDING_CASE("worker-bound", worker_without_cpus)
 	add_long_wait(made, "pipe", "read", 11, 0);
 }
 
+/* A second one computes next to it; sound: for as long, on two CPUs. */
+FINDING_CASE("worker-bound", workers_side_by_side)
+{
+	add_states(made, 10, 10, THREAD_CPU, 30, THREAD_PIPE);
+	for (uint64_t pid = 11; pid <= 12; pid++) {
+		made_fork(made, 300 * MS, 10, pid);
+		THREAD_TIME(made, .time = 300 * MS, .dur = 600 * MS, .pid = pid, .tid = pid,
+			    .states = { [THREAD_CPU] = sound ? 595 * MS : 300 * MS,
+					[THREAD_LOCK] = sound ? 5 * MS : 300 * MS });
+		EXIT(made, .time = 900 * MS, .pid = pid);
+	}
+	WAIT(made, .time = 301 * MS, .dur = 598 * MS, .pid = 10, .state = "pipe", .call = "read",
+	     .waker_pid = 11);
+}
+
 /* A thread that saves in the main one's place would, too. */
 FINDING_CASE("save-waits", save_without_cpus)
 {

@@ -5,6 +5,7 @@
 #include "analysis/phases/levels.h"
 #include "analysis/rules/path.h"
 #include "analysis/totals/totals.h"
+#include "base/interval.h"
 
 /* --- on a CPU --- */
 
@@ -23,6 +24,39 @@ static uint64_t claimed_ns(const struct findings *findings)
 THRESHOLD(PATH_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least",
 	  "a choice: the threshold of severity high");
 
+/* Returns the time in which workers exist. */
+static uint64_t workers_lived_ns(const struct findings *findings)
+{
+	const struct job *job = findings->results->job;
+	struct interval_union lived = { .measure = 0 };
+
+	for (size_t i = PROCESS_UNKNOWN + 1; i < job->processes.count; i++) {
+		const struct process *process = &job->processes.processes[i];
+
+		if (!strcmp(process_kind(job, i), "worker"))
+			interval_add(&lived, process->start_ns,
+				     process->ended ? process->end_ns : job->end_ns);
+	}
+	return lived.measure;
+}
+
+/* Returns the CPUs that the run keeps busy while the main thread waits for a worker: the worker's,
+ * and those of work that the path leaves out, which can only be done while workers exist. */
+static double busy_with_workers(const struct findings *findings,
+				const struct path_evidence *evidence)
+{
+	uint64_t whole_ns, roots, cpu_ns, path_ns = 0;
+	size_t count;
+	const struct path_share *shares =
+		critical_path_threads(findings->results, &count, &whole_ns, &roots);
+
+	path_active_ns(findings, &cpu_ns);
+	for (size_t i = 0; i < count; i++)
+		path_ns = clock_add(path_ns, shares[i].parts[THREAD_CPU]);
+	return fmax(evidence->busy,
+		    1 + finding_share(clock_subtract(cpu_ns, path_ns), workers_lived_ns(findings)));
+}
+
 /* More workers help only on free CPUs. A helper's work also costs the time in which it waits for a
  * CPU. */
 static uint64_t cpu_cost_ns(const struct findings *findings, enum path_kind kind,
@@ -31,7 +65,7 @@ static uint64_t cpu_cost_ns(const struct findings *findings, enum path_kind kind
 	struct path_sum runnable;
 
 	if (kind == PATH_WORKER && evidence->cpus)
-		return path_free_cpus_ns(findings, evidence);
+		return path_free_cpus_ns(findings, evidence, busy_with_workers(findings, evidence));
 	if (kind == PATH_HELPER &&
 	    path_sum_up(findings, THREAD_RUNNABLE, PATH_KIND(PATH_HELPER), &runnable))
 		return finding_least(clock_add(evidence->time_ns, runnable.time_ns),
@@ -110,12 +144,13 @@ const struct finding_rule finding_cpu_bound = {
 
 const struct finding_rule finding_worker_bound = {
 	.id = "worker-bound",
+	.of_run = &THRESHOLD_WAIT_SHARE,
 	.order = 680,
 	.breadth = FINDING_PATTERN,
 	.find = find_worker_cpu,
 	.lines_whole = "the workers' CPU time",
 	.reported_by = { "lock-wait", "loader-preprocessing", "worker-slow", "workers-renewed" },
-	.thresholds = { &THRESHOLD_PATH_SHARE, &THRESHOLD_CPUS_BUSY },
+	.thresholds = { &THRESHOLD_PATH_SHARE, &THRESHOLD_CPUS_BUSY, &THRESHOLD_WAIT_SHARE },
 	.title = "Main thread waits for [{program} ]workers, which are bound by the CPU",
 	.advice = "[Request more CPUs for more workers: all {full_cpus:CPU is|CPUs are} busy; or "
 		  "s||Add "
@@ -124,9 +159,9 @@ const struct finding_rule finding_worker_bound = {
 	CPU_RULE,
 	.rule = PATH_MEANING
 	"Much of that is computation in worker processes. The cost is the part "
-	"that more workers could save on the CPUs that the run does not keep busy: with a "
-	"half of them free, half of that time; less if threads wait for CPUs, which others keep "
-	"busy then.",
+	"that more workers could save on the CPUs that the run does not keep busy while it has "
+	"workers: with a half of them free, half of that time; less if threads wait for CPUs, "
+	"which others keep busy then.",
 };
 
 const struct finding_rule finding_helper_bound = {

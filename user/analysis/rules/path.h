@@ -38,12 +38,15 @@ bool path_sum_up(const struct findings *findings, unsigned int part, unsigned in
 uint64_t path_active_ns(const struct findings *findings, uint64_t *cpu_ns);
 
 /* Returns the part of a time in which others compute that more of them at once could save: only on
- * free CPUs. */
-uint64_t path_free_cpus_ns(const struct findings *findings, const struct path_evidence *evidence);
+ * free CPUs. `busy`: CPUs that the run keeps busy then. */
+uint64_t path_free_cpus_ns(const struct findings *findings, const struct path_evidence *evidence,
+			   double busy);
 
 /* For the lines of all of the path. */
 bool path_is_any(const struct job *job, const void *evidence, const struct path_stack *stack);
 
+THRESHOLD(WAIT_SHARE, 0.05, UNIT_SHARE, "share of the run that it takes, at least",
+	  "a choice: half the threshold of severity high");
 THRESHOLD(CPUS_BUSY, 0.75, UNIT_SHARE,
 	  "share of the CPUs that it can use that the run keeps busy to compete with itself, at "
 	  "least",

@@ -143,10 +143,10 @@ bool path_sum_up(const struct findings *findings, unsigned int part, unsigned in
 	return true;
 }
 
-uint64_t path_free_cpus_ns(const struct findings *findings, const struct path_evidence *evidence)
+uint64_t path_free_cpus_ns(const struct findings *findings, const struct path_evidence *evidence,
+			   double busy)
 {
-	return finding_limited(evidence->time_ns *
-			       (1 - fmin(evidence->busy / usable_cpus(evidence), 1)) *
+	return finding_limited(evidence->time_ns * (1 - fmin(busy / usable_cpus(evidence), 1)) *
 			       threads_free_cpus(findings->results));
 }
 

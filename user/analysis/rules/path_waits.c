@@ -7,8 +7,6 @@
 #include "analysis/shared/trace_text.h"
 #include "analysis/stacks/lines.h"
 
-THRESHOLD(WAIT_SHARE, 0.05, UNIT_SHARE, "share of the run that it takes, at least",
-	  "a choice: half the threshold of severity high");
 THRESHOLD(WAIT_IDLE, 0.5, UNIT_SHARE,
 	  "part of the wait in which no other thread of the run works, at least; below it, "
 	  "sleeps, peer-waits and lock-waits count only part of the wait",
@@ -59,7 +57,7 @@ static struct table_text find_peer(const struct findings *findings, enum thread_
  * for storage. */
 static uint64_t of_others_ns(const struct findings *findings, const struct path_evidence *evidence)
 {
-	const uint64_t computing_ns = path_free_cpus_ns(findings, evidence);
+	const uint64_t computing_ns = path_free_cpus_ns(findings, evidence, evidence->busy);
 	uint64_t cpu_ns;
 	const double computing = finding_share(threads_computing_ns(findings->results),
 					       path_active_ns(findings, &cpu_ns));
