@@ -483,6 +483,25 @@ FINDING_CASE("worker-start", compiled_start)
 	start_again(made, sound, "/usr/lib/x86_64-linux-gnu/libz.so.1");
 }
 
+/* A shell starts two programs in turn, each of which alone takes too little; sound: others do. */
+FINDING_CASE("worker-start", starts_of_two)
+{
+	add_file(made, 1, 8 * KIB, "/usr/lib/x86_64-linux-gnu/libz.so.1");
+	for (uint64_t i = 0; i < 12; i++) {
+		const uint64_t pid = 20 + i, begins = 100 + i * 70 * MS;
+		const char *comm = i % 2 ? "awk" : "basename";
+
+		if (sound)
+			made_fork(made, begins, 10, 50 + pid);
+		made_fork(made, begins, sound ? 50 + pid : 10, pid);
+		EXEC(made, .time = begins + 1, .pid = pid, .ppid = sound ? 50 + pid : 10,
+		     .comm = comm, .command = comm, .rank = -1);
+		CALL(made, .time = begins + 10, .dur = 15 * MS, .pid = pid, .op = M_OPENAT,
+		     .file = 1, .result = 3);
+		EXIT(made, .time = begins + 30 * MS, .pid = pid, .tid = pid);
+	}
+}
+
 /* 0.1 s of startup is not worth reporting. */
 FINDING_CASE("imports", imports_once)
 {

@@ -39,6 +39,7 @@ struct started {
 	struct starts_view view;
 	struct interval_union time;
 	uint64_t ended_ns; /* the first end */
+	uint32_t parent;   /* its number in the job, or PROCESS_NONE */
 };
 
 struct starts {
@@ -47,7 +48,8 @@ struct starts {
 	uint8_t *parts;	   /* enum file_part, per file */
 	struct start *all; /* by process number */
 	size_t count, room;
-	struct started *groups; /* filled at the end */
+	struct started *groups;		 /* filled at the end */
+	struct interval_union *together; /* per parent: of the groups that start again */
 	size_t group_count, group_room;
 	struct map places; /* parent and name -> index in groups */
 };
@@ -191,6 +193,7 @@ static struct started *group_of(struct starts *starts, const struct process *pro
 	group = &starts->groups[starts->group_count++];
 	*group = (struct started) {
 		.ended_ns = UINT64_MAX,
+		.parent = process->parent,
 		.view = { .needless = true,
 			  .program = trace_text(job_comm(starts->job, number)),
 			  .parent_pid = process->parent == PROCESS_NONE
@@ -214,6 +217,16 @@ static bool is_needless(const struct starts *starts, const struct process *proce
 	       process->rank == table->processes[parent].rank;
 }
 
+/* Servers of Python's multiprocessing start once, next to the workers. */
+static bool is_start(const struct starts *starts, uint32_t number)
+{
+	const struct process *process = &starts->job->processes.processes[number];
+
+	return process->executed && !process->guessed &&
+	       starts->all[number].last_ns > process->start_ns &&
+	       strcmp(process_kind(starts->job, number), "helper");
+}
+
 /* Processes are nearly in order of start time, so the union misses little. */
 static void group_starts(struct starts *starts)
 {
@@ -225,9 +238,7 @@ static void group_starts(struct starts *starts)
 		struct started *group;
 		uint64_t time_ns;
 
-		/* Servers of Python's multiprocessing start once, next to the workers. */
-		if (!process->executed || process->guessed || start->last_ns <= process->start_ns ||
-		    !strcmp(process_kind(starts->job, i), "helper"))
+		if (!is_start(starts, i))
 			continue;
 		group = group_of(starts, process, i);
 		if (!group)
@@ -249,6 +260,27 @@ static void group_starts(struct starts *starts)
 	}
 }
 
+/* Sums up the starts of all programs that a process starts again and again. */
+static void join_starts(struct starts *starts)
+{
+	const struct process_table *table = &starts->job->processes;
+
+	starts->together =
+		arena_alloc(starts->arena, (table->count + 1) * sizeof(*starts->together));
+	for (size_t i = 1; starts->together && i < starts->count && i < table->count; i++) {
+		const struct process *process = &table->processes[i];
+		const struct start *start = &starts->all[i];
+		const struct started *group;
+
+		if (process->parent >= table->count || !is_start(starts, i))
+			continue;
+		group = group_of(starts, process, i);
+		if (group && group->view.processes >= STARTS_AGAIN)
+			interval_add(&starts->together[process->parent], process->start_ns,
+				     start->last_ns);
+	}
+}
+
 static int compare_groups(const void *a, const void *b)
 {
 	const struct starts_view *one = &((const struct started *)a)->view;
@@ -262,6 +294,7 @@ static void fill(void *state, struct table *table)
 	struct starts *starts = state;
 
 	group_starts(starts);
+	join_starts(starts);
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	if (starts->group_count)
 		qsort(starts->groups, starts->group_count, sizeof(*starts->groups), compare_groups);
@@ -277,6 +310,36 @@ bool starts_of(const struct results *results, size_t number, struct starts_view 
 		return false;
 	*view = starts->groups[number].view;
 	return true;
+}
+
+uint64_t starts_of_parent(const struct results *results, size_t number, struct starts_view *view)
+{
+	const struct starts *starts = results_state(results, &analysis_starts);
+	const struct started *first = &starts->groups[number];
+	uint64_t others = 0;
+
+	*view = first->view;
+	if (first->parent >= starts->job->processes.count || !starts->together)
+		return 0;
+	for (size_t i = 0; i < starts->group_count; i++) {
+		const struct started *group = &starts->groups[i];
+
+		if (i == number || group->parent != first->parent ||
+		    group->view.processes < STARTS_AGAIN)
+			continue;
+		if (i < number) /* part of that one */
+			return UINT64_MAX;
+		others++;
+		view->processes += group->view.processes;
+		view->files += group->view.files;
+		view->modules += group->view.modules;
+		view->first_ns += group->view.first_ns;
+		view->thread_time_ns += group->view.thread_time_ns;
+		view->needless &= group->view.needless;
+	}
+	if (others)
+		view->time_ns = starts->together[first->parent].measure;
+	return others;
 }
 
 const struct analysis analysis_starts = {

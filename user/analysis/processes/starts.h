@@ -8,6 +8,8 @@
 
 #include "analysis/shared/results.h"
 
+#define STARTS_AGAIN 3 /* of a program by one process, at least, for it to be started again */
+
 /* Processes with the same name and parent. */
 struct starts_view {
 	struct table_text program;
@@ -19,6 +21,11 @@ struct starts_view {
 	uint64_t thread_time_ns, longest_ns;
 	bool needless; /* the parent has itself loaded about as many files as each child */
 };
+
+/* Adds up the groups with the same parent and at least STARTS_AGAIN processes, as if all ran the
+ * program of the `number`th group; returns how many other programs there are; UINT64_MAX if a
+ * longer group has the same parent, and includes this one. */
+uint64_t starts_of_parent(const struct results *results, size_t number, struct starts_view *view);
 
 /* Gets the `number`th group, longest time first; false past the last one. */
 bool starts_of(const struct results *results, size_t number, struct starts_view *view);

@@ -261,12 +261,14 @@ const struct finding_rule finding_swapped = {
 
 struct again {
 	struct table_text program;
-	uint64_t processes, parent_pid, time_ns, each_ns, files_each, modules_each;
+	uint64_t others, processes, parent_pid, time_ns, each_ns, files_each, modules_each;
 };
 
 static const struct table_column again_evidence[] = {
-	FACT(again, program, "program", NONE, "name of the processes"),
-	FACT(again, processes, "processes", COUNT, "number of starts"),
+	FACT(again, program, "program", NONE, "name of the processes that took longest"),
+	FACT(again, others, "others", COUNT,
+	     "other programs that the same process starts repeatedly; null: none"),
+	FACT(again, processes, "processes", COUNT, "number of starts, of all of these"),
 	FACT(again, parent_pid, "started by", NONE, "PID of the process that started it"),
 	COLUMN(again, time_ns, "time", NS, UNION, "time with at least one start in progress"),
 	FACT(again, each_ns, "each", NS, "average time per start"),
@@ -276,7 +278,7 @@ static const struct table_column again_evidence[] = {
 	     "the part that is Python modules; null: none"),
 };
 
-THRESHOLD(STARTS, 3, UNIT_COUNT, "starts of a program by one process, at least",
+THRESHOLD(STARTS, STARTS_AGAIN, UNIT_COUNT, "starts of a program by one process, at least",
 	  "a choice: two may be coincidence");
 
 /* One start is necessary: the first workers, or the longest start of those that ran side by side,
@@ -295,19 +297,23 @@ static int find_again(struct findings *findings, const struct finding_rule *rule
 	int status = 0;
 
 	for (size_t i = 0; !status && starts_of(findings->results, i, &view); i++) {
-		const uint64_t cost_ns = saved_ns(&view);
-		struct again again = {
-			.program = view.program,
-			.processes = view.processes,
-			.parent_pid = view.parent_pid,
-			.time_ns = view.time_ns,
-			.each_ns = view.thread_time_ns / view.processes,
-			.files_each = view.files / view.processes,
-			.modules_each = finding_or_none(view.modules / view.processes),
-		};
+		struct again again = { .program = view.program, .parent_pid = view.parent_pid };
+		uint64_t cost_ns;
 
-		if (view.processes < threshold(THRESHOLD_STARTS) || !view.files ||
-		    cost_ns < threshold(THRESHOLD_LOADED_NS) ||
+		if (view.processes < threshold(THRESHOLD_STARTS))
+			continue;
+		again.others = starts_of_parent(findings->results, i, &view);
+		if (again.others == UINT64_MAX || !view.files)
+			continue;
+		cost_ns = saved_ns(&view);
+		again.processes = view.processes;
+		again.time_ns = view.time_ns;
+		again.each_ns = view.thread_time_ns / view.processes;
+		again.files_each = view.files / view.processes;
+		again.modules_each = again.others ? TABLE_NO_UINT
+						  : finding_or_none(view.modules / view.processes);
+		again.others = finding_or_none(again.others);
+		if (cost_ns < threshold(THRESHOLD_LOADED_NS) ||
 		    !finding_is_of_run(findings, cost_ns, THRESHOLD_LOADED_OF_RUN))
 			continue;
 		status = finding_add(findings, rule, &again, cost_ns, TABLE_NO_UINT);
@@ -324,7 +330,8 @@ const struct finding_rule finding_worker_start = {
 	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct again, again_evidence),
 	.thresholds = { &THRESHOLD_STARTS, &THRESHOLD_LOADED_NS, &THRESHOLD_LOADED_OF_RUN },
-	.title = "{program} is started {processes} times[ and loads {modules_each:module|modules} "
+	.title = "{program}[ and {others:more program|more programs} are|| is] started "
+		 "{processes} times[ and loads {modules_each:module|modules} "
 		 "each time]",
 	.says = "each start takes {each_ns} and opens [{files_each:file|files}, with "
 		"{modules_each:module|modules}||{files_each:library|libraries}]; {time_ns} with "
