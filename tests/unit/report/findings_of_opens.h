@@ -407,6 +407,51 @@ FINDING_CASE("workers-renewed", workers_renewed)
 	renew_workers(made, sound);
 }
 
+/* Each does one task: that is work. */
+FINDING_CASE("workers-renewed", renewed_for_each_task)
+{
+	for (uint64_t i = 0; i < 5; i++) {
+		const uint64_t pid = 20 + i, begins = 100 + i * 150 * MS;
+
+		made_fork(made, begins, 10, pid);
+		THREAD_TIME(made, .time = begins, .dur = 140 * MS, .pid = pid, .tid = pid,
+			    .states = { [THREAD_CPU] = 140 * MS });
+		WAIT(made, .time = begins + 1, .dur = 100 * MS, .pid = 10, .tid = 10,
+		     .state = "pipe", .call = "poll", .waker_pid = pid, .waker_tid = pid);
+		if (!sound)
+			WAIT(made, .time = begins + 110 * MS, .dur = MS, .pid = 10, .tid = 10,
+			     .state = "pipe", .call = "poll", .waker_pid = pid, .waker_tid = pid);
+		EXIT(made, .time = begins + 140 * MS, .pid = pid);
+	}
+	THREAD_TIME(made, .time = 10, .dur = END - 10, .pid = 10, .tid = 10,
+		    .states = { [THREAD_PIPE] = 500 * MS, [THREAD_CPU] = END - 10 - 500 * MS });
+}
+
+/* The forks themselves take long; sound: something else does. */
+FINDING_CASE("workers-renewed", renewed_by_long_forks)
+{
+	const char *source =
+		sound ? "/job/train.py" : "/usr/lib/python3.11/multiprocessing/popen_fork.py";
+
+	made_frame(made, 12, 1, "/job/train.py", 9, "main");
+	made_frame(made, 12, 2, source, 66, "_launch");
+	made_stack(made, 12, 1, 0, 1);
+	made_stack(made, 12, 2, 1, 2);
+	for (uint64_t i = 0; i < 5; i++) {
+		const uint64_t pid = 20 + i, begins = 100 + i * 150 * MS;
+
+		made_fork(made, begins, 10, pid);
+		THREAD_TIME(made, .time = begins, .dur = 40 * MS, .pid = pid, .tid = pid,
+			    .states = { [THREAD_CPU] = 40 * MS });
+		EXIT(made, .time = begins + 40 * MS, .pid = pid);
+	}
+	for (uint64_t i = 0; i < 40; i++)
+		SAMPLE(made, .time = (10 + i * 20) * MS, .pid = 10, .state = "cpu", .stack = 2,
+		       .weight = 20 * MS);
+	THREAD_TIME(made, .time = 10, .dur = END - 10, .pid = 10, .tid = 10,
+		    .states = { [THREAD_CPU] = END - 10 });
+}
+
 /* A shell forks, before it executes another program. */
 FINDING_CASE("workers-renewed", renewed_by_shell)
 {

@@ -57,10 +57,13 @@ static void divide_rest(struct path_share *share, const struct path_thread *thre
 	share->parts[THREAD_CPU] += left_ns;
 }
 
+/* A single stay may be work as well. */
 static uint64_t ready_ns(const struct path_thread *thread)
 {
-	const uint64_t later = thread->stays > 1 ? thread->stays - 1 : 1;
+	const uint64_t later = thread->stays - 1;
 
+	if (thread->stays <= 1)
+		return 0;
 	return clock_subtract(thread->first_ns,
 			      clock_subtract(thread->time_ns, thread->first_ns) / later);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/events/path.h"
 #include "analysis/finding/finding.h"
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/deaths.h"
@@ -366,7 +367,8 @@ static const struct table_column renewed_evidence[] = {
 	FACT(renewed, times, "times", COUNT, "how often it did so, after earlier ones had ended"),
 	COLUMN(renewed, time_ns, "time", NS, UNION,
 	       "critical path until workers that replaced earlier ones were ready, per main "
-	       "thread: how much longer the first wait for each was than later ones"),
+	       "thread: how much longer the first wait for each was than later ones, and the time "
+	       "in forks"),
 };
 
 /* The workers of one process. */
@@ -409,6 +411,32 @@ static void add_workers(const struct job *job, const uint64_t *ready_ns, struct 
 		    process->start_ns >= program_start_ns(table, process->parent) &&
 		    !strcmp(process_kind(job, i), "worker"))
 			add_worker(&forks[process->parent], process, ready_ns[i]);
+	}
+}
+
+/* Whether Python's multiprocessing forks there. */
+static bool is_in_fork(const struct job *job, const struct path_stack *sampled)
+{
+	uint64_t stack = sampled->stack;
+	struct stack_frame frame;
+
+	return stack_table_next(&job->stacks, sampled->trace, &stack, &frame) &&
+	       path_ends(frame.source.bytes, frame.source.length, "/multiprocessing/popen_fork.py");
+}
+
+/* Adds the CPU time on the path in forks: a fork copies the page tables of all memory. The samples
+ * do not say which fork, so each has as much. */
+static void add_forks(const struct results *results, struct forks *forks)
+{
+	size_t count;
+	const struct path_stack *stacks = critical_path_stacks(results, THREAD_CPU, &count);
+
+	for (; count; count--, stacks++) {
+		struct forks *of = &forks[stacks->process];
+
+		if (of->times > 1 && is_in_fork(results->job, stacks))
+			of->time_ns = clock_add(of->time_ns, (unsigned __int128)stacks->time_ns *
+								     (of->times - 1) / of->times);
 	}
 }
 
@@ -461,6 +489,7 @@ static int find_renewed(struct findings *findings, const struct finding_rule *ru
 			if (shares->tid == job->processes.processes[shares->process].pid)
 				ready_ns[shares->process] = shares->ready_ns;
 		add_workers(job, ready_ns, forks);
+		add_forks(findings->results, forks);
 		status = add_renewed(findings, rule, forks, roots);
 	}
 	free(forks);
@@ -494,6 +523,7 @@ const struct finding_rule finding_workers_renewed = {
 	.rule = "A worker that was just forked does work of its own before its first result: it "
 		"loads an index, opens files, copies pages that it changes. If workers are forked "
 		"for each epoch, the main thread waits for that each time. The cost is how much "
-		"longer the first wait for each worker was than the later ones. The first workers "
-		"are left out, because they are needed.",
+		"longer the first wait for each worker was than the later ones, and the CPU time "
+		"of the forks, which copy the page tables of all memory. The first workers are "
+		"left out, because they are needed.",
 };
