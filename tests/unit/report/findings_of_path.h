@@ -273,4 +273,15 @@ FINDING_CASE("rank-behind", rank_behind)
 	}
 }
 
+/* One sleeps; sound: each waits for the other. */
+FINDING_CASE("rank-behind", rank_sleeps)
+{
+	for (uint64_t rank = 0; rank < 2; rank++) {
+		EXEC(made, .time = BEGAN, .pid = 30 + rank, .comm = "r", .command = "r",
+		     .rank = rank);
+		add_states(made, 30 + rank, 30 + rank,
+			   rank == 1 && !sound ? THREAD_SLEEP : THREAD_PIPE, 60, THREAD_CPU);
+	}
+}
+
 #endif

@@ -25,7 +25,7 @@ static const struct table_column behind_columns[] = {
 	{ "verb", "verb", UNIT_NONE, KIND_FACT, "what it does longer than others",
 	  TABLE_LITERAL(struct behind, verb), 0 },
 	FACT(behind, busy_ns, "busy", NS,
-	     "time on its critical path on CPUs, waiting for them and in I/O"),
+	     "time on its critical path on CPUs, waiting for them, in I/O and asleep"),
 	FACT(behind, starved_ns, "CPU wait", NS, "part of that waiting for a CPU; null: none"),
 	FACT(behind, median_ns, "median", NS, "median of the other ranks"),
 	FACT(behind, waits_ns, "waits", NS,
@@ -87,24 +87,39 @@ static uint64_t waits_ns(const struct rank_path *rank)
 	return clock_subtract(time_ns, rank->busy_ns);
 }
 
+/* Names what a rank does longer than another. */
+static void name_work(struct behind *behind, const struct rank_path *last,
+		      const struct rank_path *other)
+{
+	const uint64_t half_ns = clock_subtract(last->busy_ns, other->busy_ns) / 2;
+
+	behind->verb = "computes";
+	behind->state = sample_state_names[THREAD_CPU];
+	if (clock_subtract(last->parts[PATH_IO], other->parts[PATH_IO]) > half_ns) {
+		behind->verb = "reads and writes";
+		behind->state = sample_state_names[SAMPLE_IO];
+	} else if (clock_subtract(last->parts[THREAD_SLEEP], other->parts[THREAD_SLEEP]) >
+		   half_ns) {
+		behind->verb = "sleeps";
+		behind->state = sample_state_names[THREAD_SLEEP];
+	}
+}
+
 static int add_behind(struct findings *findings, const struct finding_rule *rule,
 		      struct rank_path *ranks, size_t count)
 {
+	static const int busy[] = { THREAD_CPU, THREAD_RUNNABLE, THREAD_SLEEP, PATH_IO };
 	/* In the middle of the others. */
 	const struct rank_path *last = &ranks[count - 1], *median = &ranks[(count - 2) / 2];
 	struct behind behind = { .ranks = count };
 	uint64_t more_ns, cost_ns;
-	bool is_io;
 
 	for (size_t i = 0; i < count; i++)
-		ranks[i].busy_ns = clock_add(
-			ranks[i].parts[THREAD_CPU],
-			clock_add(ranks[i].parts[THREAD_RUNNABLE], ranks[i].parts[PATH_IO]));
+		for (size_t j = 0; j < sizeof(busy) / sizeof(busy[0]); j++)
+			ranks[i].busy_ns = clock_add(ranks[i].busy_ns, ranks[i].parts[busy[j]]);
 	qsort(ranks, count, sizeof(*ranks), compare_busy);
 	more_ns = clock_subtract(last->busy_ns, median->busy_ns);
-	is_io = clock_subtract(last->parts[PATH_IO], median->parts[PATH_IO]) > more_ns / 2;
-	behind.verb = is_io ? "reads and writes" : "computes";
-	behind.state = sample_state_names[is_io ? SAMPLE_IO : THREAD_CPU];
+	name_work(&behind, last, median);
 	behind.rank = last->rank;
 	behind.busy_ns = last->busy_ns;
 	behind.starved_ns = finding_or_none(last->parts[THREAD_RUNNABLE]);
@@ -158,13 +173,13 @@ const struct finding_rule finding_rank_behind = {
 	.says = "of {ranks} ranks, rank {rank} is busy for {busy_ns}[, {starved_ns} of it waiting "
 		"for CPUs]; the others are for {median_ns}, and wait for {waits_ns} (median)",
 	.advice = "Give each rank as much work (distribute samples by their length or cost), or "
-		  "find what slows this one down: its CPUs, its cgroup's limits, its node",
+		  "find what slows this one down: its CPUs, its cgroup's limits, its node, what it "
+		  "sleeps for",
 	.more = "faultline report --table critical_path TRACE",
 	.pictures = "path",
 	.rule = "The critical path of a rank is what its main thread does and, while that waits "
-		"for "
-		"a worker, what the worker does. One rank computes, waits for CPUs or does I/O "
-		"longer than the others, and these wait as long on sockets, pipes or locks: ranks "
-		"that train together meet at each step. The cost is the smaller of the two. Ranks "
-		"that wait by polling look busy.",
+		"for a worker, what the worker does. One rank computes, waits for CPUs, does I/O "
+		"or sleeps longer than the others, and these wait as long on sockets, pipes or "
+		"locks: ranks that train together meet at each step. The cost is the smaller of "
+		"the two. Ranks that wait by polling look busy.",
 };

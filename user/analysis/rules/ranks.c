@@ -413,12 +413,14 @@ const struct finding_rule finding_rank_slow = {
 	.title = "Rank {rank} takes longer than the others to read and write as much",
 	.says = "{bytes} in {moving_ns}, median {median_bytes} in {median_ns} of {ranks} ranks[; "
 		"{path} took longest]",
-	.advice = "Move its data to a device as fast as that of the others, and check the limits "
-		  "(io.max) and other users of its device",
+	.advice = "Read as the others do: in order, and as much at once (see the findings on its "
+		  "files); or move its data to a device as fast as that of the others, and check "
+		  "the limits (io.max) and other users of its device",
 	.more = "faultline report --by rank TRACE",
 	.pictures = "ranks uneven",
 	.rule = "No rank marked compute, so only the bytes that each moved can be compared: one "
 		"read and wrote no more than the others, and read no more from storage, but took "
-		"longer for it. A slow or busy device, a limit on it or a distant server can cause "
-		"this. Ranks that train together wait for the slowest one at each step.",
+		"longer for it. Reads in random order, a slow or busy device, a limit on it or a "
+		"distant server can cause this. Ranks that train together wait for the slowest one "
+		"at each step.",
 };
