@@ -442,6 +442,20 @@ FINDING_CASE("mmap-in-order", mmap_in_order_copied)
 }
 
 /* Several threads read a mapping: at random, or each its own part sequentially. */
+/* Faults that need most of what readahead brings: page by page they would take as long. */
+FINDING_CASE("mmap-random", mmap_random_of_all)
+{
+	add_file(made, 1, 64 * MIB, "/data/tokens.bin");
+	for (uint64_t i = 0; i < 1000; i++)
+		FAULT(made, .time = 100 + i * 500 * US,
+		      .dur = i % 20  ? US
+			     : sound ? MS
+				     : 4 * MS,
+		      .pid = 10, .file = 1, .offset = i * 40503 % 1024 * 64 * KIB,
+		      .flags = TRACE_FAULT_FILEMAP | (i % 20 ? 0 : TRACE_FAULT_MAJOR),
+		      .fetched = i % 20 ? 0 : MIB);
+}
+
 FINDING_CASE("mmap-random", mmap_random_threads)
 {
 	add_file(made, 1, 256 * MIB, "/data/tokens.bin");
