@@ -308,6 +308,49 @@ TEST(test_work_of_opens)
 	assert_in_range(cost_of_opens(false), 580 * MS, 620 * MS);
 }
 
+/* Calls at one line take 100 ms, and the CPU work there 600 ms, in a module. */
+static uint64_t cost_of_calls(const char *module)
+{
+	struct made_trace made;
+	struct report *report;
+	uint64_t cost_ns;
+
+	BEGIN(&made, .threads = true, .stacks = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = MIB, .path = "/data/a");
+	made_frame(&made, 1, 1, "/job/a.py", 1, "f");
+	made_frame(&made, 1, 2, module, 2, "g");
+	made_stack(&made, 1, 1, 0, 1);
+	made_stack(&made, 1, 2, 1, 2);
+	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10, .io = 100 * MS,
+		    .io_wait = 100 * MS,
+		    .states = { [THREAD_CPU] = 600 * MS,
+				[THREAD_SLEEP] = END - 11 - 700 * MS,
+				[THREAD_STORAGE] = 100 * MS });
+	for (uint64_t i = 0; i < 2000; i++) {
+		const uint64_t at = 20 * MS + i * 400 * US;
+
+		CALL(&made, .time = at, .dur = 50 * US, .pid = 10, .op = M_FSTAT, .file = 1);
+		SAMPLE(&made, .time = at, .dur = 50 * US, .pid = 10, .op = M_FSTAT, .file = 1,
+		       .stack = 2);
+		SAMPLE(&made, .time = at + 60 * US, .weight = 300 * US, .pid = 10, .state = "cpu",
+		       .stack = 2);
+	}
+	report = report_between(&made, 10, END);
+	cost_ns = ask(report, "findings", find_row(report, "findings", "id", "metadata-heavy"),
+		      "cost_ns")
+			  ->uint;
+	done(&made, report);
+	return cost_ns;
+}
+
+/* Work in Python's own modules for paths goes with the calls; other work may stay. */
+TEST(test_work_of_calls)
+{
+	assert_in_range(cost_of_calls("<frozen posixpath>"), 650 * MS, 750 * MS);
+	assert_in_range(cost_of_calls("/job/b.py"), 250 * MS, 350 * MS);
+}
+
 /* With several devices, each finding is about the files on its own device. */
 TEST(test_devices)
 {

@@ -235,27 +235,63 @@ static double crowding(const struct path_parts *parts)
 	return parts->cpu_ns > 0 ? 1 + parts->runnable_ns / parts->cpu_ns : 1;
 }
 
-int finding_drag(struct findings *findings, const struct finding *finding, uint64_t *time_ns)
+/* Whether a stack is in Python's own modules for paths, directories and containers of data, which
+ * only prepare calls and look at their results. */
+static bool is_of_files(const struct job *job, const struct path_stack *sampled)
+{
+	static const char *const sources[] = {
+		"<frozen posixpath>", "<frozen genericpath>", "<frozen os>",  "/posixpath.py",
+		"/genericpath.py",    "/pathlib.py",	      "/os.py",	      "/glob.py",
+		"/fnmatch.py",	      "/shutil.py",	      "/tempfile.py", "/zipfile.py",
+		"/lib/format.py",     "/lib/npyio.py",
+	};
+	uint64_t stack = sampled->stack;
+	struct stack_frame frame;
+
+	if (!stack_table_next(&job->stacks, sampled->trace, &stack, &frame))
+		return false;
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (path_ends(frame.source.bytes, frame.source.length, sources[i]))
+			return true;
+	return false;
+}
+
+/* Adds the CPU time on the path in such modules. */
+static void add_of_files(const struct results *results, struct located *located)
+{
+	size_t count;
+	const struct path_stack *stacks = critical_path_stacks(results, THREAD_CPU, &count);
+
+	for (; count; count--, stacks++)
+		if (is_of_files(results->job, stacks))
+			add_stacks(results, NULL, stacks, 1, located);
+}
+
+int finding_drag(struct findings *findings, const struct finding *finding,
+		 struct finding_dragged *dragged)
 {
 	const struct results *results = findings->results;
-	struct located own = { .sites = NULL }, all = { .sites = NULL }, cpu = { .sites = NULL };
+	struct located own = { .sites = NULL }, all = { .sites = NULL }, cpu = { .sites = NULL },
+		       of_files = { .sites = NULL };
 	const struct path_parts parts = parts_of(results);
 	double io_cpu = threads_cpu_of_io(results);
 	size_t uses;
 	const struct line_use *use = lines_uses(results, &uses, &all.count);
-	double dragged_ns = 0;
+	double time_ns = 0, files_ns = 0, scale;
 	int status = sum_up_saved(findings, finding, &own);
 
-	*time_ns = 0;
+	*dragged = (struct finding_dragged) { 0 };
 	all.sites = calloc(all.count + 1, sizeof(*all.sites));
 	cpu.sites = calloc(all.count + 1, sizeof(*cpu.sites));
-	cpu.count = all.count;
-	if (!all.sites || !cpu.sites)
+	of_files.sites = calloc(all.count + 1, sizeof(*of_files.sites));
+	cpu.count = of_files.count = all.count;
+	if (!all.sites || !cpu.sites || !of_files.sites)
 		status = -ENOMEM;
 	if (!status) {
 		for (; uses; uses--, use++)
 			add_sums(&all, use->site, &use->sums);
 		add_path(results, NULL, &cpu);
+		add_of_files(results, &of_files);
 	}
 	/* The I/O is that of all threads, the CPU time only that on the path. */
 	if (all.all.time_ns > parts.io_ns)
@@ -264,16 +300,21 @@ int finding_drag(struct findings *findings, const struct finding *finding, uint6
 		if (own.sites[i].time_ns) {
 			const double io_ns = all.sites[i].time_ns;
 			const double own_ns = fmin(own.sites[i].time_ns, io_ns);
-
-			dragged_ns +=
+			const double outside_ns =
 				fmax(cpu.sites[i].time_ns - io_cpu * io_ns, 0) * (own_ns / io_ns);
+
+			time_ns += outside_ns;
+			if (cpu.sites[i].time_ns)
+				files_ns += outside_ns * of_files.sites[i].time_ns /
+					    cpu.sites[i].time_ns;
 		}
 	free(own.sites);
 	free(all.sites);
 	free(cpu.sites);
-	if (parts.roots)
-		dragged_ns *= crowding(&parts) / parts.roots;
-	*time_ns = finding_least(finding_limited(dragged_ns), findings->duration_ns);
+	free(of_files.sites);
+	scale = parts.roots ? crowding(&parts) / parts.roots : 1;
+	dragged->time_ns = finding_least(finding_limited(time_ns * scale), findings->duration_ns);
+	dragged->files_ns = finding_least(finding_limited(files_ns * scale), dragged->time_ns);
 	return status;
 }
 

@@ -9,10 +9,17 @@
  * Leaves NULL if there are no samples, or no line has a noticeable share. Returns 0 or -ENOMEM. */
 int finding_locate(struct findings *findings, struct finding *finding);
 
+/* CPU work that a finding's I/O causes. */
+struct finding_dragged {
+	uint64_t time_ns;
+	uint64_t files_ns; /* the part in Python's own modules for files */
+};
+
 /* Gets the critical path's CPU time and CPU waits, outside operations, at the lines of a finding's
  * operations. Each line counts in proportion to the finding's share of the I/O there. 0 if the path
  * is unknown. Returns 0 or -ENOMEM. */
-int finding_drag(struct findings *findings, const struct finding *finding, uint64_t *time_ns);
+int finding_drag(struct findings *findings, const struct finding *finding,
+		 struct finding_dragged *dragged);
 
 /* Gets the line at which threads that held a file lock spent most of the time in which others
  * waited for it; no text if it is unknown. Returns 0 or -ENOMEM. */

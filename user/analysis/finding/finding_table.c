@@ -151,16 +151,19 @@ static double saved_part(const struct finding *finding)
 static int add_dragged(struct findings *findings, struct finding *finding)
 {
 	const struct finding_rule *rule = finding->rule;
-	uint64_t dragged_ns = 0;
+	const double saved = saved_part(finding);
+	struct finding_dragged dragged = { 0 };
+	uint64_t dragged_ns;
 	int status = 0;
 
 	if (rule->drags_lines(finding->evidence))
-		status = finding_drag(findings, finding, &dragged_ns);
-	dragged_ns = finding_limited(dragged_ns * saved_part(finding));
+		status = finding_drag(findings, finding, &dragged);
+	dragged_ns = finding_limited(dragged.time_ns * saved);
 	if (rule->drags_most)
 		dragged_ns =
 			finding_least(dragged_ns, finding_limited(threshold(*rule->drags_most) *
-								  cost_of_io(finding)));
+									  cost_of_io(finding) +
+								  dragged.files_ns * saved));
 	if (status >= 0 && dragged_ns)
 		finding_raise_cost(findings, finding, clock_add(cost_of_io(finding), dragged_ns));
 	return status;

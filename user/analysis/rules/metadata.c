@@ -156,7 +156,8 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 }
 
 THRESHOLD(METADATA_DRAG, 2, UNIT_NONE,
-	  "CPU time at the same lines that counts, relative to the time of the calls, at most",
+	  "CPU time at the same lines that counts, outside Python's modules for files, relative to "
+	  "the time of the calls, at most",
 	  "measured: Python's os.walk and tempfile take 0.8 to 2 times the calls' time");
 
 const struct finding_rule finding_metadata = {

@@ -90,8 +90,15 @@ static uint64_t cost_moved(const struct file_group *file_group)
 	return file_group->bytes;
 }
 
+THRESHOLD(SMALL_FILES_DRAG, 0.1, UNIT_NONE,
+	  "CPU time at the same lines that counts, outside Python's modules for files, relative to "
+	  "the time of the calls, at most",
+	  "a choice: Python's part of opening a file; what is done with the data stays");
+
 const struct finding_rule finding_small_files = {
 	.id = "many-small-files",
+	.drags_lines = finding_always,
+	.drags_most = &THRESHOLD_SMALL_FILES_DRAG,
 	.order = 260,
 	.drags = true,
 	.needs = JOB_SYSCALL,
@@ -108,7 +115,8 @@ const struct finding_rule finding_small_files = {
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
-	.thresholds = { &THRESHOLD_SMALL_FILE, &THRESHOLD_SMALL_FILES },
+	.thresholds = { &THRESHOLD_SMALL_FILE, &THRESHOLD_SMALL_FILES,
+			&THRESHOLD_SMALL_FILES_DRAG },
 	.title = "Many small files are read, such as {file}",
 	.says = "{files:file|files} of {size_each} on average: {opens} opens, {metadata} metadata "
 		"calls; {bytes} read[, at {bandwidth}/s], {fetched_bytes} from storage",
@@ -118,7 +126,8 @@ const struct finding_rule finding_small_files = {
 	.pictures = "sizes files, calls metadata",
 	.rule = "Each file costs an open, a stat, a close and, with a cold cache, reads of its "
 		"inode and directory besides its data; readahead never ramps up. Shared file "
-		"systems add server round trips for each. Files that took longer to write are "
+		"systems add server round trips for each. CPU work in Python's modules for files "
+		"(os.path, pathlib, zipfile, NumPy's formats) counts, too. Files that took longer to write are "
 		"covered by small-writes and metadata-heavy.",
 };
 
