@@ -351,6 +351,44 @@ TEST(test_work_of_calls)
 	assert_in_range(cost_of_calls("/job/b.py"), 250 * MS, 350 * MS);
 }
 
+/* A save writes for 200 ms and pickles for 120 ms at the same line; the job computes at another. */
+TEST(test_work_of_saves)
+{
+	struct made_trace made;
+	struct report *report;
+	uint64_t cost_ns;
+
+	BEGIN(&made, .threads = true, .stacks = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 80 * MIB,
+		 .path = "/data/a.pkl");
+	for (uint64_t line = 1; line <= 2; line++) {
+		made_frame(&made, 1, line, "/job/a.py", line, "f");
+		made_stack(&made, 1, line, 0, line);
+	}
+	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10, .io = 200 * MS,
+		    .io_wait = 200 * MS,
+		    .states = { [THREAD_CPU] = END - 11 - 200 * MS, [THREAD_STORAGE] = 200 * MS });
+	for (uint64_t i = 0; i < 4; i++) {
+		const uint64_t at = 20 * MS + i * 200 * MS;
+
+		CALL(&made, .time = at, .dur = 50 * MS, .pid = 10, .op = M_WRITE, .file = 1,
+		     .offset = i * 20 * MIB, .asked = 20 * MIB, .result = 20 * MIB);
+		SAMPLE(&made, .time = at, .dur = 50 * MS, .pid = 10, .op = M_WRITE, .file = 1,
+		       .stack = 1);
+		SAMPLE(&made, .time = at + 60 * MS, .weight = 30 * MS, .pid = 10, .state = "cpu",
+		       .stack = 1);
+		SAMPLE(&made, .time = at + 90 * MS, .weight = 170 * MS, .pid = 10, .state = "cpu",
+		       .stack = 2);
+	}
+	report = report_between(&made, 10, END);
+	cost_ns =
+		ask(report, "findings", find_row(report, "findings", "id", "save-waits"), "cost_ns")
+			->uint;
+	assert_in_range(cost_ns, 300 * MS, 340 * MS);
+	done(&made, report);
+}
+
 /* With several devices, each finding is about the files on its own device. */
 TEST(test_devices)
 {

@@ -159,8 +159,15 @@ static int find_saves(struct findings *findings, const struct finding_rule *rule
 		});
 }
 
+THRESHOLD(SAVE_DRAG, 1, UNIT_NONE,
+	  "CPU time at the same lines that counts, relative to the time of the calls, at most",
+	  "measured: pickling large arrays takes 0.5 to 1 times the time of writing them");
+
 const struct finding_rule finding_save_waits = {
 	.id = "save-waits",
+	.drags = true,
+	.drags_lines = finding_always,
+	.drags_most = &THRESHOLD_SAVE_DRAG,
 	.order = 340,
 	.lines = 1u << USE_WRITE | 1u << USE_SYNC,
 	.needs = JOB_SYSCALL,
@@ -169,7 +176,7 @@ const struct finding_rule finding_save_waits = {
 	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct waits, saves_evidence),
 	.thresholds = { &THRESHOLD_SAVE_BYTES, &THRESHOLD_SAVE_ROW, &THRESHOLD_SAVE_SHARE,
-			&THRESHOLD_SAVE_BESIDE },
+			&THRESHOLD_SAVE_BESIDE, &THRESHOLD_SAVE_DRAG },
 	.title = "Main thread waits while it writes {file}[ ({of_file} of that time) and other "
 		 "files]",
 	.says = "main thread of process {pid} wrote {bytes} in {writes:write|writes} and "
@@ -183,7 +190,8 @@ const struct finding_rule finding_save_waits = {
 	.rule = "A thread that writes or syncs does nothing else. The rule considers the main "
 		"threads of programs that write much in one go and also spend time outside I/O: "
 		"their writes could overlap with that. Threads that save next to the main one, "
-		"and processes forked for it, are ignored. Spans of categories compute and "
+		"and processes forked for it, are ignored. CPU work at the same lines (pickling, "
+		"checksums) counts, too. Spans of categories compute and "
 		"checkpoint show for certain what waited. If the run waits for CPUs, the cost "
 		"leaves out work on a CPU, which another thread would also have to wait for. For "
 		"aggregated operations, only single-threaded programs are considered.",
