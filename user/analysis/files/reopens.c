@@ -246,6 +246,23 @@ uint64_t reopens_time_ns(const struct results *results)
 	return reopens ? reopens->time.measure : 0;
 }
 
+#define TIMES_MAX 2 /* what was learned from is at most as much as what was measured */
+
+uint64_t reopens_estimated_ns(const struct results *results)
+{
+	const struct reopens *reopens = results_state(results, &analysis_reopens);
+	uint64_t learned = 0;
+	double times;
+
+	if (!reopens || !reopens->settled)
+		return 0;
+	for (size_t i = 0; i < reopens->count; i++)
+		learned += reopens->pairs[i]->stage == LEARNING ? 0 : LEARN_OPENS - 1;
+	learned += LEARN_AFTER * reopens->all_count;
+	times = 1 + (double)learned / reopens->settled;
+	return reopens->time.measure * (times < TIMES_MAX ? times : TIMES_MAX);
+}
+
 double reopens_fresh_share(const struct results *results)
 {
 	const struct reopens *reopens = results_state(results, &analysis_reopens);

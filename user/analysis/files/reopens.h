@@ -13,6 +13,10 @@
  * if there is none. */
 uint64_t reopens_time_ns(const struct results *results);
 
+/* Estimates the same for all opens but one by each process: those that were learned from cost as
+ * much as the others. */
+uint64_t reopens_estimated_ns(const struct results *results);
+
 /* Returns the share of these opens after which something new was read; 1 if it is unknown. */
 double reopens_fresh_share(const struct results *results);
 

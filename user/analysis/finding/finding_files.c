@@ -502,8 +502,10 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	file_group.limit_bytes = limit_of(findings, file_group.size_bytes);
 	cost_ns = file_group.time_ns;
 	file_group.reopen_ns = TABLE_NO_UINT;
-	if (kind->reopens && reopens_time_ns(results) > cost_ns)
-		cost_ns = file_group.reopen_ns = reopens_time_ns(results);
+	if (kind->reopens && reopens_estimated_ns(results) > cost_ns) {
+		cost_ns = reopens_estimated_ns(results);
+		file_group.reopen_ns = reopens_time_ns(results);
+	}
 	/* CPU work caused by I/O is on the path to the same extent as the I/O. */
 	path_ns = file_group.path_ns < file_group.time_ns
 			  ? (unsigned __int128)cost_ns * file_group.path_ns / file_group.time_ns

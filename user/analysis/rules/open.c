@@ -207,8 +207,10 @@ const struct finding_rule finding_opened_again = {
 	.rule = "A dataset that opens its file in __getitem__ pays for the open, and often for "
 		"parsing a header again, with each sample. On shared file systems each open "
 		"contacts a server. A tar archive has no index, so a library that looks for a member "
-		"by name reads the headers of all, each time that it is opened. The cost is the time from each open to the first read that did "
-		"not follow an earlier open, if that is more: it includes parsing.",
+		"by name reads the headers of all, each time that it is opened. The cost is the "
+		"time from each open to the first read that did not follow an earlier open, if "
+		"that is more: it includes parsing. The first opens, from which the rule learns "
+		"what is new, count as much as the others.",
 };
 
 /* --- directories listed repeatedly --- */
