@@ -441,7 +441,6 @@ FINDING_CASE("mmap-in-order", mmap_in_order_copied)
 			      .flags = TRACE_FAULT_MAJOR, .fetched = MIB);
 }
 
-/* Several threads read a mapping: at random, or each its own part sequentially. */
 /* Faults that need most of what readahead brings: page by page they would take as long. */
 FINDING_CASE("mmap-random", mmap_random_of_all)
 {
@@ -456,6 +455,18 @@ FINDING_CASE("mmap-random", mmap_random_of_all)
 		      .fetched = i % 20 ? 0 : MIB);
 }
 
+/* The same in two threads, which wait for their pages at the same time: half of it is saved. */
+FINDING_CASE("mmap-random", mmap_random_of_two)
+{
+	add_file(made, 1, 64 * MIB, "/data/tokens.bin");
+	for (uint64_t i = 0; i < 1000; i++)
+		FAULT(made, .time = 100 + i / 2 * 2 * MS, .dur = sound ? 80 * US : 160 * US,
+		      .pid = 10, .tid = 10 + i % 2, .file = 1,
+		      .offset = i / 2 * 40503 % 1024 * 64 * KIB,
+		      .flags = TRACE_FAULT_FILEMAP | TRACE_FAULT_MAJOR, .fetched = MIB);
+}
+
+/* Several threads read a mapping: at random, or each its own part sequentially. */
 FINDING_CASE("mmap-random", mmap_random_threads)
 {
 	add_file(made, 1, 256 * MIB, "/data/tokens.bin");

@@ -4,6 +4,7 @@
 
 #include "analysis/finding/finding_files.h"
 #include "analysis/processes/threads.h"
+#include "analysis/totals/totals.h"
 
 THRESHOLD(MMAP_COPIED, 0.5, UNIT_SHARE, "share of faults that copied a page, at least",
 	  "a choice: most of them");
@@ -64,12 +65,15 @@ static bool takes_random(const struct file_view *file)
 THRESHOLD(MMAP_PAGE_NS, 80000, UNIT_NS, "time of a fault that reads a single page",
 	  "measured: 70 to 100 us on flash; on slower devices, readahead takes longer as well");
 
-/* Without readahead each fault still reads its page. A program that touches much of the file gains
- * little or nothing. */
+/* Without readahead each fault still reads its page, in as many threads at once. A program that
+ * touches much of the file gains little or nothing. */
 static double is_of_readahead(const struct findings *findings, const struct file_group *file_group)
 {
+	const struct tally all = totals_class(findings->results, IO_MMAP_READ);
+	const double threads = fmax(finding_share(all.thread_time_ns, all.time.measure), 1);
+
 	return fmax(1 - finding_share(threshold(THRESHOLD_MMAP_PAGE_NS) * file_group->count,
-				      file_group->time_ns),
+				      threads * file_group->time_ns),
 		    0);
 }
 
@@ -89,7 +93,8 @@ const struct finding_rule finding_mmap_random = {
 	},
 	.cross_run = true,
 	FINDING_OF_FILES,
-	.thresholds = { &THRESHOLD_MMAP_PAGE_NS, &THRESHOLD_MMAP_RANDOM_SHARE, &THRESHOLD_MMAP_RANDOM_MAJOR,
+	.thresholds = { &THRESHOLD_MMAP_PAGE_NS, &THRESHOLD_MMAP_RANDOM_SHARE,
+			&THRESHOLD_MMAP_RANDOM_MAJOR,
 			&THRESHOLD_MMAP_RANDOM_BYTES, &THRESHOLD_MMAP_RANDOM_BYTES_EACH,
 			&THRESHOLD_ORDER, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Random mmap reads of {file}",
