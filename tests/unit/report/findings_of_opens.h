@@ -427,6 +427,31 @@ FINDING_CASE("workers-renewed", renewed_for_each_task)
 		    .states = { [THREAD_PIPE] = 500 * MS, [THREAD_CPU] = END - 10 - 500 * MS });
 }
 
+/* Each does one task, after it has imported modules; sound: the task takes as long. */
+FINDING_CASE("workers-renewed", renewed_that_import)
+{
+	made_frame(made, 12, 1, "/job/train.py", 9, "work");
+	made_frame(made, 12, 2, sound ? "/job/decode.py" : "<frozen importlib._bootstrap>", 241,
+		   "f");
+	made_stack(made, 12, 1, 0, 1);
+	made_stack(made, 12, 2, 1, 2);
+	for (uint64_t i = 0; i < 5; i++) {
+		const uint64_t pid = 20 + i, begins = 100 + i * 150 * MS;
+
+		made_fork(made, begins, 10, pid);
+		THREAD_TIME(made, .time = begins, .dur = 140 * MS, .pid = pid, .tid = pid,
+			    .states = { [THREAD_CPU] = 140 * MS });
+		WAIT(made, .time = begins + 1, .dur = 130 * MS, .pid = 10, .tid = 10,
+		     .state = "child", .call = "wait4", .waker_pid = pid, .waker_tid = pid);
+		for (uint64_t j = 0; j < 7; j++)
+			SAMPLE(made, .time = begins + j * 20 * MS, .pid = pid, .tid = pid,
+			       .state = "cpu", .stack = 2, .weight = 20 * MS);
+		EXIT(made, .time = begins + 140 * MS, .pid = pid);
+	}
+	THREAD_TIME(made, .time = 10, .dur = END - 10, .pid = 10, .tid = 10,
+		    .states = { [THREAD_CHILD] = 650 * MS, [THREAD_CPU] = END - 10 - 650 * MS });
+}
+
 /* The forks themselves take long; sound: something else does. */
 FINDING_CASE("workers-renewed", renewed_by_long_forks)
 {

@@ -57,7 +57,6 @@ static void divide_rest(struct path_share *share, const struct path_thread *thre
 	share->parts[THREAD_CPU] += left_ns;
 }
 
-/* A single stay may be work as well. */
 static uint64_t ready_ns(const struct path_thread *thread)
 {
 	const uint64_t later = thread->stays - 1;
@@ -85,6 +84,7 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 		.tid = thread->tid,
 		.time_ns = clock_subtract(thread->time_ns, thread->passed_ns),
 		.ready_ns = ready_ns(thread),
+		.is_once = thread->stays == 1,
 	};
 	if (!share->time_ns)
 		return;

@@ -23,8 +23,9 @@ struct path_share {
 	uint64_t parts[THREAD_STATE_COUNT];
 	uint64_t io_runnable_ns; /* the part of PATH_IO in which it waited for a CPU */
 	/* Time to get ready: by how much its first stay on the path exceeds the average of the
-	 * later ones. */
+	 * later ones. 0 if there is only one, which may be work as well. */
 	uint64_t ready_ns;
+	bool is_once; /* it was on the path only once */
 };
 
 /* Returns the key of a thread, for maps. */

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The finding on workers that are forked for each epoch or task. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/events/path.h"
+#include "analysis/finding/finding.h"
+#include "analysis/processes/critical_path.h"
+#include "analysis/processes/processes.h"
+#include "analysis/processes/starts.h"
+#include "analysis/shared/trace_text.h"
+
+THRESHOLD(FORKED_AGAIN, STARTS_AGAIN, UNIT_COUNT, "times that a process forks workers, at least",
+	  "a choice: two may be coincidence");
+
+struct renewed {
+	uint64_t parent_pid, workers, times, time_ns;
+	struct table_text program;
+};
+
+static const struct table_column renewed_evidence[] = {
+	FACT(renewed, program, "program", NONE, "name of the workers"),
+	FACT(renewed, parent_pid, "forked by", NONE, "PID of the process with the most of them"),
+	FACT(renewed, workers, "workers", COUNT, "workers that it forked"),
+	FACT(renewed, times, "times", COUNT, "how often it did so, after earlier ones had ended"),
+	COLUMN(renewed, time_ns, "time", NS, UNION,
+	       "critical path until workers that replaced earlier ones were ready, per main "
+	       "thread: how much longer the first wait for each was than later ones, and the time "
+	       "in forks, imports and exits"),
+};
+
+/* The workers of one process. */
+struct forks {
+	uint64_t ended_ns; /* the first end among those that it forked last */
+	uint64_t workers, times, time_ns;
+	/* Of workers that were waited for once, if their stacks are known: time on CPUs and in wait
+	 * for them, and the part of that in what the workers are for. */
+	double once_ns, work_ns;
+	bool has_stacks;
+};
+
+/* What the threads of a process do on the path. */
+struct worker_path {
+	uint64_t ready_ns;
+	/* Of threads that were waited for once: time on CPUs and in wait for them. */
+	double once_ns, work_ns; /* work_ns: the part in what the worker is for */
+	bool has_stacks;
+};
+
+static double with_waits(const struct path_share *share, uint64_t time_ns)
+{
+	return time_ns + (double)share->parts[THREAD_RUNNABLE] *
+				 finding_share(time_ns, share->parts[THREAD_CPU]);
+}
+
+static void add_thread(struct worker_path *path, const struct path_share *share, uint32_t main_tid)
+{
+	if (share->tid == main_tid)
+		path->ready_ns = share->ready_ns;
+	if (share->is_once)
+		path->once_ns += with_waits(share, share->parts[THREAD_CPU]);
+}
+
+static void add_worker(struct forks *forks, const struct process *process,
+		       const struct worker_path *path)
+{
+	const uint64_t end_ns = process->ended ? process->end_ns : UINT64_MAX;
+
+	if (!forks->times || process->start_ns >= forks->ended_ns) {
+		forks->times++;
+		forks->ended_ns = end_ns;
+	}
+	forks->ended_ns = finding_least(forks->ended_ns, end_ns);
+	forks->workers++;
+	if (forks->times <= 1)
+		return;
+	forks->time_ns = clock_add(forks->time_ns, path->ready_ns);
+	forks->once_ns += path->once_ns;
+	forks->work_ns += path->work_ns;
+	forks->has_stacks |= path->has_stacks;
+}
+
+/* A shell that has forked may execute another program, whose workers those are not. */
+static uint64_t program_start_ns(const struct process_table *table, uint32_t number)
+{
+	const uint32_t earlier = table->processes[number].earlier;
+
+	return earlier ? table->programs[earlier - 1].until_ns : 0;
+}
+
+/* Fills `forks`, by parent. `paths`: by process. */
+static void add_workers(const struct job *job, const struct worker_path *paths, struct forks *forks)
+{
+	const struct process_table *table = &job->processes;
+
+	for (size_t i = 1; i < table->count; i++) {
+		const struct process *process = &table->processes[i];
+
+		if (!process->executed && !process->guessed && process->parent < i &&
+		    process->start_ns >= program_start_ns(table, process->parent) &&
+		    !strcmp(process_kind(job, i), "worker"))
+			add_worker(&forks[process->parent], process, &paths[i]);
+	}
+}
+
+/* Whether Python's multiprocessing forks there. */
+static bool is_in_fork(const struct job *job, const struct path_stack *sampled)
+{
+	uint64_t stack = sampled->stack;
+	struct stack_frame frame;
+
+	return stack_table_next(&job->stacks, sampled->trace, &stack, &frame) &&
+	       path_ends(frame.source.bytes, frame.source.length, "/multiprocessing/popen_fork.py");
+}
+
+static bool is_in_multiprocessing(const struct stack_frame *frame)
+{
+	static const char *const sources[] = { "/multiprocessing/process.py",
+					       "/multiprocessing/popen_fork.py",
+					       "/multiprocessing/util.py" };
+
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (path_ends(frame->source.bytes, frame->source.length, sources[i]))
+			return true;
+	return false;
+}
+
+/* Whether a worker's stack is in what it does before and after its work: imports, and Python's
+ * multiprocessing. */
+static bool is_around_work(const struct job *job, const struct path_stack *sampled)
+{
+	static const char importing[] = "<frozen importlib";
+	uint64_t stack = sampled->stack;
+	struct stack_frame frame;
+
+	for (int depth = 0; depth < STACK_FRAMES_MAX &&
+			    stack_table_next(&job->stacks, sampled->trace, &stack, &frame);
+	     depth++)
+		if (path_begins(frame.source.bytes, frame.source.length, importing) ||
+		    (!depth && is_in_multiprocessing(&frame)))
+			return true;
+	return false;
+}
+
+static void add_work(const struct results *results, struct worker_path *paths)
+{
+	size_t count;
+	const struct path_stack *stacks = critical_path_stacks(results, THREAD_CPU, &count);
+
+	for (; count; count--, stacks++) {
+		paths[stacks->process].has_stacks = true;
+		if (!is_around_work(results->job, stacks))
+			paths[stacks->process].work_ns += stacks->time_ns;
+	}
+}
+
+/* Adds the CPU time on the path in forks: a fork copies the page tables of all memory. The samples
+ * do not say which fork, so each has as much. */
+static void add_forks(const struct results *results, struct forks *forks)
+{
+	size_t count;
+	const struct path_stack *stacks = critical_path_stacks(results, THREAD_CPU, &count);
+
+	for (; count; count--, stacks++) {
+		struct forks *of = &forks[stacks->process];
+
+		if (of->times > 1 && is_in_fork(results->job, stacks))
+			of->time_ns = clock_add(of->time_ns, (unsigned __int128)stacks->time_ns *
+								     (of->times - 1) / of->times);
+	}
+}
+
+static int add_renewed(struct findings *findings, const struct finding_rule *rule,
+		       struct forks *forks, uint64_t roots)
+{
+	const struct job *job = findings->results->job;
+	const size_t count = job->processes.count;
+	uint64_t time_ns = 0;
+	size_t worst = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		if (forks[i].times < threshold(THRESHOLD_FORKED_AGAIN))
+			continue;
+		if (forks[i].has_stacks)
+			forks[i].time_ns = clock_add(
+				forks[i].time_ns,
+				finding_limited(fmax(forks[i].once_ns - forks[i].work_ns, 0)));
+		time_ns = clock_add(time_ns, forks[i].time_ns);
+		if (!worst || forks[i].time_ns > forks[worst].time_ns)
+			worst = i;
+	}
+	time_ns /= roots;
+	if (time_ns < threshold(THRESHOLD_LOADED_NS) ||
+	    !finding_is_of_run(findings, time_ns, THRESHOLD_LOADED_OF_RUN))
+		return 0;
+	return finding_add(findings, rule,
+			   &(struct renewed) {
+				   .program = trace_text(job_comm(job, worst)),
+				   .parent_pid = job->processes.processes[worst].pid,
+				   .workers = forks[worst].workers,
+				   .times = forks[worst].times,
+				   .time_ns = time_ns,
+			   },
+			   time_ns, TABLE_NO_UINT);
+}
+
+static int find_renewed(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->results->job;
+	uint64_t whole_ns, roots;
+	struct worker_path *paths;
+	size_t count;
+	const struct path_share *shares =
+		critical_path_threads(findings->results, &count, &whole_ns, &roots);
+	struct forks *forks;
+	int status = -ENOMEM;
+
+	if (!count || !roots)
+		return 0;
+	forks = calloc(job->processes.count, sizeof(*forks));
+	paths = calloc(job->processes.count, sizeof(*paths));
+	if (forks && paths) {
+		for (; count; count--, shares++)
+			add_thread(&paths[shares->process], shares,
+				   job->processes.processes[shares->process].pid);
+		add_work(findings->results, paths);
+		add_workers(job, paths, forks);
+		add_forks(findings->results, forks);
+		status = add_renewed(findings, rule, forks, roots);
+	}
+	free(forks);
+	free(paths);
+	return status;
+}
+
+static bool is_worker(const struct job *job, const void *evidence, const struct path_stack *stack)
+{
+	return evidence && !strcmp(thread_kind(job, stack->process, stack->tid), "worker");
+}
+
+const struct finding_rule finding_workers_renewed = {
+	.id = "workers-renewed",
+	.order = 245,
+	.drags = true,
+	.needs = JOB_THREAD | JOB_EVENTS,
+	.find = find_renewed,
+	.confidence = FINDING_LIKELY,
+	.lines_path = is_worker,
+	.lines_whole = "the workers' CPU time",
+	FINDING_EVIDENCE(struct renewed, renewed_evidence),
+	.thresholds = { &THRESHOLD_FORKED_AGAIN, &THRESHOLD_LOADED_NS, &THRESHOLD_LOADED_OF_RUN },
+	.title = "{program} forks its workers {times} times and waits until they are ready",
+	.says = "process {parent_pid} forked {workers} workers; main threads waited {time_ns} for "
+		"the first results of those that replaced earlier ones",
+	.advice = "Keep workers between epochs (persistent_workers=True for PyTorch), or load what "
+		  "each of them needs before forking them",
+	.more = "faultline report --table critical_path TRACE",
+	.pictures = "path",
+	.rule = "A worker that was just forked does work of its own before its first result: it "
+		"loads an index, opens files, copies pages that it changes. If workers are forked "
+		"for each epoch, the main thread waits for that each time. The cost is how much "
+		"longer the first wait for each worker was than the later ones (of a worker that "
+		"was waited for only once, the CPU time in imports and outside of its code), and "
+		"the CPU time "
+		"of the forks, which copy the page tables of all memory. The first workers are "
+		"left out, because they are needed.",
+};
