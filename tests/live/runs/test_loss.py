@@ -8,7 +8,7 @@ import time
 import unittest
 
 import harness
-from harness import Recording, account, faultline, machine, static_program
+from harness import Recording, account, faultline, machine, static_program, wait_until
 
 ALONE = True  # one of its programs needs all CPUs, and its tracer one, too
 
@@ -53,18 +53,22 @@ class Loss(unittest.TestCase):
         """The recorder is stopped for a while: the report names that as the cause of the loss."""
         directory = machine().new_dir()
         data, trace = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/trace.flt"
-        script = 'echo; exec "$0" "$1" "$2" 2 seconds 4'
+        wait = 'while [ ! -e "$0/%s" ]; do sleep 0.02; done'
+        script = (f'touch "$0/begun"; {wait % "stopped"}; "$1" "$2" "$0/out" 2 reads 500000; '
+                  f'touch "$0/read"; {wait % "goes_on"}')
+        # A buffer that only the reads fill, which are made while nobody empties it.
         run = machine().start(
-            [machine().faultline, "run", "-q", "--buffer", "64K", "-o", trace, "--", "/bin/sh",
-             "-c", script, static_program("hotread"), data, f"{directory}/out.json"],
-            stdout=subprocess.PIPE)
-        run.stdout.readline()
+            [machine().faultline, "run", "-q", "--buffer", "1M", "-o", trace, "--", "/bin/sh",
+             "-c", script, directory, static_program("hotread"), data])
+        self.assertTrue(wait_until(lambda: os.path.exists(f"{directory}/begun")))
         time.sleep(0.5)  # until it drains, which begins with the command
         os.kill(run.pid, signal.SIGSTOP)
-        time.sleep(2)
+        open(f"{directory}/stopped", "w").close()
+        time.sleep(2)  # a shorter stop would not be one
+        self.assertTrue(wait_until(lambda: os.path.exists(f"{directory}/read")))
         os.kill(run.pid, signal.SIGCONT)
-        run.communicate()
-        self.assertEqual(run.returncode, 0)
+        open(f"{directory}/goes_on", "w").close()
+        self.assertEqual(run.wait(harness.LIMIT), 0)
         told = harness.report_of(trace)["trace"]
         self.assertGreater(told["notes"]["lost_while_stopped"], 0)
         self.assertEqual(told["lost"]["cause"].split(",")[0], "stopped")

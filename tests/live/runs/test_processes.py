@@ -87,10 +87,16 @@ class Processes(unittest.TestCase):
         """The kernel gives an ended process's stack to the next new process, whoever owns it."""
         directory = self.files(["own", "strange"])
         readers = 300
-        loop = "while [ $n -gt 0 ]; do n=$((n - 1)); cat %s/%s > /dev/null; done"
-        stranger = subprocess.Popen(["sh", "-c", f"n=100000; {loop % (directory, 'strange')}"])
+        loop = 'while [ $n -gt 0 ]; do n=$((n - 1)); cat "$0/own" >/dev/null; done'
+        stranger = subprocess.Popen(
+            ["sh", "-c", 'while cat strange >/dev/null; do echo; done >count'], cwd=directory)
+        count = lambda: os.path.exists(f"{directory}/count") and os.path.getsize(f"{directory}/count")
         try:
-            recording = Recording(["sh", "-c", f"n={readers}; {loop % (directory, 'own')}"])
+            self.assertTrue(harness.wait_until(count))
+            before = count()
+            recording = Recording(["sh", "-c", f"n={readers}; {loop}", directory])
+            self.assertGreater(count(), before, "the stranger did not run")
+            self.assertIsNone(stranger.poll())
         finally:
             stranger.kill()
             stranger.wait()

@@ -72,7 +72,7 @@ class Threads(unittest.TestCase):
                 if {CAP_DAC_READ_SEARCH} in kept:
                     kept.remove({CAP_DAC_READ_SEARCH})
                 more = [capabilities for capabilities in kept if not capabilities <= allowed]
-                self.assertLessEqual(len(more), 1, "but the one that attaches")
+                self.assertLessEqual(len(more), 1, "more than one thread can attach")
                 self.assertTrue(all(capabilities <= attaching for capabilities in more), more)
 
     def test_writer_is_the_owner(self):
@@ -80,7 +80,6 @@ class Threads(unittest.TestCase):
         for uid, names in ((NOBODY, ("Uid", "Gid")), (0, ())):
             with self.subTest(uid):
                 threads = self.run_as(uid)
-                # The cgroup lookup thread has no capability either, and writes no file.
                 (writer,) = [t for t in threads.values()
                              if not bits(t["CapPrm"]) and t["Uid"].split()[3] != "0"]
                 for name in names:
@@ -173,16 +172,22 @@ class Lent(unittest.TestCase):
             with self.subTest(command):
                 job = self.start(command, *arguments)
                 self.assertTrue(wait_until(lambda: self.is_ours(job)))
-                for moment in range(20):
-                    if job.poll() is not None:
-                        break
-                    self.assertEqual(os.stat(f"/proc/{job.pid}/mem").st_uid, 0)
+                # Before, while and after its main thread drops the capabilities to attach.
+                self.assertTrue(wait_until(lambda: self.check_owner(job) and self.has_dropped(job)))
+                for _ in range(10):
+                    self.check_owner(job)
                     time.sleep(0.02)
-                self.assertIsNone(job.poll())
+
+    def check_owner(self, job):
+        self.assertIsNone(job.poll())
+        self.assertEqual(os.stat(f"/proc/{job.pid}/mem").st_uid, 0)
+        return True
+
+    def has_dropped(self, job):
+        return CAP_SYS_PTRACE not in bits(threads_of(job.pid)[job.pid]["CapPrm"])
 
     def test_ambient(self):
-        """With capabilities from a service manager, /proc still belongs to the user, unless
-        changed."""
+        """Ambient capabilities leave /proc/PID owned by the user; Faultline makes it root's."""
         given = "+bpf,+perfmon,+sys_ptrace,+dac_read_search,+kill"
         job = machine().start(
             ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
@@ -224,17 +229,24 @@ class Requests(unittest.TestCase):
     def test_run_without_flight(self):
         """The job, which the signal would kill, does not get it."""
         directory = machine().new_dir()
-        script = f"touch {directory}/begun; sleep 0.5; touch {directory}/ended"
-        job = machine().start(
-            [machine().faultline, "run", "-o", f"{directory}/a.flt", "--", "sh", "-c", script],
-            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        )
-        self.assertTrue(wait_until(lambda: os.path.exists(f"{directory}/begun")))
-        job.send_signal(signal.SIGUSR2)
-        said = job.communicate()[1].decode()
-        self.assertEqual(job.returncode, 0, said)
+        script = 'touch "$0/begun"; while [ ! -e "$0/go" ]; do sleep 0.02; done; touch "$0/ended"'
+        with open(f"{directory}/messages", "w+") as messages:
+            job = machine().start(
+                [machine().faultline, "run", "-o", f"{directory}/a.flt", "--", "sh", "-c", script,
+                 directory], stdin=subprocess.DEVNULL, stderr=messages,
+            )
+            self.assertTrue(wait_until(lambda: os.path.exists(f"{directory}/begun")))
+            job.send_signal(signal.SIGUSR2)
+
+            def said():
+                messages.seek(0)
+                return messages.read()
+
+            self.assertTrue(wait_until(lambda: "SIGUSR2 ignored" in said()), said())
+            self.assertIsNone(job.poll())
+            open(f"{directory}/go", "w").close()
+            self.assertEqual(job.wait(harness.LIMIT), 0, said())
         self.assertTrue(os.path.exists(f"{directory}/ended"))
-        self.assertIn("SIGUSR2 ignored", said)
 
     def test_how_to_ask(self):
         """The printed command line works."""

@@ -30,11 +30,11 @@ class Workers(unittest.TestCase):
             if file in ids and pid == truth["pid"] and tid != pid
         ]
         self.assertGreater(truth["faults"], 0)
-        self.assertEqual(len(workers), truth["faults"], "by rusage of the threads that are not it")
-        told = {row["child_tid"] for row in recording.trace.dicts("fork")}
-        self.assertLessEqual(set(workers), told, "its threads are in fork rows")
+        self.assertEqual(len(workers), truth["faults"], "faults of other threads, by rusage")
+        created = {row["child_tid"] for row in recording.trace.dicts("fork")}
+        self.assertLessEqual(set(workers), created, "its threads are in fork rows")
         names = {row["comm"] for row in recording.trace.dicts("exit") if row["tid"] in workers}
-        self.assertEqual(names, {b"worker"}, "the kernel's name for it is not the process's")
+        self.assertEqual(names, {b"worker"}, "the worker has the process's name")
 
     def test_file_of_a_layer(self):
         """A worker's reads through an overlay fill the cache of a lower file; they are
