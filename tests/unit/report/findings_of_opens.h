@@ -553,7 +553,8 @@ FINDING_CASE("worker-start", compiled_start)
 	start_again(made, sound, "/usr/lib/x86_64-linux-gnu/libz.so.1");
 }
 
-/* A shell starts two programs in turn, each of which alone takes too little; sound: others do. */
+/* A shell starts two programs in turn, neither of which takes enough by itself; sound: others do.
+ */
 FINDING_CASE("worker-start", starts_of_two)
 {
 	add_file(made, 1, 8 * KIB, "/usr/lib/x86_64-linux-gnu/libz.so.1");

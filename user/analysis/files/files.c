@@ -191,7 +191,8 @@ static const struct table_column last_columns[] = {
 	  "earlier data; also in metadata.time_ns",
 	  TABLE_UINT(struct file_view, overwriting_ns), JOB_SYSCALL },
 	{ "overwrite.ranks", NULL, UNIT_COUNT, KIND_SUM,
-	  "ranks that opened the file with O_TRUNC, of which 64 are told apart",
+	  "ranks that opened the file with O_TRUNC; ranks whose numbers differ by a multiple of 64 "
+	  "count once",
 	  TABLE_UINT(struct file_view, overwriters), JOB_SYSCALL },
 };
 
