@@ -266,6 +266,25 @@ class Findings(unittest.TestCase):
         self.assertEqual(found[name]["evidence"]["path"], paths[0])
         self.assertNotIn(name, self.ranks_that_write(paths))
 
+    def ranks_that_save(self, paths):
+        """The report on four ranks that write the whole of these files."""
+        script = "".join(f"RANK={rank} dd if=/dev/zero of={path} bs=4M count=16 status=none & "
+                         for rank, path in enumerate(paths))
+        return Recording(["sh", "-c", script + "wait"]).report
+
+    def test_written_by_several(self):
+        """All of them the same one, or each its own."""
+        name, paths = "written-by-several", [f"{self.directory}/saved{rank}" for rank in range(4)]
+        report = self.ranks_that_save(paths[:1] * 4)
+        found, = (row for row in report["findings"] if row["id"] == name)
+        self.assertEqual(found["evidence"]["path"], paths[0])
+        self.assertEqual(found["evidence"]["bytes"], 4 * (64 << 20))
+        self.assertEqual(found["evidence"]["size_bytes"], 64 << 20)
+        file, = (row for row in report["files"] if row["path"] == paths[0])
+        self.assertEqual(file["overwrite"]["ranks"], 4)
+        others = self.ranks_that_save(paths)
+        self.assertNotIn(name, [row["id"] for row in others["findings"]])
+
     def test_all_have_cases(self):
         """As listed by --explain."""
         done = faultline("report", "--explain", "list")
