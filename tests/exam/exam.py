@@ -77,6 +77,11 @@ JOBS = [
     Job("tiny_tasks", ("pickled-data",), "tiny_tasks.py", sums=("cpu-starved", "none")),
     Job("walked_again", ("metadata-heavy",), "images"),
     Job("backward", ("random-reads",), "episodes.bin", sums=("small-reads-storage",)),
+    Job("two_programs", ("worker-start",), "1 more program",
+        sums=("metadata-heavy", "cold-start", "many-small-files")),
+    Job("resolved_paths", ("metadata-heavy",), "resolved_paths"),
+    Job("process_each", ("workers-renewed",), sums=("none", "fresh-memory", "cpu-bound")),
+    Job("rank_sleeps", ("rank-behind",), "rank 1"),
     Job("sound_compute", ()),
     Job("sound_readahead", ()),
 ]
