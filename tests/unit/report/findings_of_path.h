@@ -124,6 +124,17 @@ FINDING_CASE("save-waits", save_without_cpus)
 	     .asked = 64 * MIB, .result = 64 * MIB);
 }
 
+/* Nothing follows the only save that could hide it. */
+FINDING_CASE("save-waits", save_at_the_end)
+{
+	add_states(made, 10, 10, THREAD_CPU, 99, THREAD_SLEEP);
+	add_file(made, 1, 64 * MIB, "/data/model");
+	for (uint64_t i = 0; i < 4; i++)
+		CALL(made, .time = (sound ? 649 : 100) * MS + i * 90 * MS, .dur = 80 * MS,
+		     .pid = 10, .op = M_WRITE, .file = 1, .offset = i * 16 * MIB, .asked = 16 * MIB,
+		     .result = 16 * MIB);
+}
+
 /* Another thread of the process does. */
 FINDING_CASE("helper-bound", helper_bound)
 {

@@ -12,7 +12,7 @@
 struct file_row {
 	uint32_t file;
 	uint64_t time_ns, end; /* end: of the last call, offset in the file */
-	uint64_t end_ns;
+	uint64_t start_ns, end_ns;
 };
 
 struct process_waiting {
@@ -104,7 +104,7 @@ static void add_to_row(struct process_waiting *waiting, const struct event *even
 	const uint64_t begins = event->offset < 0 ? 0 : event->offset;
 
 	if (waiting->now.file != event->file || !waiting->sums.rows) {
-		waiting->now = (struct file_row) { .file = event->file };
+		waiting->now = (struct file_row) { .file = event->file, .start_ns = event->start };
 		waiting->sums.rows++;
 	} else if (!(event->flags & EVENT_SUMMED) && begins < waiting->now.end) {
 		waiting->sums.back++;
@@ -146,6 +146,7 @@ bool process_waits_view(const struct process_waits *waits, size_t number, struct
 	wait->row_ns = waits->all[number].longest.time_ns;
 	if (!waits->job->aggregated) {
 		wait->last_row_ns = waits->all[number].now.time_ns;
+		wait->last_start_ns = waits->all[number].now.start_ns;
 		wait->last_end_ns = waits->all[number].now.end_ns;
 	}
 	return true;

@@ -20,7 +20,8 @@ struct process_wait {
 	uint64_t rows;	 /* runs of consecutive calls on one file */
 	uint32_t file;	 /* file of the run that took longest, or FILE_NONE */
 	uint64_t row_ns; /* ... and the time of that run */
-	uint64_t last_row_ns, last_end_ns; /* time and end of the last run; 0: aggregated */
+	/* Time, start and end of the last run; 0: aggregated. */
+	uint64_t last_row_ns, last_start_ns, last_end_ns;
 };
 
 struct process_waits {

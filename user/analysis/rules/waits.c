@@ -46,12 +46,19 @@ static uint64_t can_move_ns(const struct findings *findings, uint32_t process, u
 		       : blocked_ns + (time_ns - blocked_ns) * threads_free_cpus(findings->results);
 }
 
+/* Whether little else was done during the last run of calls on one file: it is one save or load. */
+static bool is_one(const struct process_wait *wait)
+{
+	return clock_subtract(wait->last_end_ns, wait->last_start_ns) <= 2 * wait->last_row_ns;
+}
+
 /* Returns the part of a process's waits that its other work can hide: there is as much of it, and
  * some follows the last one. */
 static uint64_t can_hide_ns(const struct findings *findings, const struct process_wait *wait)
 {
 	const uint64_t after_ns = clock_subtract(findings->results->job->end_ns, wait->last_end_ns);
-	const uint64_t last_ns = wait->rows > 1 ? clock_subtract(wait->last_row_ns, after_ns) : 0;
+	const uint64_t last_ns =
+		wait->rows > 1 || is_one(wait) ? clock_subtract(wait->last_row_ns, after_ns) : 0;
 
 	return finding_least(
 		can_move_ns(findings, wait->process, clock_subtract(wait->time_ns, last_ns)),
