@@ -153,6 +153,42 @@ TEST(test_starts)
 		       "starts in progress, by process 10");
 }
 
+/* A program does little but read a file; its requests take `each_ms` of each 14 ms. */
+static void make_load(struct made_trace *made, uint64_t each_ms)
+{
+	add_file(made, 1, 256 * MIB, "/data/model.pt");
+	for (uint64_t i = 0; i < 64; i++) {
+		const uint64_t at = 100 + i * 14 * MS;
+
+		CALL(made, .time = at, .dur = 14 * MS, .pid = 10, .op = M_READ, .file = 1,
+		     .offset = i * 4 * MIB, .asked = 4 * MIB, .result = 4 * MIB,
+		     .fetched = 4 * MIB);
+		for (uint64_t j = 0; j < 2; j++) {
+			BIO(made, .time = at, .dur = each_ms * MS, .pid = 10, .op = M_REQUEST_READ,
+			    .file = 1, .offset = i * 4 * MIB + j * 2 * MIB, .bytes = 2 * MIB,
+			    .request = 2 * i + j + 1, .dev = 8 << 20);
+			REQUEST(made, .time = at, .dur = each_ms * MS, .pid = 10,
+				.op = M_REQUEST_READ, .bytes = 2 * MIB, .dev = 8 << 20);
+		}
+	}
+}
+
+static void make_load_at_full_speed(struct made_trace *made)
+{
+	make_load(made, 12);
+}
+
+static void make_load_at_half_speed(struct made_trace *made)
+{
+	make_load(made, 7);
+}
+
+TEST(test_load_of_busy_device)
+{
+	check_reported(make_load_at_full_speed, "load-waits", "severity", "note");
+	check_reported(make_load_at_half_speed, "load-waits", "severity", "high");
+}
+
 static void make_scanned(struct made_trace *made)
 {
 	opened_again_scanned(made, false);

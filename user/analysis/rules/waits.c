@@ -15,7 +15,7 @@
 
 struct waits {
 	struct table_text path, file;
-	uint64_t pid, others, calls, bytes, fetched_bytes, syncs, time_ns, bandwidth;
+	uint64_t pid, others, calls, bytes, fetched_bytes, syncs, rows, time_ns, bandwidth;
 	uint64_t moved_ns;  /* of time_ns: another thread can take it over */
 	uint64_t hidden_ns; /* of time_ns: work that follows, or is done anyway, can hide it */
 	uint64_t busy_ns;   /* of time_ns: the device has several requests; TABLE_NO_UINT: never */
@@ -93,6 +93,7 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 		.bytes = worst.bytes,
 		.fetched_bytes = worst.fetched_bytes,
 		.syncs = worst.syncs,
+		.rows = worst.rows,
 		.time_ns = worst.time_ns,
 		.moved_ns = can_move_ns(findings, worst.process, worst.time_ns),
 		.hidden_ns = can_hide_ns(findings, &worst),
@@ -223,6 +224,10 @@ THRESHOLD(LOAD_BYTES, 67108864, UNIT_BYTES, "bytes read in large pieces, at leas
 THRESHOLD(LOAD_SHARE, 0.05, UNIT_SHARE, "share of the run reading outside compute, at least",
 	  "a choice: as for writes");
 
+THRESHOLD(LOAD_BUSY, 0.75, UNIT_SHARE,
+	  "part of the time in which the devices are busy for the finding to be a note, at least",
+	  "a choice: most of it");
+
 /* Much was read, in order and from storage. */
 static bool loads_much(const struct findings *findings, const struct process_wait *load)
 {
@@ -238,6 +243,14 @@ static bool loads_much(const struct findings *findings, const struct process_wai
 static uint64_t idle_ns(const struct waits *loads)
 {
 	return loads->time_ns - (loads->busy_ns == TABLE_NO_UINT ? 0 : loads->busy_ns);
+}
+
+/* Whether a program does little but read large files, as fast as the device delivers. */
+static bool reads_at_full_speed(const struct waits *loads)
+{
+	return loads->bytes >= threshold(THRESHOLD_LOAD_BYTES) * loads->rows &&
+	       loads->hidden_ns < threshold(THRESHOLD_SAVE_BESIDE) * loads->time_ns &&
+	       loads->time_ns - idle_ns(loads) >= threshold(THRESHOLD_LOAD_BUSY) * loads->time_ns;
 }
 
 static int find_loads(struct findings *findings, const struct finding_rule *rule)
@@ -260,7 +273,7 @@ static int find_loads(struct findings *findings, const struct finding_rule *rule
 			.covers_ns = finding_unhidden(findings, IO_READ, loads.time_ns),
 			.cost_bytes = TABLE_NO_UINT,
 			.confidence = rule->confidence,
-			.severity = rule->severity,
+			.severity = reads_at_full_speed(&loads) ? FINDING_NOTE : rule->severity,
 		});
 }
 
@@ -276,7 +289,7 @@ const struct finding_rule finding_load_waits = {
 	FINDING_EVIDENCE(struct waits, loads_evidence),
 	.thresholds = { &THRESHOLD_LOAD_BYTES, &THRESHOLD_SMALL_READ, &THRESHOLD_LOAD_SHARE,
 			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_RANDOM_SHARE, &THRESHOLD_HOLES,
-			&THRESHOLD_BUSY_REQUESTS },
+			&THRESHOLD_BUSY_REQUESTS, &THRESHOLD_LOAD_BUSY, &THRESHOLD_SAVE_BESIDE },
 	.title = "Main thread waits while it reads {file}[ ({of_file} of that time) and other "
 		 "files]",
 	.says = "main thread of process {pid} read {bytes} in {reads:read|reads}, at "
@@ -291,16 +304,16 @@ const struct finding_rule finding_load_waits = {
 	.pictures = "took read direct, rates storage",
 	.rule = "A thread that reads does nothing else, and a single thread that reads in order "
 		"requests little from the device at once: readahead data is copied before the next "
-		"data is requested. The rule considers the main threads of programs that read "
-		"much from storage in large pieces, in order: a model or checkpoint that is "
-		"loaded, data that no worker reads ahead, files that are copied to where they are "
-		"used. Threads that read next to the main one, and processes forked for it, are "
-		"ignored, and so are reads of holes only. The cost leaves out the time in which "
-		"the device had "
-		"several requests at once: it delivers no more then; and if the run waits for "
-		"CPUs, work on a CPU. Spans of category data show for certain what waited. For "
-		"aggregated operations, only single-threaded programs are "
-		"considered, whatever the order.",
+		"data is requested. The rule considers the main threads of programs that read much "
+		"from storage in large pieces, in order: a model or checkpoint that is loaded, "
+		"data that no worker reads ahead, files that are copied to where they are used. "
+		"Threads that read next to the main one, and processes forked for it, are ignored, "
+		"and so are reads of holes only. The cost leaves out the time in which the device "
+		"had several requests at once: it delivers no more then; and if the run waits for "
+		"CPUs, work on a CPU. If the program does little but read large files, and the "
+		"device is busy for most of the time, this is a note. Spans of category data show "
+		"for certain what waited. For aggregated operations, only single-threaded programs "
+		"are considered, whatever the order.",
 };
 
 /* --- how much was moved, how fast, and how much of it at once --- */
