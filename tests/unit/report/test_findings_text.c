@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Findings in detail: exact text, cost, and which of several is reported. test_findings_rules.c
- * checks that each rule triggers exactly where it should.
- */
+/* Findings in detail: exact text, cost, and which of several is reported. test_findings_rules.c
+ * checks that each rule triggers exactly where it should. */
 #include "unit_test.h"
 
 #include <errno.h>
