@@ -115,7 +115,8 @@ static __always_inline struct profile_words profile_words(const struct profile_k
 	return key_words;
 }
 
-/* The bits used are 32 and up. Of the start, which is above the flags, the low byte suffices. */
+/* The bits used are 32 and up. Only the low byte of the start, which is above the flags, affects
+ * them. */
 static __always_inline __u32 profile_hash(const struct profile_words *key)
 {
 	__u64 first = key->pid_file * 0x9e3779b97f4a7c15ull;

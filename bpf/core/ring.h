@@ -64,8 +64,8 @@ __noinline int ring_wake(void)
 }
 
 /* Call after a record of that size has been placed in the ring: wakes the reader if this record
- * crosses the limit. Other CPUs may place theirs before this one looks, so the next few wake it,
- * too. */
+ * crosses the limit. Other CPUs may place theirs before this one looks, so the next few
+ * records also wake it. */
 static __always_inline void ring_watch(void *ring, __u32 kind, __u64 size)
 {
 	__u64 mark = ring_is_identity(kind) ? identities_bytes / 8 : ring_wake_bytes;

@@ -218,9 +218,8 @@ __noinline __u32 remote_file(struct address *inode, bool own)
 	return file_id_of_mapping(&mapping);
 }
 
-/* Marks a request that a client makes in the context of the task that asks, or of a kernel thread:
- * a write or sync of a file that the run has used is recorded even then. `class`: see
- * remote_count. */
+/* Starts a request that the requesting task or a kernel thread sends. Of a kernel thread, only
+ * writes and syncs of files that the run has used are recorded. `class`: see remote_count. */
 static __always_inline int remote_begin(struct address *request, struct remote_mark *mark,
 					struct address *inode, __u32 class)
 {

@@ -24,6 +24,7 @@
 #include "monitor/service/pages.h"
 #include "monitor/service/service.h"
 #include "monitor/service/textfile.h"
+#include "trace/format/layers.h"
 #include "base/units.h"
 
 #define INTERVAL_LEAST_NS 100000000ull
@@ -68,8 +69,8 @@ static const struct option_row monitor_rows[] = {
 	  "Where the node's file system is mounted, in a container. Names of pods, containers and "
 	  "images come from there. Default: /." },
 	{ 0, "layers", "LIST", OPTION_STRING, offsetof(struct monitor_options, layers),
-	  "Layers to watch, separated by commas, or all: task, syscall, fault, pagecache, span, "
-	  "block, async, vfs, thread, stack, fuse, nfs, 9p. Default: all but span (requires "
+	  "Layers to watch, separated by commas: " LAYERS_LISTED
+	  ". Default: all but span (requires "
 	  "CAP_SYS_ADMIN) and vfs; stack only with --flight." },
 	{ 0, "file-types", "LIST", OPTION_STRING, offsetof(struct monitor_options, file_types),
 	  "File types to count calls on, separated by commas: reg, dir, blk, chr, fifo, sock, "
@@ -390,7 +391,6 @@ static int open_places(struct monitor *monitor)
 static void say_ready(const struct monitor *monitor, size_t processes, size_t threads)
 {
 	const char *address = monitor->pages ? pages_address(monitor->pages) : LISTEN_NOWHERE;
-
 	const char *at = monitor->pages ? "listening at " : "not listening";
 
 	notify_say(&monitor->notify, "READY=1\nSTATUS=watching; %s%s\n", at,

@@ -259,7 +259,7 @@ class SlowCancel(Tools):
 
 
 class Waiting(Tools):
-    """A call that ends when it may."""
+    """A call that blocks until may_end is set."""
     information, instructions, descriptions = {}, "", []
 
     def __init__(self):

@@ -88,7 +88,7 @@ wide=$(COLUMNS=80 "$FAULTLINE" help terms | grep -E '.{81}')
 [ -z "$wide" ] || complain "help terms is too wide: $wide"
 
 # --layers lists every layer that a trace can have.
-for layer in $(sed -nE 's/^\tLAYER\([A-Z0-9]+, "([a-z0-9]+)".*/\1/p' user/trace/format/layers.h); do
+for layer in $(sed -nE 's/^\t(SERVER_)?LAYER\([A-Z0-9]+, "([a-z0-9]+)".*/\2/p' user/trace/format/layers.h); do
 	for command in run attach monitor; do
 		COLUMNS=500 "$FAULTLINE" "$command" --help | grep -E '^ +--layers' | grep -qw "$layer" ||
 			complain "$command --layers does not list $layer"

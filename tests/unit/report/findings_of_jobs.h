@@ -46,7 +46,6 @@ FINDING_CASE("still-waiting", still_waiting)
 	     .asked = 4096, .result = sound ? -5 : -115, .flags = sound ? 0 : TRACE_OP_UNFINISHED);
 }
 
-/* The same operations, one at a time or eight at once. */
 /* Large reads, each in many requests, keep the device busy; or they are served one by one. */
 FINDING_CASE("shallow-queue", shallow_queue_of_busy_device)
 {
@@ -68,6 +67,7 @@ FINDING_CASE("shallow-queue", shallow_queue_of_busy_device)
 	}
 }
 
+/* The same operations, one at a time or eight at once. */
 FINDING_CASE("shallow-queue", shallow_queue)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -364,6 +364,14 @@ static void add_cut_epoch(struct made_trace *made, uint64_t later_fetched)
 FINDING_CASE("epoch-from-storage", epoch_from_storage_cut)
 {
 	add_cut_epoch(made, sound ? 2 * MIB : 10 * MIB);
+}
+
+/* It has only begun, or reads what is in memory. */
+FINDING_CASE("epoch-from-memory", epoch_from_memory_second_cut)
+{
+	add_epochs(made, sound ? 1 : 2, 0);
+	if (sound)
+		SPAN(made, .begin = 200 * MS, .end = 201 * MS, .pid = 10, .id = 1, .name = "epoch");
 }
 
 FINDING_CASE("epoch-from-memory", epoch_from_memory_cut)

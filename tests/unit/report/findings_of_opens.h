@@ -332,7 +332,6 @@ FINDING_CASE("metadata-heavy", metadata_of_locks)
 	CALLS(made, 100, .count = 2000, .op = sound ? M_FLOCK : M_FSTAT, .dur = 100 * US);
 }
 
-/* ... and so it is if most of them look for missing files. */
 /* Calls that take long only to wait for a lock. */
 FINDING_CASE("metadata-heavy", metadata_beside_locks)
 {
@@ -342,6 +341,7 @@ FINDING_CASE("metadata-heavy", metadata_beside_locks)
 	CALLS(made, 800 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 2 * MS);
 }
 
+/* Most of them look for missing files. */
 FINDING_CASE("metadata-heavy", metadata_that_fails)
 {
 	for (uint64_t i = 0; i < 2000; i++)

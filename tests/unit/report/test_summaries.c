@@ -220,6 +220,8 @@ static void make_ranks(struct random_job *job, bool apart)
 			 .path = "/data/tokens.bin");
 		FILE_ROW(made, .time = from, .id = 2, .dev = 8 << 20, .ino = 50 + i,
 			 .path = logs[i]);
+		FILE_ROW(made, .time = from, .id = 3, .dev = 8 << 20, .ino = 60 + i, .size = size,
+			 .path = "/data/cached.bin");
 		SPAN(made, .begin = from + 1, .end = from + 400 * MS, .pid = pid, .id = 1,
 		     .name = "epoch", .category = "epoch");
 		SPAN(made, .begin = from + 400 * MS, .end = from + 800 * MS, .pid = pid, .id = 2,
@@ -227,6 +229,8 @@ static void make_ranks(struct random_job *job, bool apart)
 		CALL(made, .time = from + MS, .dur = 100 * MS, .pid = pid, .tid = pid, .op = M_READ,
 		     .file = 1, .offset = 0, .asked = size, .result = size,
 		     .fetched = i ? 256 << 10 : 512 << 10);
+		CALL(made, .time = from + 410 * MS, .dur = MS, .pid = pid, .tid = pid, .op = M_READ,
+		     .file = 3, .offset = 0, .asked = 40 << 20, .result = 40 << 20);
 		for (uint64_t j = 0; j < failed; j++)
 			CALL(made, .time = from + 200 * MS + j * MS / 10, .dur = MS / 20,
 			     .pid = pid, .tid = pid, .op = M_OPENAT, .path = "/no/such/file",

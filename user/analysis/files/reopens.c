@@ -6,6 +6,7 @@
  */
 #include "analysis/files/reopens.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/compare.h"
@@ -260,7 +261,7 @@ uint64_t reopens_estimated_ns(const struct results *results)
 		learned += reopens->pairs[i]->stage == LEARNING ? 0 : LEARN_OPENS - 1;
 	learned += LEARN_AFTER * reopens->all_count;
 	times = 1 + (double)learned / reopens->settled;
-	return reopens->time.measure * (times < TIMES_MAX ? times : TIMES_MAX);
+	return fmin(reopens->time.measure * fmin(times, TIMES_MAX), 0x1p63);
 }
 
 double reopens_fresh_share(const struct results *results)

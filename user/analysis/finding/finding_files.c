@@ -28,6 +28,8 @@ const struct table_column file_group_columns[ALIKE_COLUMNS] = {
 		  "they do not, or there is none"),
 	FILE_FACT(others, COUNT, "matching files other than the named one; null: none"),
 	FILE_FACT(processes, COUNT, "processes that used the file shared by the most"),
+	FILE_FACT(overwriters, COUNT,
+		  "ranks that opened the file with O_TRUNC, of the file with the most; null: none"),
 	FILE_FACT(opens, COUNT, "opens of these files"),
 	FILE_FACT(metadata, COUNT, "metadata calls on these files"),
 	FILE_FACT(count, COUNT, "operations or faults"),
@@ -62,8 +64,7 @@ const struct table_column file_group_columns[ALIKE_COLUMNS] = {
 		"share of accesses that start where the last one ended (for reads: the last read)"),
 	FILE_FACT(backward, SHARE,
 		  "share of accesses before the last one of their thread (for reads: its last "
-		  "read; for "
-		  "faults: by ≥ 1 MiB)"),
+		  "read; for faults: by ≥ 1 MiB)"),
 	FACT(file_group, fetched_share, "from storage", SHARE, "share of bytes from storage"),
 	FILE_FACT(reopen_ns, NS,
 		  "time from opens to the first read that did not follow an earlier open, parsing "
@@ -205,6 +206,8 @@ static void add_file(struct file_group *file_group, struct file_group_sums *sums
 	}
 	if (file->processes > file_group->processes)
 		file_group->processes = file->processes;
+	if (file->overwriters != TABLE_NO_UINT && file->overwriters > file_group->overwriters)
+		file_group->overwriters = file->overwriters;
 	file_group->opens += file->opens;
 	file_group->metadata += metadata->count;
 	file_group->count += tally->count;
@@ -258,6 +261,7 @@ static void finish(struct file_group *file_group, const struct file_group_sums *
 	file_group->readahead_bytes = example->readahead_bytes;
 	file_group->file = finding_base_name(file_group->path);
 	file_group->others = finding_or_none(file_group->files - 1);
+	file_group->overwriters = finding_or_none(file_group->overwriters);
 	file_group->minor = by_faults ? file_group->count - file_group->major : 0;
 	file_group->size_each = file_group->size_bytes / file_group->files;
 	file_group->bytes_each = finding_average(file_group->bytes, file_group->count);

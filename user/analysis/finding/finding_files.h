@@ -15,6 +15,7 @@ struct file_group {
 	uint64_t files, others;	      /* others: without the example; TABLE_NO_UINT: none */
 	uint64_t limit_bytes;	      /* memory limit that they may exceed; TABLE_NO_UINT: none */
 	uint64_t processes;	      /* of the file with the most */
+	uint64_t overwriters;	      /* ranks, likewise; TABLE_NO_UINT: none */
 	uint64_t opens, metadata;     /* metadata: calls of that class */
 	uint64_t count, bytes, fetched_bytes, created_bytes;
 	uint64_t major, minor; /* faults */
@@ -39,7 +40,7 @@ struct file_group {
 	uint64_t reopen_ns;  /* from opens to the first new read; TABLE_NO_UINT: not used */
 };
 
-#define ALIKE_COLUMNS 34
+#define ALIKE_COLUMNS 35
 
 extern const struct table_column file_group_columns[ALIKE_COLUMNS];
 

@@ -12,6 +12,8 @@
 #include "analysis/files/reopens.h"
 #include "analysis/finding/finding_files.h"
 #include "analysis/processes/critical_path.h"
+#include "analysis/shared/loaded.h"
+#include "analysis/shared/trace_text.h"
 #include "analysis/stacks/lines.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
@@ -240,15 +242,32 @@ static double crowding(const struct path_parts *parts)
 static bool is_of_files(const struct job *job, const struct path_stack *sampled)
 {
 	static const char *const sources[] = {
-		"<frozen posixpath>", "<frozen genericpath>", "<frozen os>",  "/posixpath.py",
-		"/genericpath.py",    "/pathlib.py",	      "/os.py",	      "/glob.py",
-		"/fnmatch.py",	      "/shutil.py",	      "/tempfile.py", "/zipfile.py",
-		"/lib/format.py",     "/lib/npyio.py",
+		"<frozen posixpath>",
+		"<frozen genericpath>",
+		"<frozen os>",
+		"/posixpath.py",
+		"/genericpath.py",
+		"/pathlib.py",
+		"/pathlib/__init__.py", /* 3.13 */
+		"/pathlib/_local.py",
+		"/os.py",
+		"/glob.py",
+		"/fnmatch.py",
+		"/shutil.py",
+		"/tempfile.py",
+		"/zipfile.py",
+		"/zipfile/__init__.py", /* 3.12 */
+		"/lib/format.py",	/* NumPy */
+		"/lib/_format_impl.py",
+		"/lib/npyio.py",
+		"/lib/_npyio_impl.py",
 	};
 	uint64_t stack = sampled->stack;
 	struct stack_frame frame;
 
-	if (!stack_table_next(&job->stacks, sampled->trace, &stack, &frame))
+	if (!stack_table_next(&job->stacks, sampled->trace, &stack, &frame) ||
+	    (frame.source.length && frame.source.bytes[0] == '/' &&
+	     !loaded_is(trace_text(frame.source)))) /* the job's own */
 		return false;
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
 		if (path_ends(frame.source.bytes, frame.source.length, sources[i]))

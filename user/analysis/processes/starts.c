@@ -334,6 +334,8 @@ uint64_t starts_of_parent(const struct results *results, size_t number, struct s
 		view->files += group->view.files;
 		view->modules += group->view.modules;
 		view->first_ns += group->view.first_ns;
+		if (group->view.longest_ns > view->longest_ns)
+			view->longest_ns = group->view.longest_ns;
 		view->thread_time_ns += group->view.thread_time_ns;
 		view->needless &= group->view.needless;
 	}

@@ -92,6 +92,6 @@ const struct finding_rule finding_shallow_queue = {
 	.pictures = "depth async",
 	.rule = "io_uring and libaio let operations wait concurrently. With one or two in flight, "
 		"each pays the full device latency, as a pread call does. Operations that the page "
-		"cache serves immediately need no queue. The cost leaves out the time in which a "
-		"device that reads is busy.",
+		"cache serves immediately need no queue. For reads, the cost excludes the time in "
+		"which the device was already busy.",
 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about metadata: failed lookups, calls that take longer than data, imports, cold names.
  */
+#include <math.h>
 #include <string.h>
 
 #include "analysis/devices/chain.h"
 #include "analysis/files/failed_lookups.h"
 #include "analysis/finding/finding_files.h"
+#include "analysis/finding/finding_made.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/stacks/lines.h"
@@ -84,17 +86,26 @@ static void add_mapped(const struct results *results, struct metadata *found)
 	}
 }
 
+/* Returns the time in other calls, at least: they may overlap the waits for locks. */
+static uint64_t without_locks_ns(const struct tally *metadata, const struct tally *locks)
+{
+	const double others = 1 - finding_share(locks->thread_time_ns, metadata->thread_time_ns);
+
+	return finding_most(clock_subtract(metadata->time.measure, locks->time.measure),
+			    finding_limited(metadata->time.measure * fmax(others, 0)));
+}
+
 static struct metadata metadata_of(const struct results *results)
 {
 	const struct tally metadata = totals_class(results, IO_METADATA);
 	const struct tally modules = io_patterns_view(results, IO_PATTERN_MODULE).tally;
 	struct lookups_view lookups = failed_lookups_worst(results->report, LOOKUPS_ALL);
-	const uint64_t locks_ns = io_patterns_view(results, IO_PATTERN_LOCK).tally.time.measure;
+	const struct tally locks = io_patterns_view(results, IO_PATTERN_LOCK).tally;
 	struct metadata found = {
-		.time_ns = clock_subtract(metadata.time.measure, locks_ns),
+		.time_ns = without_locks_ns(&metadata, &locks),
 		.data_ns = totals_class(results, IO_READ).time.measure +
 			   totals_class(results, IO_WRITE).time.measure,
-		.count = metadata.count,
+		.count = clock_subtract(metadata.count, locks.count),
 		.errors = metadata.errors,
 		.place = access_metadata_place(results),
 		.directory = lookups.directory,
@@ -104,7 +115,7 @@ static struct metadata metadata_of(const struct results *results)
 
 	add_mapped(results, &found);
 	found.of_modules = finding_share(modules.thread_time_ns, metadata.thread_time_ns);
-	set_leading_call(results->report, locks_ns > 0, &found);
+	set_leading_call(results->report, locks.count > 0, &found);
 	found.share = finding_share(found.time_ns, found.time_ns + found.data_ns);
 	return found;
 }

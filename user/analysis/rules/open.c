@@ -93,7 +93,7 @@ static uint64_t cost_moved(const struct file_group *file_group)
 THRESHOLD(SMALL_FILES_DRAG, 0.1, UNIT_NONE,
 	  "CPU time at the same lines that counts, outside Python's modules for files, relative to "
 	  "the time of the calls, at most",
-	  "a choice: Python's part of opening a file; what is done with the data stays");
+	  "a choice: Python's part of opening a file; processing the data is not included");
 
 const struct finding_rule finding_small_files = {
 	.id = "many-small-files",

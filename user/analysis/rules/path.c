@@ -24,24 +24,30 @@ static uint64_t claimed_ns(const struct findings *findings)
 THRESHOLD(PATH_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least",
 	  "a choice: the threshold of severity high");
 
-/* Returns the time in which workers exist. */
+/* Returns the time in which workers exist, in the trace with the most of it. */
 static uint64_t workers_lived_ns(const struct findings *findings)
 {
 	const struct job *job = findings->results->job;
 	struct interval_union lived = { .measure = 0 };
+	uint64_t most_ns = 0;
+	uint32_t trace = 0;
 
 	for (size_t i = PROCESS_UNKNOWN + 1; i < job->processes.count; i++) {
 		const struct process *process = &job->processes.processes[i];
 
+		if (process->trace != trace) /* processes come trace by trace */
+			lived = (struct interval_union) { .measure = 0 };
+		trace = process->trace;
 		if (!strcmp(process_kind(job, i), "worker"))
 			interval_add(&lived, process->start_ns,
 				     process->ended ? process->end_ns : job->end_ns);
+		most_ns = finding_most(most_ns, lived.measure);
 	}
-	return lived.measure;
+	return most_ns;
 }
 
-/* Returns the CPUs that the run keeps busy while the main thread waits for a worker: the worker's,
- * and those of work that the path leaves out, which can only be done while workers exist. */
+/* Returns the CPUs that the run keeps busy while its main threads wait for workers: one worker's
+ * each, and those of work that the path leaves out, which can only be done while workers exist. */
 static double busy_with_workers(const struct findings *findings,
 				const struct path_evidence *evidence)
 {
@@ -53,8 +59,8 @@ static double busy_with_workers(const struct findings *findings,
 	path_active_ns(findings, &cpu_ns);
 	for (size_t i = 0; i < count; i++)
 		path_ns = clock_add(path_ns, shares[i].parts[THREAD_CPU]);
-	return fmax(evidence->busy,
-		    1 + finding_share(clock_subtract(cpu_ns, path_ns), workers_lived_ns(findings)));
+	return fmax(evidence->busy, roots + finding_share(clock_subtract(cpu_ns, path_ns),
+							  workers_lived_ns(findings)));
 }
 
 /* More workers help only on free CPUs. A helper's work also costs the time in which it waits for a
@@ -160,8 +166,8 @@ const struct finding_rule finding_worker_bound = {
 	.rule = PATH_MEANING
 	"Much of that is computation in worker processes. The cost is the part "
 	"that more workers could save on the CPUs that the run does not keep busy while it has "
-	"workers: with a half of them free, half of that time; less if threads wait for CPUs, "
-	"which others keep busy then.",
+	"workers: if half of them are free, half of that time; less if threads wait for CPUs, "
+	"because other programs then use them.",
 };
 
 const struct finding_rule finding_helper_bound = {

@@ -146,9 +146,8 @@ const struct finding_rule finding_cpu_starved = {
 	PATH_RULE,
 	.rule = PATH_MEANING
 	"Part of that is time in which a thread could run, but no CPU was "
-	"free, or its cgroup's limit was used up: it was if the run "
-	"kept most of the CPUs in this limit busy, or the kernel counted half of "
-	"the time as throttled.",
+	"free, or the cgroup's limit was used up. The limit is named if the run kept most of its "
+	"CPUs busy, or if the kernel counted half of the time as throttled.",
 };
 
 const struct finding_rule finding_sleeps = {

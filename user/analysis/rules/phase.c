@@ -18,7 +18,8 @@
 /* --- epochs: whether later ones read from storage again --- */
 
 struct epochs_evidence {
-	uint64_t epochs, first_bytes, last_bytes, later_bytes, last_read_bytes, memory_bytes;
+	uint64_t epochs, first_bytes, last_bytes, later_bytes, later_each, last_read_bytes;
+	uint64_t memory_bytes;
 	double of_first;
 };
 
@@ -28,12 +29,14 @@ static const struct table_column epochs_columns[] = {
 	FACT(epochs_evidence, last_bytes, "last", BYTES, "bytes from storage in the last epoch"),
 	FACT(epochs_evidence, later_bytes, "later", BYTES,
 	     "bytes from storage in all epochs but the first"),
+	FACT(epochs_evidence, later_each, "later, each", BYTES,
+	     "the same of one of these, on average; a last one that was cut off is left out"),
 	FACT(epochs_evidence, last_read_bytes, "read", BYTES,
 	     "bytes read by calls in the last epoch"),
 	FACT(epochs_evidence, memory_bytes, "memory", BYTES,
 	     "memory of the host, or the cgroup's limit"),
 	FACT(epochs_evidence, of_first, "of the first", SHARE,
-	     "bytes from storage in a later epoch, on average, relative to the first"),
+	     "bytes from storage in a later epoch relative to the first"),
 };
 
 /* Returns the memory that a host has for the job, the lower of its limits; TABLE_NO_UINT if no
@@ -70,13 +73,15 @@ static int add_epochs(struct findings *findings, const struct finding_rule *rule
 		.last_read_bytes = view.last_read_bytes,
 		.memory_bytes = memory_bytes(findings->report),
 	};
+	/* The run ended before the last epoch did. */
+	const bool is_cut = view.last_read_bytes < view.first_read_bytes / 2;
 	bool holes;
 	int status;
 
-	if (view.epochs <= 1 || evidence.first_bytes < threshold(THRESHOLD_EPOCH_BYTES))
+	if (view.epochs <= 1u + is_cut || evidence.first_bytes < threshold(THRESHOLD_EPOCH_BYTES))
 		return 0;
-	/* The run may have ended before the last epoch did. */
-	evidence.of_first = (double)evidence.later_bytes / (view.epochs - 1) / evidence.first_bytes;
+	evidence.later_each = evidence.later_bytes / (view.epochs - 1 - is_cut);
+	evidence.of_first = finding_share(evidence.later_each, evidence.first_bytes);
 	if (!is_one(&evidence))
 		return 0;
 	status = finding_find_holes(findings, evidence.first_bytes, &holes);
@@ -114,8 +119,8 @@ const struct finding_rule finding_epoch_storage = {
 	.thresholds = { &THRESHOLD_EPOCH_AGAIN, &THRESHOLD_EPOCH_FITS, &THRESHOLD_EPOCH_BYTES,
 			&THRESHOLD_HOLES },
 	.title = "Each epoch is read from storage again, although the data fits in memory",
-	.says = "{first_bytes} from storage in the first epoch, {last_bytes} in the last of "
-		"{epochs}; memory has {memory_bytes}",
+	.says = "{first_bytes} from storage in the first epoch of {epochs}, {later_each} in a "
+		"later one; memory has {memory_bytes}",
 	.advice = "Avoid dropping data after reading it (O_DIRECT, POSIX_FADV_DONTNEED), copy the "
 		  "data to local disk or /dev/shm first, or find what else uses the memory",
 	.more = "faultline report --table epochs TRACE",
@@ -150,8 +155,8 @@ const struct finding_rule finding_epoch_memory = {
 	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
 	.thresholds = { &THRESHOLD_EPOCH_MEMORY, &THRESHOLD_EPOCH_BYTES, &THRESHOLD_HOLES },
 	.title = "Data comes from memory, not storage, after the first epoch",
-	.says = "{first_bytes} from storage in the first epoch, {last_bytes} in the last, which "
-		"read {last_read_bytes}",
+	.says = "{first_bytes} from storage in the first epoch of {epochs}, {later_each} in a "
+		"later one",
 	.advice = "Judge storage by the first epoch; to measure storage, use data larger than "
 		  "memory or drop caches between epochs",
 	.more = "faultline report --table epochs TRACE",

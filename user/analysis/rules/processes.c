@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/events/path.h"
 #include "analysis/finding/finding.h"
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/deaths.h"

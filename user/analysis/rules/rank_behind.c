@@ -173,8 +173,8 @@ const struct finding_rule finding_rank_behind = {
 	.says = "of {ranks} ranks, rank {rank} is busy for {busy_ns}[, {starved_ns} of it waiting "
 		"for CPUs]; the others are for {median_ns}, and wait for {waits_ns} (median)",
 	.advice = "Give each rank as much work (distribute samples by their length or cost), or "
-		  "find what slows this one down: its CPUs, its cgroup's limits, its node, what it "
-		  "sleeps for",
+		  "find what slows this one down: its CPUs, its cgroup's limits, its node, or the "
+		  "reason it sleeps",
 	.more = "faultline report --table critical_path TRACE",
 	.pictures = "path",
 	.rule = "The critical path of a rank is what its main thread does and, while that waits "

@@ -11,6 +11,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/processes/starts.h"
 #include "analysis/shared/trace_text.h"
+#include "base/map.h"
 
 THRESHOLD(FORKED_AGAIN, STARTS_AGAIN, UNIT_COUNT, "times that a process forks workers, at least",
 	  "a choice: two may be coincidence");
@@ -38,7 +39,6 @@ struct forks {
 	/* Of workers that were waited for once, if their stacks are known: time on CPUs and in wait
 	 * for them, and the part of that in what the workers are for. */
 	double once_ns, work_ns;
-	bool has_stacks;
 };
 
 /* What the threads of a process do on the path. */
@@ -77,9 +77,10 @@ static void add_worker(struct forks *forks, const struct process *process,
 	if (forks->times <= 1)
 		return;
 	forks->time_ns = clock_add(forks->time_ns, path->ready_ns);
-	forks->once_ns += path->once_ns;
-	forks->work_ns += path->work_ns;
-	forks->has_stacks |= path->has_stacks;
+	if (path->has_stacks) {
+		forks->once_ns += path->once_ns;
+		forks->work_ns += path->work_ns;
+	}
 }
 
 /* A shell that has forked may execute another program, whose workers those are not. */
@@ -144,16 +145,51 @@ static bool is_around_work(const struct job *job, const struct path_stack *sampl
 	return false;
 }
 
-static void add_work(const struct results *results, struct worker_path *paths)
+/* `shares`: of threads, by their numbers in `threads`. */
+static void add_work(const struct results *results, const struct map *threads,
+		     const struct path_share *shares, struct worker_path *paths)
 {
 	size_t count;
 	const struct path_stack *stacks = critical_path_stacks(results, THREAD_CPU, &count);
 
 	for (; count; count--, stacks++) {
+		const uint64_t key = path_thread_key(stacks->process, stacks->tid);
+		const uint64_t *number = map_find(threads, &key);
+
+		if (!number || !shares[*number].is_once)
+			continue;
 		paths[stacks->process].has_stacks = true;
 		if (!is_around_work(results->job, stacks))
-			paths[stacks->process].work_ns += stacks->time_ns;
+			paths[stacks->process].work_ns +=
+				with_waits(&shares[*number], stacks->time_ns);
 	}
+}
+
+/* Fills `paths`, by process. Returns 0 or -ENOMEM. */
+static int add_threads(const struct results *results, const struct path_share *shares, size_t count,
+		       struct worker_path *paths)
+{
+	const struct process *processes = results->job->processes.processes;
+	struct map threads;
+	int status = 0;
+
+	map_init(&threads, 1, 1);
+	for (size_t i = 0; i < count && !status; i++) {
+		const uint64_t key = path_thread_key(shares[i].process, shares[i].tid);
+		bool added;
+		uint64_t *number = map_add(&threads, &key, &added);
+
+		if (!number) {
+			status = -ENOMEM;
+			break;
+		}
+		*number = i;
+		add_thread(&paths[shares[i].process], &shares[i], processes[shares[i].process].pid);
+	}
+	if (!status)
+		add_work(results, &threads, shares, paths);
+	map_free(&threads);
+	return status;
 }
 
 /* Adds the CPU time on the path in forks: a fork copies the page tables of all memory. The samples
@@ -183,10 +219,9 @@ static int add_renewed(struct findings *findings, const struct finding_rule *rul
 	for (size_t i = 1; i < count; i++) {
 		if (forks[i].times < threshold(THRESHOLD_FORKED_AGAIN))
 			continue;
-		if (forks[i].has_stacks)
-			forks[i].time_ns = clock_add(
-				forks[i].time_ns,
-				finding_limited(fmax(forks[i].once_ns - forks[i].work_ns, 0)));
+		forks[i].time_ns =
+			clock_add(forks[i].time_ns,
+				  finding_limited(fmax(forks[i].once_ns - forks[i].work_ns, 0)));
 		time_ns = clock_add(time_ns, forks[i].time_ns);
 		if (!worst || forks[i].time_ns > forks[worst].time_ns)
 			worst = i;
@@ -215,17 +250,14 @@ static int find_renewed(struct findings *findings, const struct finding_rule *ru
 	const struct path_share *shares =
 		critical_path_threads(findings->results, &count, &whole_ns, &roots);
 	struct forks *forks;
-	int status = -ENOMEM;
+	int status;
 
 	if (!count || !roots)
 		return 0;
 	forks = calloc(job->processes.count, sizeof(*forks));
 	paths = calloc(job->processes.count, sizeof(*paths));
-	if (forks && paths) {
-		for (; count; count--, shares++)
-			add_thread(&paths[shares->process], shares,
-				   job->processes.processes[shares->process].pid);
-		add_work(findings->results, paths);
+	status = forks && paths ? add_threads(findings->results, shares, count, paths) : -ENOMEM;
+	if (!status) {
 		add_workers(job, paths, forks);
 		add_forks(findings->results, forks);
 		status = add_renewed(findings, rule, forks, roots);

@@ -23,7 +23,7 @@ static bool are_of_run(const struct findings *findings, const struct file_group 
 static double is_of_other_ranks(const struct findings *findings,
 				const struct file_group *file_group)
 {
-	return 1 - 1.0 / file_group->processes;
+	return 1 - 1.0 / file_group->overwriters;
 }
 
 const struct finding_rule finding_written_by_several = {
@@ -31,7 +31,7 @@ const struct finding_rule finding_written_by_several = {
 	.order = 325,
 	.needs = JOB_SYSCALL,
 	.class = IO_WRITE,
-	.confidence = FINDING_SURE,
+	.confidence = FINDING_LIKELY,
 	.lines = 1u << USE_METADATA,
 	.files = {
 		.use = USE_WRITE,
@@ -44,14 +44,14 @@ const struct finding_rule finding_written_by_several = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_WRITTEN_WHOLE, &THRESHOLD_TIME_DECIDES },
-	.title = "Each of several ranks writes the whole of {file}",
-	.says = "{bytes} were written for {size_bytes} of data, with up to {processes} processes "
-		"per file, in {time_ns}[; {others:more such file|more such files}]",
+	.title = "Each of {overwriters} ranks writes the whole of {file}",
+	.says = "{bytes} were written for {size_bytes} of data, in {time_ns}[; {others:more such "
+		"file|more such files}]",
 	.advice = "Write it on one rank only (if rank == 0), and let the others wait for it; or, if "
 		  "their data differs, give each rank a file of its own",
 	.more = "faultline report --table files --columns overwrite TRACE",
 	.pictures = "story, story all",
-	.rule = "Several ranks open the file with O_TRUNC and write all of it: what the last one "
-		"leaves stays, the rest is lost work. Each open waits for the writes of the ranks "
-		"before it, and a reader may see half a file.",
+	.rule = "Several ranks open the file with O_TRUNC and write all of it on average: only the "
+		"last rank's data remains, and the other writes are wasted. Each open waits for the "
+		"writes of the ranks before it, and a reader may see half a file.",
 };

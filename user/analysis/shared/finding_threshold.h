@@ -71,7 +71,8 @@ THRESHOLD(BUSY_REQUESTS, 2, UNIT_NONE,
 	  "requests that a device has on average while it has any, to be busy, at least",
 	  "one is served while the next one waits");
 THRESHOLD(MOSTLY_BUSY, 0.5, UNIT_SHARE,
-	  "part of the time in which devices are busy, for more requests at once not to help",
+	  "share of the time that devices are busy, above which more concurrent requests do not "
+	  "help",
 	  "a choice: most of it");
 
 #endif

@@ -29,9 +29,6 @@
 
 #define FIELD(name) offsetof(struct recording_options, name)
 
-#define LAYER_LISTED(id, name, ...) ", " name
-#define LAYERS_LISTED TRACE_LAYERS(LAYER_LISTED)
-
 static const struct option_row rows[] = {
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
 	{ 0, "mode", "trace|profile|auto", OPTION_CHOICE, FIELD(mode),
@@ -49,7 +46,7 @@ static const struct option_row rows[] = {
 	  "on. Default: 20000.",
 	  1, UINT32_MAX },
 	{ 0, "layers", "LIST", OPTION_STRING, FIELD(layers),
-	  "Layers to record, separated by commas: all" LAYERS_LISTED ". Default: all but vfs." },
+	  "Layers to record, separated by commas: " LAYERS_LISTED ". Default: all but vfs." },
 	{ 0, "stacks", "python|native|off", OPTION_CHOICE, FIELD(stacks),
 	  "Record which lines of Python waited or computed (the layer stack); the functions of "
 	  "compiled code, too, which copies 8 KiB or more of a thread's stack for each sample "

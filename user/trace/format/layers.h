@@ -31,6 +31,8 @@
 	SERVER_LAYER(P9, "9p", JOB_MOUNTS, "9p", "requests", "servers")
 
 /* Prose. */
+#define LAYER_LISTED(id, name, ...) ", " name
+#define LAYERS_LISTED "all" TRACE_LAYERS(LAYER_LISTED)
 #define SERVER_LAYERS "fuse, nfs and 9p"
 #define SERVED_MOUNT "FUSE, NFS or 9p mount"
 #define SERVED_MOUNTS "FUSE, NFS and 9p mounts"
