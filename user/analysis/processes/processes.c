@@ -217,7 +217,8 @@ static const struct table_column columns[] = {
 	       "number of the signal that killed the process; null: none"),
 	COLUMN(process_row, ended_at, "ended at", NONE, FACT,
 	       "line at which a signal, or an exit status other than 0, ended the process: "
-	       "train.py:31 in load"),
+	       "train.py:31 in load; null after sys.exit, which first leaves all functions of "
+	       "Python"),
 };
 
 static const struct table_column async_columns[] = {
