@@ -36,9 +36,10 @@ static const struct table_column renewed_evidence[] = {
 struct forks {
 	uint64_t ended_ns; /* the first end among those that it forked last */
 	uint64_t workers, times, time_ns;
-	/* Of workers that were waited for once, if their stacks are known: time on CPUs and in wait
-	 * for them, and the part of that in what the workers are for. */
+	/* Of workers that were waited for once: time on CPUs and in wait for them, and the part of
+	 * that in what the workers are for. Samples are few in each worker, so these are sums. */
 	double once_ns, work_ns;
+	bool has_stacks; /* any of them */
 };
 
 /* What the threads of a process do on the path. */
@@ -77,10 +78,9 @@ static void add_worker(struct forks *forks, const struct process *process,
 	if (forks->times <= 1)
 		return;
 	forks->time_ns = clock_add(forks->time_ns, path->ready_ns);
-	if (path->has_stacks) {
-		forks->once_ns += path->once_ns;
-		forks->work_ns += path->work_ns;
-	}
+	forks->once_ns += path->once_ns;
+	forks->work_ns += path->work_ns;
+	forks->has_stacks |= path->has_stacks;
 }
 
 /* A shell that has forked may execute another program, whose workers those are not. */
@@ -219,9 +219,10 @@ static int add_renewed(struct findings *findings, const struct finding_rule *rul
 	for (size_t i = 1; i < count; i++) {
 		if (forks[i].times < threshold(THRESHOLD_FORKED_AGAIN))
 			continue;
-		forks[i].time_ns =
-			clock_add(forks[i].time_ns,
-				  finding_limited(fmax(forks[i].once_ns - forks[i].work_ns, 0)));
+		if (forks[i].has_stacks)
+			forks[i].time_ns = clock_add(
+				forks[i].time_ns,
+				finding_limited(fmax(forks[i].once_ns - forks[i].work_ns, 0)));
 		time_ns = clock_add(time_ns, forks[i].time_ns);
 		if (!worst || forks[i].time_ns > forks[worst].time_ns)
 			worst = i;
