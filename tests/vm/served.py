@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the guest jobs of the layers fuse, nfs and 9p have in common: requests to servers of file
-systems."""
+"""Shared by the guest jobs of the layers fuse, nfs and 9p, which record requests to the servers of
+file systems."""
 import monitor
 from job import Absent, check, equal, told_losses
 

@@ -56,7 +56,7 @@ class Loss(unittest.TestCase):
         wait = 'while [ ! -e "$0/%s" ]; do sleep 0.02; done'
         script = (f'touch "$0/begun"; {wait % "stopped"}; "$1" "$2" "$0/out" 2 reads 500000; '
                   f'touch "$0/read"; {wait % "goes_on"}')
-        # A buffer that only the reads fill, which are made while nobody empties it.
+        # Only the reads made while Faultline is stopped can fill a buffer of this size.
         run = machine().start(
             [machine().faultline, "run", "-q", "--buffer", "1M", "-o", trace, "--", "/bin/sh",
              "-c", script, directory, static_program("hotread"), data])

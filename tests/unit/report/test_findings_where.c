@@ -182,7 +182,7 @@ TEST(test_lines_of_program)
 	}
 }
 
-/* What is left out is named: the lines are those of all CPU time. */
+/* The finding says that it excludes compute spans, although its lines include them. */
 TEST(test_compute_left_out)
 {
 	static const char left_out[] = "on a CPU outside I/O and 400 ms of compute spans, in job";

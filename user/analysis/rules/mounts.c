@@ -91,8 +91,8 @@ const struct finding_rule finding_mount_small_reads = {
 	.pictures = "requests, took read",
 	.rule = "Each request to an NFS or 9p server or the daemon of a FUSE mount is a round "
 		"trip, and behind a daemon often another one over the network, whatever its size. "
-		"What is read in order could be fetched in larger pieces, ahead of use. How large "
-		"they get is limited by the program's reads if the cache is bypassed (O_DIRECT, "
+		"Sequential reads could be fetched in larger pieces, ahead of use. Their size "
+		"is limited by the program's reads if the cache is bypassed (O_DIRECT, "
 		"direct_io), by the mount's readahead, and by what the server allows.",
 };
 

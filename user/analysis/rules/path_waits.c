@@ -190,8 +190,8 @@ const struct finding_rule finding_peer_waits = {
 		  "prefetch), keep connections open, or keep a local copy]",
 	WAIT_RULE,
 	.rule = PATH_MEANING
-	"Part of that is blocked on a socket or pipe, and what ended it was "
-	"no thread of the run: a process that is not traced, or another host." BRIEF_MEANING,
+	"Part of that is spent blocked on a socket or pipe until a process that is not traced, or "
+	"another host, answers." BRIEF_MEANING,
 };
 
 const struct finding_rule finding_lock_waits = {

@@ -36,17 +36,17 @@ static const struct table_column renewed_evidence[] = {
 struct forks {
 	uint64_t ended_ns; /* the first end among those that it forked last */
 	uint64_t workers, times, time_ns;
-	/* Of workers that were waited for once: time on CPUs and in wait for them, and the part of
-	 * that in what the workers are for. Samples are few in each worker, so these are sums. */
+	/* For workers that were waited for only once: time running or waiting for a CPU, and the
+	 * part spent on their task. Sums over all of them, because each has few samples. */
 	double once_ns, work_ns;
 	bool has_stacks; /* any of them */
 };
 
-/* What the threads of a process do on the path. */
+/* The time of a process's threads on the critical path. */
 struct worker_path {
 	uint64_t ready_ns;
-	/* Of threads that were waited for once: time on CPUs and in wait for them. */
-	double once_ns, work_ns; /* work_ns: the part in what the worker is for */
+	/* For threads that were waited for only once: time running or waiting for a CPU. */
+	double once_ns, work_ns; /* work_ns: the part spent on the worker's task */
 	bool has_stacks;
 };
 
