@@ -103,6 +103,18 @@ char *units_share(char out[UNITS_TEXT], double share)
 	return out;
 }
 
+char *units_share_bound(char out[UNITS_TEXT], const char *bound, double share)
+{
+	char text[UNITS_TEXT];
+
+	units_share(text, share);
+	if (*text != '<')
+		snprintf(out, UNITS_TEXT, "%s%s", bound, text);
+	else
+		strcpy(out, !strcmp(bound, "≥") ? ">0%" : text);
+	return out;
+}
+
 char *units_device(char out[UNITS_TEXT], uint64_t dev)
 {
 	snprintf(out, UNITS_TEXT, "%" PRIu64 ":%" PRIu64, dev >> 20, dev & 0xfffff);

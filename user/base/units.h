@@ -20,6 +20,8 @@ char *units_ns(char out[UNITS_TEXT], uint64_t ns);
 char *units_count(char out[UNITS_TEXT], uint64_t count);
 /* A share of 1: "12.3%"; "<0.1%" if it is not zero but would round to zero. */
 char *units_share(char out[UNITS_TEXT], double share);
+/* The same after `bound`, which is "≥", "≤" or "". A tiny lower bound is ">0%". */
+char *units_share_bound(char out[UNITS_TEXT], const char *bound, double share);
 /* A device as in the kernel, "MAJOR:MINOR" of include/linux/kdev_t.h: "259:3". */
 char *units_device(char out[UNITS_TEXT], uint64_t dev);
 

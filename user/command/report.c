@@ -209,7 +209,8 @@ static int write_table(struct sink *out, const struct table *of,
 	const struct grid_options options = { .style = &style,
 					      .top = whole ? 0 : report_top(request),
 					      .top_said = request->top != TOP_UNSET,
-					      .whole = whole };
+					      .whole = whole,
+					      .wraps = list && isatty(STDOUT_FILENO) };
 	const struct table *printed = of;
 	const char *unknown;
 	struct table *made = NULL;

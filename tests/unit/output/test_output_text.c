@@ -177,6 +177,33 @@ TEST(test_shares)
 	table_free(table);
 }
 
+/* A text that wraps continues below itself; without that it stays on one line. */
+TEST(test_wraps)
+{
+	const struct style style = { .width = 40 };
+	struct grid_options options = { .style = &style, .whole = true };
+	struct table *table = new_list("tables", NULL);
+	static const char meaning[] = "calls that failed as their path does not exist";
+	struct sink out;
+
+	add_column(table, "name", "table", UNIT_NONE);
+	add_column(table, "meaning", "contents", UNIT_NONE);
+	table_set_text(table, &add_row(table, "lookups")[1], meaning, strlen(meaning));
+	sink_open_memory(&out);
+	grid_write(&out, table, &options);
+	keep(&out);
+	assert_string_equal(shown, "table    contents\n"
+				   "lookups  calls that failed as their path does not exist\n");
+	options.wraps = true;
+	sink_open_memory(&out);
+	grid_write(&out, table, &options);
+	keep(&out);
+	assert_string_equal(shown, "table    contents\n"
+				   "lookups  calls that failed as their path\n"
+				   "         does not exist\n");
+	table_free(table);
+}
+
 /* Rows that differ only in a column for which there is no room are one row. */
 TEST(test_merges)
 {

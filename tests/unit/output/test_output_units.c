@@ -86,6 +86,18 @@ TEST(test_share)
 	assert_string_equal(units_share(text, 1e300), "100000000.0%");
 }
 
+TEST(test_bounded_shares)
+{
+	char text[UNITS_TEXT];
+
+	assert_string_equal(units_share_bound(text, "", 0.5), "50.0%");
+	assert_string_equal(units_share_bound(text, "≥", 0.5), "≥50.0%");
+	assert_string_equal(units_share_bound(text, "≤", 0.5), "≤50.0%");
+	assert_string_equal(units_share_bound(text, "", 0.0001), "<0.1%");
+	assert_string_equal(units_share_bound(text, "≤", 0.0001), "<0.1%");
+	assert_string_equal(units_share_bound(text, "≥", 0.0001), ">0%");
+}
+
 TEST(test_device)
 {
 	char text[UNITS_TEXT];

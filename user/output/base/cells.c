@@ -25,11 +25,14 @@ static void format_uint(struct sink *out, uint64_t value, enum table_unit unit)
 
 struct cell cell_as_text(struct sink *out, const struct cell *cell, enum table_unit unit)
 {
+	const bool numeric = cell->type == CELL_UINT || cell->type == CELL_REAL;
+	const bool share = cell->type == CELL_REAL && unit == UNIT_SHARE;
+	const char *bound = cell->at_least && numeric ? "≥" : "";
 	char text[UNITS_TEXT];
 
 	out->used = 0;
-	if (cell->at_least && (cell->type == CELL_UINT || cell->type == CELL_REAL))
-		sink_text(out, "≥");
+	if (!share)
+		sink_text(out, bound);
 	switch (cell->type) {
 	case CELL_TEXT:
 		return *cell;
@@ -53,8 +56,8 @@ struct cell cell_as_text(struct sink *out, const struct cell *cell, enum table_u
 			    unit);
 		break;
 	case CELL_REAL:
-		if (unit == UNIT_SHARE)
-			sink_text(out, units_share(text, cell->real));
+		if (share)
+			sink_text(out, units_share_bound(text, bound, cell->real));
 		else
 			sink_format(out, "%.3g", cell->real);
 		break;

@@ -40,5 +40,7 @@ function cellText(cell, unit) {
 		return value;
 	const text = byUnit[unit] ? byUnit[unit](value)
 		: Number.isInteger(value) ? String(value) : value.toPrecision(4);
-	return cell !== value ? '\u2265\u00a0' + text : text;
+	if (cell === value)
+		return text;
+	return text.startsWith('<') ? '>0%' : '\u2265\u00a0' + text;
 }

@@ -11,6 +11,7 @@
 #include "output/base/cells.h"
 #include "output/base/escape.h"
 #include "output/text/wrap.h"
+#include "base/strbuf.h"
 #include "base/units.h"
 
 #define GAP 2 /* between columns */
@@ -432,17 +433,44 @@ static void write_headings(struct grid *grid)
 	}
 }
 
+/* Writes a text over as many lines as it takes, all but the first after `indent` spaces. */
+static void write_wrapped(struct grid *grid, struct cell text, size_t indent)
+{
+	size_t width = grid->options->style->width;
+	struct strbuf copy = { .used = 0 };
+	const char *rest = copy.bytes;
+
+	strbuf_add(&copy, "%.*s", (int)text.length, text.text);
+	width = width > indent + TEXT_MIN ? width - indent : TEXT_MIN;
+	for (;;) {
+		struct cell part = wrap_line(&rest, width);
+
+		escape_text(grid->out, part.text, part.length);
+		if (!*rest)
+			break;
+		sink_char(grid->out, '\n');
+		sink_repeat(grid->out, ' ', indent);
+	}
+}
+
 static void write_lines(struct grid *grid)
 {
 	for (size_t line = 0; line < line_count(grid); line++) {
+		size_t indent = 0;
+
 		for (size_t i = 0; i < grid->count; i++) {
 			const struct grid_column *column = &grid->columns[i];
+			const bool last = i + 1 == grid->count;
 			struct cell cell = cell_of_line(grid, line, column);
 			struct cell text =
 				cell_as_text(&grid->scratch, &cell, unit_of(grid, column));
 
 			sink_repeat(grid->out, ' ', i ? GAP : 0);
-			write_cell(grid->out, column, text, i + 1 == grid->count);
+			if (last && column->text && grid->options->wraps)
+				write_wrapped(grid, text, indent);
+			else
+				write_cell(grid->out, column, text, last);
+			indent += column->width + GAP;
 		}
 		sink_char(grid->out, '\n');
 	}

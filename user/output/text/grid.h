@@ -17,6 +17,7 @@ struct grid_options {
 	uint64_t top;  /* maximum rows, the rest becomes one row "other"; 0: all */
 	bool top_said; /* `top` was requested: rows up to it are not merged for being small */
 	bool whole;    /* all rows and all columns of the table's view were requested */
+	bool wraps;    /* a text in the last column continues below itself; else it may be cut */
 	/* Maximum columns, shown even if empty, and without a share: for tables that are redrawn
 	 * repeatedly, whose columns must not come and go. 0: as described below. */
 	size_t steady;

@@ -257,8 +257,9 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 			sink_format(&line, " (thread time%s).",
 				    is_put_together(caveats) ? " of all runs" : "");
 		else
-			sink_format(&line, " (%s%s).", bound,
-				    units_share(text, (double)io->uint / duration->uint));
+			sink_format(
+				&line, " (%s).",
+				units_share_bound(text, bound, (double)io->uint / duration->uint));
 	}
 	if (lost->type == CELL_UINT && !lost->uint)
 		sink_text(&line, " No events lost.");

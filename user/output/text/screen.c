@@ -65,8 +65,9 @@ static void add_cost(struct sink *line, const struct screen *screen, const struc
 	if (ns->type == CELL_UINT) {
 		sink_format(line, "%s%s", bound, units_ns(text, ns->uint));
 		if (duration->type == CELL_UINT && duration->uint)
-			sink_format(line, " (%s%s)", bound,
-				    units_share(text, (double)ns->uint / duration->uint));
+			sink_format(
+				line, " (%s)",
+				units_share_bound(text, bound, (double)ns->uint / duration->uint));
 		sink_text(line, "  ");
 	} else if (bytes->type == CELL_UINT) {
 		sink_format(line, "%s  ", units_bytes(text, bytes->uint));
