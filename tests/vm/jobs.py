@@ -9,7 +9,7 @@ from job import VARIANTS, Job, check, equal
 from processes import READERS, judge_processes
 from spans import SPAN_CROWD, SPANS, judge_span_crowd, judge_spans
 from stacks import NATIVE, STACKS, judge_native, judge_stacks
-from threads import MEMORY, WAITS, judge_memory, judge_waits
+from threads import MEMORY, QUOTA, WAITS, judge_memory, judge_quota, judge_waits
 
 REFUSAL = """faultline run -o a.flt -- true 2>refusal; echo $? >run_status
 faultline run --best-effort -o b.flt -- true"""
@@ -33,6 +33,7 @@ def for_kernel(quick):
     jobs += [Job("task", v, "processes", READERS, judge_processes) for v in VARIANTS["task"]]
     jobs.append(Job("thread", "chosen", "waits", WAITS, judge_waits))
     jobs.append(Job("thread", "chosen", "memory", MEMORY, judge_memory))
+    jobs.append(Job("thread", "chosen", "quota", QUOTA, judge_quota))
     jobs.append(Job("stack", "chosen", "lines", STACKS, judge_stacks))
     jobs.append(Job("stack", "chosen", "native", NATIVE, judge_native))
     jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Guest jobs for the time of threads: what each waited for and who ended it, and throttling for
-memory."""
+memory and by a CPU quota."""
 import collections
 
 from job import check, equal
@@ -16,6 +16,15 @@ echo +memory >/sys/fs/cgroup/cgroup.subtree_control && mkdir /sys/fs/cgroup/few 
 echo 4M >/sys/fs/cgroup/few/memory.high || exit 77
 [ -e /proc/pressure/memory ] || exit 77
 $RUN -- sh -c 'echo $$ >/sys/fs/cgroup/few/cgroup.procs; exec dd if=/dev/zero of=/dev/null bs=6M count=1'"""
+
+# The kernel's own count is read around the recording, and by the command inside it.
+QUOTA = """mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null; half=/sys/fs/cgroup/half
+echo +cpu >/sys/fs/cgroup/cgroup.subtree_control && mkdir $half || exit 77
+echo 50000 100000 >$half/cpu.max && echo $$ >$half/cgroup.procs || exit 77
+cat $half/cpu.stat >before
+$RUN -- sh -c "cat $half/cpu.stat >first; i=0
+while [ \\$i -lt 200000 ]; do i=\\$((i + 1)); done; cat $half/cpu.stat >last"
+cat $half/cpu.stat >after"""
 
 
 def times(results):
@@ -60,3 +69,16 @@ def judge_memory(results):
     memory = sum(states["memory"] for states in sums.values())
     check(memory, f"no time in memory: {[dict(states) for states in sums.values()]}")
     return f"{memory} ns in memory"
+
+
+def judge_quota(results):
+    before, first, last, after = (
+        int(dict(line.split() for line in results.text(name).splitlines())["throttled_usec"]) * 1000
+        for name in ("before", "first", "last", "after"))
+    trace = results.report()["trace"]
+    told = trace["notes"]["cpu_throttled_ns"]
+    equal(trace["cpu_limit"], 0.5, "CPUs that the quota allows")
+    check(last > first, "the quota never held the job back")
+    check(last - first <= told <= after - before,
+          f"{told} ns throttled; the kernel counts {last - first} to {after - before}")
+    return f"{told} ns throttled"
