@@ -108,3 +108,35 @@ TEST(test_not_slow)
 	check_nodes((struct node) { 20, 65536, 30 * MS }, NULL);
 	check_nodes((struct node) { 60, 65536, 3 * MS }, NULL);
 }
+
+/* Time that may be well spent is a note in each run, and stays one in all of them together. */
+TEST(test_notes)
+{
+	static const char *const hosts[] = { "node0", "node1" };
+	struct trace_reader *readers[2], *summaries[2];
+	struct made_trace made[2];
+	struct report *reports[2];
+	char path[32];
+
+	for (int i = 0; i < 2; i++) {
+		BEGIN(&made[i], .host = hosts[i], .boot_id = hosts[i], .threads = true);
+		EXEC(&made[i], .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+		THREAD_TIME(&made[i], .time = 11, .dur = END - 11, .pid = 10,
+			    .states[THREAD_CPU] = END - 11);
+		made_finish(&made[i], 10, END);
+		readers[i] = made[i].reader;
+		summaries[i] = summarized(readers[i], path);
+	}
+	reports[0] = made_report(readers, 1);
+	reports[1] = made_report(summaries, 2);
+	for (int i = 0; i < 2; i++) {
+		const int row = row_of_finding(reports[i], "cpu-bound");
+
+		assert_true(row >= 0);
+		check_text(reports[i], "findings", row, "severity", "note");
+		report_free(reports[i]);
+		trace_reader_close(summaries[i]);
+	}
+	for (int i = 0; i < 2; i++)
+		made_close(&made[i]);
+}

@@ -3,7 +3,7 @@
  * Findings: what costs time in a run, with evidence and advice.
  *
  * A finding is one place: a struct finding_rule, with its evidence, thresholds and condition above
- * it, in the file of its kind, finding_KIND.c. The build collects the rules; there is no list to
+ * it, in the file of its kind, rules/KIND.c. The build collects the rules; there is no list to
  * extend. To add one:
  *
  *  1. Write the rule, `const struct finding_rule finding_NAME = {`, with an `order` of its own: in
@@ -42,7 +42,7 @@ enum finding_confidence { FINDING_GUESS, FINDING_LIKELY, FINDING_SURE };
 
 enum finding_severity {
 	FINDING_BY_COST, /* decided by the cost */
-	FINDING_NOTE,	 /* no known cost */
+	FINDING_NOTE,	 /* no known cost, or time that may be well spent */
 	FINDING_LOW,
 	FINDING_MEDIUM,
 	FINDING_HIGH,

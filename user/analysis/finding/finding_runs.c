@@ -204,18 +204,22 @@ static int compare_rows(const struct table *table, size_t a, size_t b, const voi
 }
 
 /* A wait that matters in a run of a second is nothing in one of an hour: severities are those of
- * all runs together. Findings without a cost keep the severity of their rule. */
+ * all runs together. Notes, findings without a cost, and severities that a rule fixes stay. */
 static void judge_again(const struct findings *findings, struct table *table)
 {
 	for (size_t row = 0; row < table->row_count; row++) {
 		struct cell *cells = table_row(table, row);
 		const struct cell *ns = &cells[FINDING_COST_NS],
 				  *bytes = &cells[FINDING_COST_BYTES];
+		const struct finding_rule *rule = finding_rule_of(&cells[FINDING_ID]);
 		const struct finding_verdict verdict = {
 			.cost_ns = ns->type == CELL_UINT ? ns->uint : TABLE_NO_UINT,
 			.cost_bytes = bytes->type == CELL_UINT ? bytes->uint : TABLE_NO_UINT,
 		};
 
+		if (finding_severity_in(&cells[FINDING_SEVERITY]) == FINDING_NOTE ||
+		    (rule && rule->severity != FINDING_BY_COST))
+			continue;
 		if (ns->type == CELL_UINT ? findings->duration_ns : bytes->type == CELL_UINT)
 			table_set_literal(
 				table, &cells[FINDING_SEVERITY],
