@@ -366,6 +366,14 @@ FINDING_CASE("epoch-from-storage", epoch_from_storage_cut)
 	add_cut_epoch(made, sound ? 2 * MIB : 10 * MIB);
 }
 
+/* What a cut-off epoch read does not count for the average of the others. */
+FINDING_CASE("epoch-from-storage", epoch_from_storage_cut_reading)
+{
+	add_cut_epoch(made, sound ? 4 * MIB : 5 * MIB);
+	CALL(made, .time = 400 * MS + MS / 4, .dur = MS / 2, .pid = 10, .op = M_READ, .file = 1,
+	     .asked = 3 * MIB, .result = 3 * MIB, .fetched = 3 * MIB);
+}
+
 /* It has only begun, or reads what is in memory. */
 FINDING_CASE("epoch-from-memory", epoch_from_memory_second_cut)
 {

@@ -20,7 +20,7 @@
 #include "analysis/phases/pace.h"
 #include "base/compare.h"
 
-#define EPOCHS_MAX 4096 /* rows per claim; further ones are only counted */
+#define EPOCHS_MAX 4096 /* rows per claim */
 #define LOOKS_MAX 8	/* after this many spans without the argument a label is skipped */
 
 /* What makes a span an epoch; the last claim that any span has decides. */
@@ -47,7 +47,8 @@ struct epochs {
 	const struct job *job;
 	struct arena *arena;
 	struct epoch *of[CLAIMS];
-	size_t count[CLAIMS], room[CLAIMS], more[CLAIMS];
+	size_t count[CLAIMS], room[CLAIMS];
+	size_t more[CLAIMS]; /* spans of further epochs */
 	struct paces paces;  /* a cut per claim */
 	struct begun *begun; /* per open span */
 	size_t slot_room;
@@ -392,41 +393,61 @@ static void fill(void *state, struct table *table)
 		add_row(table, job, &all->of[claim][i]);
 	if (!all->more[claim])
 		return;
-	snprintf(note, sizeof(note), "first %d epochs; %zu more are omitted", EPOCHS_MAX,
+	snprintf(note, sizeof(note), "first %d epochs; %zu more spans are omitted", EPOCHS_MAX,
 		 all->more[claim]);
 	table_set_note(table, note);
 }
 
-/* Ranks share epochs with the same number. */
+static int compare_numbers(const void *left, const void *right)
+{
+	const int64_t *a = left, *b = right;
+
+	return COMPARE(*a, *b);
+}
+
+/* Ranks share epochs with the same number; numbers may have gaps. */
 struct epochs_view epochs_view(const struct report *report)
 {
 	const struct table *table = report_by(report, &analysis_epochs);
-	int64_t first = INT64_MAX, last = INT64_MIN;
+	int64_t *numbers = calloc(table->row_count, sizeof(*numbers));
 	struct epochs_view view = { 0 };
+	int64_t first, last;
 
-	for (size_t row = 0; row < table->row_count; row++) {
-		struct epochs_row line = { .epoch = 0 };
-
-		table_read_row(table, row, &line);
-		first = line.epoch < first ? line.epoch : first;
-		last = line.epoch > last ? line.epoch : last;
+	if (!table->row_count || !numbers) {
+		free(numbers);
+		return view;
 	}
 	for (size_t row = 0; row < table->row_count; row++) {
 		struct epochs_row line = { .epoch = 0 };
 
 		table_read_row(table, row, &line);
+		numbers[row] = line.epoch;
+	}
+	qsort(numbers, table->row_count, sizeof(*numbers), compare_numbers);
+	first = numbers[0];
+	last = numbers[table->row_count - 1];
+	for (size_t row = 0; row < table->row_count; row++)
+		view.epochs += !row || numbers[row] != numbers[row - 1];
+	free(numbers);
+	for (size_t row = 0; row < table->row_count; row++) {
+		struct epochs_row line = { .epoch = 0 };
+
+		table_read_row(table, row, &line);
+		if (line.samples == TABLE_NO_UINT)
+			line.samples = 0;
 		if (line.epoch == first) {
+			view.first_samples += line.samples;
 			view.first_read_bytes += line.read_bytes;
 			view.first_fetched_bytes += line.fetched_bytes;
 		} else {
 			view.later_fetched_bytes += line.fetched_bytes;
 		}
 		if (line.epoch == last) {
+			view.last_samples += line.samples;
 			view.last_read_bytes += line.read_bytes;
 			view.last_fetched_bytes += line.fetched_bytes;
 		}
 	}
-	view.epochs = table->row_count ? (uint64_t)last - (uint64_t)first + 1 : 0;
 	return view;
 }
 

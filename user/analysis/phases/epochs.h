@@ -6,9 +6,9 @@
 #include "analysis/shared/analysis.h"
 
 struct epochs_view {
-	uint64_t epochs; /* 0: no span represents one */
-	uint64_t first_read_bytes, first_fetched_bytes;
-	uint64_t last_read_bytes, last_fetched_bytes;
+	uint64_t epochs; /* with different numbers; 0: no span represents one */
+	uint64_t first_read_bytes, first_fetched_bytes, first_samples; /* samples: 0 if unknown */
+	uint64_t last_read_bytes, last_fetched_bytes, last_samples;
 	uint64_t later_fetched_bytes; /* in all epochs but the first */
 };
 

@@ -2,6 +2,7 @@
 /* Findings on epochs: whether later ones read from storage again. */
 #include "analysis/finding/finding_files.h"
 #include "analysis/phases/epochs.h"
+#include "analysis/run/trace_table.h"
 
 struct epochs_evidence {
 	uint64_t epochs, first_bytes, last_bytes, later_bytes, later_each, last_read_bytes;
@@ -16,21 +17,24 @@ static const struct table_column epochs_columns[] = {
 	FACT(epochs_evidence, later_bytes, "later", BYTES,
 	     "bytes from storage in all epochs but the first"),
 	FACT(epochs_evidence, later_each, "later, each", BYTES,
-	     "the same of one of these, on average; a last one that was cut off is left out"),
+	     "average per later epoch, without a last one that was cut off"),
 	FACT(epochs_evidence, last_read_bytes, "read", BYTES,
 	     "bytes read by calls in the last epoch"),
 	FACT(epochs_evidence, memory_bytes, "memory", BYTES,
-	     "memory of the host, or the cgroup's limit"),
+	     "memory of the hosts together, or of their cgroup limits"),
 	FACT(epochs_evidence, of_first, "of the first", SHARE,
 	     "bytes from storage in a later epoch relative to the first"),
 };
 
-/* Returns the memory that a host has for the job, the lower of its limits; TABLE_NO_UINT if no
- * trace has them. */
+/* Returns the memory that the hosts have for the job, if each has as little as the one with the
+ * least; TABLE_NO_UINT if no trace has its limits. */
 static uint64_t memory_bytes(const struct report *report)
 {
 	static const char *const limits[] = { "memory_bytes", "cgroup_memory_bytes" };
 	const struct table *trace = report_by(report, &analysis_trace);
+	const struct cell *hosts = &trace->cells[ABOUT_HOSTS];
+	const uint64_t host_count =
+		hosts->type == CELL_TEXTS && hosts->length > 1 ? hosts->length : 1;
 	uint64_t least = TABLE_NO_UINT;
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
@@ -40,7 +44,7 @@ static uint64_t memory_bytes(const struct report *report)
 		    trace->cells[column].uint < least)
 			least = trace->cells[column].uint;
 	}
-	return least;
+	return least == TABLE_NO_UINT ? least : finding_limited((double)least * host_count);
 }
 
 THRESHOLD(EPOCH_BYTES, 1048576, UNIT_BYTES, "bytes from storage in the first epoch, at least",
@@ -60,13 +64,16 @@ static int add_epochs(struct findings *findings, const struct finding_rule *rule
 		.memory_bytes = memory_bytes(findings->report),
 	};
 	/* The run ended before the last epoch did. */
-	const bool is_cut = view.last_read_bytes < view.first_read_bytes / 2;
+	const bool is_cut = view.last_read_bytes < view.first_read_bytes / 2 ||
+			    view.last_samples < view.first_samples / 2;
 	bool holes;
 	int status;
 
 	if (view.epochs <= 1u + is_cut || evidence.first_bytes < threshold(THRESHOLD_EPOCH_BYTES))
 		return 0;
-	evidence.later_each = evidence.later_bytes / (view.epochs - 1 - is_cut);
+	evidence.later_each =
+		clock_subtract(evidence.later_bytes, is_cut ? evidence.last_bytes : 0) /
+		(view.epochs - 1 - is_cut);
 	evidence.of_first = finding_share(evidence.later_each, evidence.first_bytes);
 	if (!is_one(&evidence))
 		return 0;
