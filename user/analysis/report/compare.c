@@ -82,6 +82,8 @@ static int add_side(struct join *join, const struct table *table,
 
 		if (!line)
 			return -ENOMEM;
+		if (line->in[side]) /* several findings of one kind: the most expensive is first */
+			continue;
 		line->in[side] = true;
 		line->title = text_of(&cells[source->title]);
 		for (int j = 0; j < NUMBERS; j++)
