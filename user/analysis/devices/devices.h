@@ -38,7 +38,7 @@ struct device_view {
 	bool all_open, own_open, waits_open;
 };
 
-/* Returns false past the last device. For merged reports (measured->job is NULL) the values come
+/* Returns false past the last device. For merged reports (results->job is NULL) the values come
  * from their tables, and `host` and `dev` are unknown. */
 bool devices_view(const struct results *results, size_t number, struct device_view *view);
 

@@ -22,7 +22,7 @@ struct advice_index {
 	struct map by_path;	     /* for merged reports: hash -> struct advice_view */
 };
 
-/* Returns 0 or -ENOMEM. Free the index even after an error. `measured` must outlive it. */
+/* Returns 0 or -ENOMEM. Free the index even after an error. `results` must outlive it. */
 int advice_index_make(struct advice_index *index, const struct results *results);
 void advice_index_free(struct advice_index *index);
 /* `file` is a number as in files_used; `path` is used instead in merged reports. */

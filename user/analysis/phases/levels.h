@@ -14,7 +14,7 @@ struct level_view {
 };
 
 /*
- * For activities that are spans. Returns false if unknown: in merged reports (measured->job is
+ * For activities that are spans. Returns false if unknown: in merged reports (results->job is
  * NULL) of runs that overlapped.
  */
 bool levels_view(const struct results *results, enum activity_of which, struct level_view *view);

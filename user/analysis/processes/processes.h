@@ -20,7 +20,7 @@ struct processes_calls {
 	uint64_t fetched_bytes; /* from storage, by reads */
 	uint64_t moving_ns;	/* time in reads, writes and syncs; thread time if aggregated */
 };
-/* Works for merged reports too (measured->job is NULL). Returns 1, 0 past the last process, or
+/* Works for merged reports too (results->job is NULL). Returns 1, 0 past the last process, or
  * -ENODATA if some processes have no row of their own. */
 int processes_calls(const struct results *results, uint32_t process, struct processes_calls *view);
 

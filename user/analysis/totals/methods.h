@@ -10,7 +10,7 @@
 
 enum method_side { SIDE_READ, SIDE_WRITE, SIDES };
 
-/* Includes lost events, except in merged time. For merged reports (measured->job is NULL) only
+/* Includes lost events, except in merged time. For merged reports (results->job is NULL) only
  * counts, bytes and times are set. */
 struct tally methods_tally(const struct results *results, enum io_method method,
 			   enum method_side side);

@@ -35,7 +35,7 @@ struct submissions {
 	uint64_t all, uring, libaio;
 	uint64_t polled_rings; /* submitted to without a call: not counted */
 };
-/* Works for merged reports too (measured->job is NULL). */
+/* Works for merged reports too (results->job is NULL). */
 struct submissions totals_submissions(const struct results *results);
 
 /* Returns the column name of a group in the table's only row; plots have these groups instead of
