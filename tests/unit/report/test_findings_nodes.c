@@ -140,3 +140,27 @@ TEST(test_notes)
 	for (int i = 0; i < 2; i++)
 		made_close(&made[i]);
 }
+
+/* The CPUs of all hosts are the run's; the traces of one host share its CPUs. */
+TEST(test_cpus)
+{
+	static const char *const hosts[] = { "node0", "node1", "node1" };
+	struct trace_reader *readers[3];
+	struct made_trace made[3];
+	struct report *report;
+
+	for (int i = 0; i < 3; i++) {
+		BEGIN(&made[i], .host = hosts[i], .boot_id = hosts[i], .threads = true);
+		EXEC(&made[i], .time = 11, .pid = 10 + i, .comm = "a", .command = "a", .rank = i);
+		THREAD_TIME(&made[i], .time = 11, .dur = END - 11, .pid = 10 + i,
+			    .states[THREAD_CPU] = END / 2, .states[THREAD_RUNNABLE] = END / 2 - 11);
+		made_finish(&made[i], 10, END);
+		readers[i] = made[i].reader;
+	}
+	report = made_report(readers, 3);
+	check_text(report, "findings", row_of_finding(report, "cpu-starved"), "advice",
+		   "Find what else runs on the 4 CPUs, or request CPUs of its own");
+	report_free(report);
+	for (int i = 0; i < 3; i++)
+		made_close(&made[i]);
+}

@@ -444,13 +444,36 @@ void job_count_unseen(struct job *job)
 	}
 }
 
-double job_cpu_limit(const struct job *job)
+uint64_t job_cpus(const struct job *job)
 {
-	double cpus = INFINITY;
+	uint64_t cpus = 0;
 
 	for (size_t i = 0; i < job->trace_count; i++)
-		if (job->traces[i].header->cpu_milli)
-			cpus = fmin(cpus, job->traces[i].header->cpu_milli / 1e3);
+		if (job->traces[i].host == i)
+			cpus += job->traces[i].header->cpus;
+	return cpus;
+}
+
+static double cpu_limit_of_host(const struct job *job, uint32_t host)
+{
+	double cpus = 0;
+
+	for (size_t i = host; i < job->trace_count; i++) {
+		const uint64_t cpu_milli = job->traces[i].header->cpu_milli;
+
+		if (job->traces[i].host == host)
+			cpus = fmax(cpus, cpu_milli ? cpu_milli / 1e3 : INFINITY);
+	}
+	return cpus;
+}
+
+double job_cpu_limit(const struct job *job)
+{
+	double cpus = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		if (job->traces[i].host == i)
+			cpus += cpu_limit_of_host(job, i);
 	return cpus;
 }
 

@@ -151,8 +151,11 @@ void job_count_unseen(struct job *job);
 
 /* Sums a note (header.h) over all traces; traces without an end have none. */
 uint64_t job_count_notes(const struct job *job, const char *name);
-/* Returns how many CPUs the commands could use at once, by quotas and affinity; of several traces,
- * the fewest; infinity: all, or unknown. */
+/* Returns the number of CPUs of all hosts. */
+uint64_t job_cpus(const struct job *job);
+/* Returns how many CPUs the commands could use at once, by quotas and affinity. The traces of a
+ * host are taken to share the largest limit among them; those of hosts add up. Infinity: all, or
+ * unknown. */
 double job_cpu_limit(const struct job *job);
 
 /* Name of a process after its last exec; empty if unknown. */

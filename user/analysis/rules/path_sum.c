@@ -19,16 +19,16 @@ const struct table_column path_evidence_columns[PATH_EVIDENCE_COLUMNS] = {
 	       "this part of the critical path, of one main thread on average"),
 	FACT(path_evidence, share, "share", SHARE, "its share of the critical path"),
 	FACT(path_evidence, busy, "busy", NONE, "CPUs that the run kept busy on average"),
-	FACT(path_evidence, cpus, "cpus", COUNT, "CPUs of the host"),
+	FACT(path_evidence, cpus, "cpus", COUNT, "CPUs of the hosts"),
 	FACT(path_evidence, limit, "limit", NONE,
-	     "CPUs that the run can use at once, as in table trace; null: all"),
+	     "CPUs that quotas and affinity let the run use at once; null: all"),
 	FACT(path_evidence, limited_cpus, "limited", NONE,
 	     "the same, if the run uses them up; null: it does not, or has no limit"),
 	FACT(path_evidence, starved_cpus, "starved", COUNT,
-	     "CPUs of the host, if the run itself keeps most of them busy; null: it does not, or "
+	     "CPUs of the hosts, if the run itself keeps most of them busy; null: it does not, or "
 	     "reached its limit first"),
 	FACT(path_evidence, shared_cpus, "shared", COUNT,
-	     "CPUs of the host, if neither is so: others keep them busy; otherwise null"),
+	     "CPUs of the hosts, if neither is so: others keep them busy; otherwise null"),
 	FACT(path_evidence, full_cpus, "full", NONE,
 	     "CPUs that the run can use, if most of them are busy; otherwise null"),
 	FACT(path_evidence, peer, "peer", NONE,
@@ -69,7 +69,7 @@ static void judge_cpus(const struct findings *findings, uint64_t part_ns,
 	const double throttled_ns = job_count_notes(job, TRACE_NOTE_CPU_THROTTLED);
 	const double busy_ones = evidence->busy / threshold(THRESHOLD_CPUS_BUSY);
 
-	evidence->cpus = finding_trace_number(findings, "cpus");
+	evidence->cpus = job_cpus(job);
 	evidence->limit = job_cpu_limit(job);
 	evidence->limited_cpus = evidence->full_cpus = NAN;
 	evidence->starved_cpus = evidence->shared_cpus = TABLE_NO_UINT;

@@ -163,12 +163,11 @@ static int find_cost(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct job *job = findings->results->job;
 	struct tracing tracing = { 0 };
-	uint64_t cpus = 0;
+	uint64_t cpus;
 
 	for (size_t i = 0; i < job->trace_count; i++) {
 		const struct trace_totals *totals = job->traces[i].totals;
 
-		cpus += job->traces[i].header->cpus;
 		for (size_t j = 0; totals && j < totals->kind_count; j++)
 			tracing.events += totals->kinds[j].events;
 		if (totals)
@@ -177,7 +176,8 @@ static int find_cost(struct findings *findings, const struct finding_rule *rule)
 	tracing.cost_ns = tracing.events * threshold(THRESHOLD_TRACER_EVENT_NS);
 	/* Concurrency is unknown: assumes a thread per CPU, but no more than there are
 	 * processes. */
-	cpus = finding_least(cpus, job->processes.count - 1); /* one stands for unknown processes */
+	cpus = finding_least(job_cpus(job),
+			     job->processes.count - 1); /* one stands for unknown processes */
 	if (findings->duration_ns && cpus)
 		tracing.of_run = (double)tracing.cost_ns / findings->duration_ns / cpus;
 	if (tracing.of_run < threshold(THRESHOLD_TRACER_SHARE))

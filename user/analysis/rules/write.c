@@ -464,7 +464,7 @@ static uint64_t lock_cost_ns(const struct findings *findings, const struct findi
 			     const struct calls *calls)
 {
 	const struct results *results = findings->results;
-	const uint64_t cpus = finding_trace_number(findings, "cpus");
+	const uint64_t cpus = results->job ? job_cpus(results->job) : 0;
 	const uint64_t computing_ns = results->job ? threads_computing_ns(results) : 0;
 	const double computing = fmin(finding_share(computing_ns, findings->duration_ns), 1);
 	struct path_file_locks locks;

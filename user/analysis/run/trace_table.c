@@ -354,8 +354,7 @@ static const struct table_column columns[] = {
 	COLUMN(about, cpus, NULL, COUNT, MIN, "CPUs of the host; of several hosts, the fewest"),
 	COLUMN(about, cpu_limit, NULL, NONE, MIN,
 	       "CPUs that the command could use at once, by the quota of its cgroups (cpu.max) or "
-	       "its "
-	       "CPU affinity; null: all, or unknown; of several traces, the fewest"),
+	       "its CPU affinity; null: all, or unknown; of several traces, the fewest"),
 	COLUMN(about, memory_bytes, NULL, BYTES, MIN,
 	       "memory of the host; of several hosts, the least"),
 	COLUMN(about, cgroup_memory_bytes, NULL, BYTES, MIN,
@@ -443,11 +442,13 @@ static void emit_limits(struct about *about)
 {
 	about->cpus = about->memory_bytes = TABLE_NO_UINT;
 	about->cgroup_memory_bytes = about->dirty_bytes = TABLE_NO_UINT;
-	about->cpu_limit = job_cpu_limit(about->texts.job);
+	about->cpu_limit = INFINITY;
 	for (size_t i = 0; i < about->texts.job->trace_count; i++) {
 		const struct trace_header *header = about->texts.job->traces[i].header;
 
 		take_least(&about->cpus, header->cpus);
+		if (header->cpu_milli)
+			about->cpu_limit = fmin(about->cpu_limit, header->cpu_milli / 1e3);
 		take_least(&about->memory_bytes, header->memory_bytes);
 		take_least(&about->cgroup_memory_bytes, header->cgroup_memory_bytes);
 		take_least(&about->dirty_bytes, header->dirty_bytes);
