@@ -193,8 +193,10 @@ static void say_spans(struct strbuf *text, const struct results *results)
 			if (!strcmp(totals->kinds[j].kind, "unheard_program"))
 				unheard += totals->kinds[j].lost;
 	}
-	say_count(text, job->spans.refused, NULL, "spans are missing: too many were open at once");
-	say_count(text, unheard, NULL,
+	say_count(text, job->spans.refused, "span is missing: too many were open at once",
+		  "spans are missing: too many were open at once");
+	say_count(text, unheard,
+		  "time a program may have marked spans before Faultline attached to it",
 		  "times a program may have marked spans before Faultline attached to it");
 }
 
@@ -221,7 +223,9 @@ static void say_async(struct strbuf *text, const struct results *results)
 
 static void say_unaccounted(struct strbuf *text, const struct results *results)
 {
-	say_count(text, results->job->complete ? loss_unaccounted(results->job) : 0, NULL,
+	say_count(text, results->job->complete ? loss_unaccounted(results->job) : 0,
+		  "event is neither in the trace nor counted as lost: these numbers may be wrong; "
+		  "this is a bug in Faultline, please report it",
 		  "events are neither in the trace nor counted as lost: these numbers may be "
 		  "wrong; this is a bug in Faultline, please report it");
 }
@@ -302,10 +306,14 @@ static void say_faults(struct strbuf *text, const struct results *results)
 		if (job->operations[i].family == TRACE_ANONFAULT &&
 		    !strcmp(job->operations[i].name, "unknown_fault"))
 			unknown += job->operations[i].unseen.count;
-	say_count(text, job_count_notes(job, TRACE_NOTE_UNTIMED), NULL,
-		  "faults have no duration because their start or end was missed: fault times are "
-		  "lower bounds");
-	say_count(text, unknown, NULL,
+	say_count(
+		text, job_count_notes(job, TRACE_NOTE_UNTIMED),
+		"fault has no duration because its start or end was missed: fault times are lower "
+		"bounds",
+		"faults have no duration because their start or end was missed: fault times are "
+		"lower bounds");
+	say_count(text, unknown,
+		  "fault is on an unknown mapping: it may be on a file, and file tables exclude it",
 		  "faults are on unknown mappings: some may be on files, and file tables exclude "
 		  "them");
 }
@@ -318,7 +326,8 @@ static void say_flight(struct strbuf *text, const struct job *job)
 
 	strbuf_add(text, "the last %s of a flight recorder, written because of: %s",
 		   units_ns(time, clock_subtract(job->end_ns, job->start_ns)), flight->reason);
-	say_count(text, flight->overwritten, NULL, "earlier records were overwritten");
+	say_count(text, flight->overwritten, "earlier record was overwritten",
+		  "earlier records were overwritten");
 }
 
 /* Processes that were already running have a past that was not recorded. */
@@ -339,9 +348,11 @@ static void say_attached(struct strbuf *text, const struct results *results)
 	}
 	strbuf_add(text, "attached to running processes: earlier activity is not included");
 	if (async)
-		strbuf_add(text, "; neither are %s io_uring operations that were already in flight",
-			   units_count(count, async));
-	say_count(text, job_count_notes(job, TRACE_NOTE_SPANS_BEFORE), NULL,
+		strbuf_add(text, "; neither %s %s io_uring operation%s already in flight",
+			   async == 1 ? "is" : "are", units_count(count, async),
+			   async == 1 ? "" : "s");
+	say_count(text, job_count_notes(job, TRACE_NOTE_SPANS_BEFORE),
+		  "span that was already open is not included",
 		  "spans that were already open are not included");
 }
 
