@@ -298,6 +298,11 @@ static inline uint64_t finding_least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static inline uint64_t finding_most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* Returns a number for evidence, where none is null. */
 static inline uint64_t finding_or_none(uint64_t count)
 {

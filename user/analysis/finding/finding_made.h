@@ -50,11 +50,6 @@ void finding_remake(const struct report *report, struct table *table);
 /* Frees what rules have added and kept. */
 void finding_free(struct findings *findings);
 
-static inline uint64_t finding_most(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Returns a number in a table of findings; 0 if there is none. */
 static inline uint64_t finding_number_at(const struct table *table, size_t row,
 					 enum finding_column column)

@@ -32,9 +32,12 @@ THRESHOLD(QUEUED_NS, 20000, UNIT_NS, "average time per operation, at least",
 static bool is_shallow(const struct findings *findings, const struct tally *tally,
 		       enum method_side side, struct queue *queue)
 {
+	/* Direct reads bring nothing into the page cache. */
+	const uint64_t from_storage = tally->fetched_bytes ? tally->fetched_bytes : tally->bytes;
+
 	queue->count = tally->count;
 	queue->time_ns = tally->time.measure;
-	queue->busy_ns = side == SIDE_READ ? finding_busy_ns(findings, tally->bytes) : 0;
+	queue->busy_ns = side == SIDE_READ ? finding_busy_ns(findings, from_storage) : 0;
 	if (queue->busy_ns >= threshold(THRESHOLD_MOSTLY_BUSY) * queue->time_ns ||
 	    !finding_is_enough_in(findings, tally->count, &THRESHOLD_QUEUED, queue->time_ns))
 		return false;

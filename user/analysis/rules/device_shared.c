@@ -83,7 +83,7 @@ static bool is_in_use(const struct findings *findings, const struct device_view 
 	uint64_t time_ns = 0;
 
 	for (int use = 0; use < DEVICE_USES; use++)
-		time_ns += view->waits[use].time.measure;
+		time_ns = finding_most(time_ns, view->waits[use].time.measure);
 	return finding_is_of_run(findings, time_ns, THRESHOLD_SHARED_TIME);
 }
 

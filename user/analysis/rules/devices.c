@@ -78,7 +78,7 @@ struct queue_waits {
 	uint64_t queue_each_ns, service_each_ns, service_p50_ns;
 	double share;	/* queue time of all time */
 	double at_once; /* operations at the same time */
-	uint32_t dev;
+	uint32_t host, dev;
 	enum device_use use;
 	bool only; /* no other device was waited for */
 };
@@ -127,7 +127,8 @@ static double at_once(const struct results *results, const struct device_waits *
 
 uint64_t finding_busy_ns(const struct findings *findings, uint64_t bytes)
 {
-	uint64_t busy_ns = 0, all_bytes = 0;
+	uint64_t all_bytes = 0;
+	double busy = 0; /* of each device in proportion to its bytes: several may be at once */
 	struct device_view view;
 
 	for (size_t i = 0; devices_view(findings->results, i, &view); i++) {
@@ -137,9 +138,10 @@ uint64_t finding_busy_ns(const struct findings *findings, uint64_t bytes)
 		all_bytes = clock_add(all_bytes, reads->bytes);
 		if (!view.waits_open &&
 		    request_ns >= threshold(THRESHOLD_BUSY_REQUESTS) * reads->time.measure)
-			busy_ns = clock_add(busy_ns, reads->time.measure);
+			busy += (double)reads->time.measure * reads->bytes;
 	}
-	return all_bytes ? busy_ns * fmin((double)bytes / all_bytes, 1) : 0;
+	return all_bytes ? finding_limited(busy / all_bytes * fmin((double)bytes / all_bytes, 1))
+			 : 0;
 }
 
 /* Adds the finding. If findings on reads already cover the cost, it is left out: counted twice, it
@@ -178,6 +180,7 @@ static struct queue_waits waits_of(struct findings *findings, const struct devic
 
 	return (struct queue_waits) {
 		.device = finding_device_name(findings, view->name, view->dev),
+		.host = view->host,
 		.dev = view->dev,
 		.use = use,
 		.op = device_use_names[use],
@@ -215,14 +218,17 @@ static bool is_on_device(const struct findings *findings, const void *evidence,
 {
 	const struct queue_waits *waits = evidence;
 	const enum use kind = files_use_of(use->class);
+	const struct job *job = findings->results->job;
 	struct file_view file;
 
 	if ((kind == USE_WRITE || kind == USE_SYNC) != (waits->use == DEVICE_WRITES))
 		return false;
 	if (use->file == FILE_NONE || !files_used(findings->results, use->file, &file))
 		return waits->only && use->sums.fetched_bytes > 0;
-	return (waits->only || file.dev == waits->dev) &&
-	       (waits->use == DEVICE_WRITES || use->sums.fetched_bytes > 0 || file.direct_bytes);
+	if (!waits->only &&
+	    (file.dev != waits->dev || job->files.files[use->file].host != waits->host))
+		return false;
+	return waits->use == DEVICE_WRITES || use->sums.fetched_bytes > 0 || file.direct_bytes;
 }
 
 #define LINES_OF_DEVICE                                                                            \
@@ -374,8 +380,9 @@ static const struct table_column pieces_evidence[] = {
 	FACT(pieces, requests, "requests", COUNT, "requests that these were split into"),
 	FACT(pieces, request_bytes_each, "bytes", BYTES, "average bytes per request"),
 	FACT(pieces, requests_each, "requests each", NONE, "average requests per operation"),
-	COLUMN(pieces, time_ns, "time", NS, UNION,
-	       "time of these operations with requests in the queue or at the device"),
+	COLUMN(pieces, time_ns, "time", NS, THREAD,
+	       "time of these operations with requests in the queue or at the device, summed over "
+	       "operations"),
 };
 
 THRESHOLD(PIECES, 8, UNIT_NONE,
@@ -460,7 +467,8 @@ static const struct table_column flushes_evidence[] = {
 	FACT(flushes, flush_ns, "time", NS, "time summed over flushes"),
 	FACT(flushes, each_ns, "each", NS, "average time per flush"),
 	FACT(flushes, syncs, "syncs", COUNT, "syncs of the run, O_SYNC writes included"),
-	FACT(flushes, sync_ns, "their time", NS, "time with at least one of them in flight"),
+	FACT(flushes, sync_ns, "their time", NS,
+	     "time with at least one sync in flight, plus the same of O_SYNC writes"),
 };
 
 THRESHOLD(FLUSHES_OF_SYNC, 2, UNIT_COUNT, "flushes of the device for each sync of the run, at most",

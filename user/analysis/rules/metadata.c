@@ -303,7 +303,7 @@ static const struct table_column failed_evidence[] = {
 	FACT(failed, example, "example", NONE, "one of the paths"),
 	FACT(failed, count, "count", COUNT, "calls with a path that failed"),
 	FACT(failed, there, "there", COUNT, "failures in that directory"),
-	COLUMN(failed, time_ns, "time", NS, UNION, "thread time in these calls"),
+	COLUMN(failed, time_ns, "time", NS, THREAD, "thread time in these calls"),
 };
 
 THRESHOLD(FAILED_LOOKUPS, 1000, UNIT_COUNT, "failed lookups, at least",

@@ -195,7 +195,7 @@ static const struct table_column swapped_evidence[] = {
 	     "major faults of ended threads by the kernel's count, excluding those on files"),
 	FACT(swapped, count, "count", COUNT,
 	     "all faults on memory without a file, or with one on tmpfs"),
-	COLUMN(swapped, time_ns, "time", NS, UNION, "thread time of these faults"),
+	COLUMN(swapped, time_ns, "time", NS, THREAD, "thread time of these faults"),
 };
 
 THRESHOLD(SWAPPED_FAULTS, 1000, UNIT_COUNT, "major faults on memory without a file, at least",

@@ -171,7 +171,8 @@ const struct finding_rule finding_rank_behind = {
 	.thresholds = { &THRESHOLD_BEHIND_SHARE },
 	.title = "Ranks wait for rank {rank}, which {verb} longer than the others",
 	.says = "of {ranks} ranks, rank {rank} is busy for {busy_ns}[, {starved_ns} of it waiting "
-		"for CPUs]; the others are for {median_ns}, and wait for {waits_ns} (median)",
+		"for CPUs]; the median of the others is busy for {median_ns} and waits for "
+		"{waits_ns}",
 	.advice = "Give each rank as much work (distribute samples by their length or cost), or "
 		  "find what slows this one down: its CPUs, its cgroup's limits, its node, or the "
 		  "reason it sleeps",
