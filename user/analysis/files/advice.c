@@ -76,11 +76,6 @@ static void *value_of(struct advice *advice, struct map *map, const uint64_t *ke
 	return map_add(map, key, &added);
 }
 
-static uint64_t saturated(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* Length 0 means up to the end of the file. */
 static uint64_t bytes_named(const struct advice *advice, const struct event *event, bool of_file)
 {
@@ -100,7 +95,7 @@ static void add_dropped(struct advice *advice, const struct event *event)
 	if (!dropped)
 		return;
 	dropped->fresh++;
-	dropped->fresh_bytes = saturated(dropped->fresh_bytes, bytes_named(advice, event, true));
+	dropped->fresh_bytes = clock_add(dropped->fresh_bytes, bytes_named(advice, event, true));
 }
 
 static void add_advice(struct advice *advice, const struct event *event)
@@ -114,7 +109,7 @@ static void add_advice(struct advice *advice, const struct event *event)
 	if (!advised)
 		return;
 	advised->count++;
-	advised->bytes = saturated(advised->bytes, bytes_named(advice, event, of_file));
+	advised->bytes = clock_add(advised->bytes, bytes_named(advice, event, of_file));
 	advised->thread_time_ns += event->end - event->start;
 	if (event->flags & EVENT_DROPS)
 		add_dropped(advice, event);
@@ -129,7 +124,7 @@ static void add_fetched(struct advice *advice, uint32_t file)
 	if (!dropped || !dropped->fresh)
 		return;
 	dropped->again += dropped->fresh;
-	dropped->again_bytes = saturated(dropped->again_bytes, dropped->fresh_bytes);
+	dropped->again_bytes = clock_add(dropped->again_bytes, dropped->fresh_bytes);
 	dropped->fresh = dropped->fresh_bytes = 0;
 }
 
@@ -287,7 +282,7 @@ static int add_row(struct map *by_path, const struct table *table, size_t row)
 	/* Pages dropped at the end of one run may have been fetched by another. */
 	if (line.again != TABLE_NO_UINT) {
 		view->dropped += line.count;
-		view->dropped_bytes = saturated(view->dropped_bytes, line.bytes);
+		view->dropped_bytes = clock_add(view->dropped_bytes, line.bytes);
 	}
 	if (cell_is(&cells[1], MADVISE) && cell_is(&cells[2], words[ADVICE_RANDOM]))
 		view->random += line.count;

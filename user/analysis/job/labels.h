@@ -30,8 +30,8 @@ enum category {
 struct label {
 	struct trace_string name, category; /* hostile */
 	enum category meaning;
-	bool waits, has_body; /* one of DFTracer's two spans of a loop ... */
 	bool evaluates;
+	bool waits, has_body; /* one of DFTracer's two spans of a loop ... */
 	size_t loop_length; /* ... whose own name has this length */
 };
 
