@@ -54,7 +54,7 @@ TEST(test_registry)
 		const char *advice =
 			rule->advice_in_general ? rule->advice_in_general : rule->advice;
 		const char *texts[] = { rule->title, rule->says, rule->advice, rule->more, advice };
-		void *nothing = calloc(1, rule->evidence_bytes);
+		void *nothing = calloc(1, rule->evidence->bytes);
 		struct arena arena = { 0 };
 		struct table *record;
 
@@ -75,9 +75,9 @@ TEST(test_registry)
 		assert_non_null(rule->rule);
 		assert_int_equal(!!rule->lines_whole,
 				 rule->lines_take || rule->lines_row || rule->lines_path);
-		assert_true(rule->evidence_count > 0);
+		assert_true(rule->evidence->count > 0);
 		record = table_new(rule->id, NULL, TABLE_RECORD);
-		table_add_columns(record, rule->evidence, rule->evidence_count);
+		table_add_columns(record, rule->evidence->columns, rule->evidence->count);
 		table_add(record, nothing);
 		for (size_t j = 0; j < sizeof(texts) / sizeof(texts[0]); j++) {
 			const char *unknown = NULL;
@@ -88,8 +88,8 @@ TEST(test_registry)
 				fail_msg("%s: no evidence is called %s", rule->id, unknown);
 		}
 		/* A sentence, neither empty nor only a placeholder. */
-		if (!strpbrk(finding_text_general(&arena, advice, rule->evidence,
-						  rule->evidence_count),
+		if (!strpbrk(finding_text_general(&arena, advice, rule->evidence->columns,
+						  rule->evidence->count),
 			     "abcdefghijklmnopqrstuvwxyz"))
 			fail_msg("%s: --explain gives no advice", rule->id);
 		for (size_t j = 0; rule->thresholds[j]; j++) {
@@ -97,8 +97,8 @@ TEST(test_registry)
 			assert_true(strlen(rule->thresholds[j]->meaning) > 0);
 			assert_true(strlen(rule->thresholds[j]->source) > 0);
 		}
-		for (size_t j = 0; j < rule->evidence_count; j++)
-			assert_non_null(rule->evidence[j].meaning);
+		for (size_t j = 0; j < rule->evidence->count; j++)
+			assert_non_null(rule->evidence->columns[j].meaning);
 		table_free(record);
 		arena_free(&arena);
 		free(nothing);

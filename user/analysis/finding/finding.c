@@ -147,7 +147,7 @@ static int write_texts(struct findings *findings, struct finding *finding)
 	struct table *record = table_new(rule->id, NULL, TABLE_RECORD);
 	int status;
 
-	table_add_columns(record, rule->evidence, rule->evidence_count);
+	table_add_columns(record, rule->evidence->columns, rule->evidence->count);
 	table_add(record, finding->evidence);
 	status = table_status(record);
 	if (!status) {
@@ -208,10 +208,10 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 		return 0;
 	if (!GROW(findings->all, findings->room, findings->count + 1))
 		return -ENOMEM;
-	copy = arena_alloc(findings->arena, rule->evidence_bytes);
+	copy = arena_alloc(findings->arena, rule->evidence->bytes);
 	if (!copy)
 		return -ENOMEM;
-	memcpy(copy, evidence, rule->evidence_bytes);
+	memcpy(copy, evidence, rule->evidence->bytes);
 	finding = &findings->all[findings->count++];
 	*finding = (struct finding) {
 		.rule = rule,

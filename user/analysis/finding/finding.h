@@ -101,6 +101,12 @@ struct file_group_rule {
 	bool programs; /* also files for which file_group_is_program is true */
 };
 
+/* The columns of a rule's evidence, and the size of the struct that they read. */
+struct finding_evidence {
+	const struct table_column *columns;
+	size_t count, bytes;
+};
+
 struct finding_rule {
 	const char *id;	    /* "mmap-random", for --explain and JSON */
 	unsigned int order; /* its place among the rules; the Makefile reads it */
@@ -148,8 +154,7 @@ struct finding_rule {
 	bool (*lines_path)(const struct job *job, const void *evidence,
 			   const struct path_stack *stack);
 	const char *lines_whole; /* with one of these: what the shares are of, "its I/O" */
-	const struct table_column *evidence;
-	size_t evidence_count, evidence_bytes; /* columns; size of the struct they read */
+	const struct finding_evidence *evidence;
 	const struct finding_threshold *thresholds[12];
 	const char *title, *says, *advice, *more;
 	/* For --explain, if `advice` says nothing without a particular finding; NULL: `advice`. */
@@ -164,10 +169,14 @@ struct finding_rule {
 /* A column of evidence, where the finding has the same one wherever it occurs. */
 #define FACT(type, member, title, unit, meaning) COLUMN(type, member, title, unit, FACT, meaning)
 
-/* Initializes a rule's evidence. */
-#define FINDING_EVIDENCE(type, columns)                                                            \
-	.evidence = (columns), .evidence_count = sizeof(columns) / sizeof((columns)[0]),           \
-	.evidence_bytes = sizeof(type)
+/* Initializes a struct finding_evidence, and that of a rule. */
+#define FINDING_EVIDENCE_OF(type, list)                                                            \
+	{                                                                                          \
+		.columns = (list), .count = sizeof(list) / sizeof((list)[0]),                      \
+		.bytes = sizeof(type)                                                              \
+	}
+#define FINDING_EVIDENCE(type, list)                                                               \
+	.evidence = &(const struct finding_evidence)FINDING_EVIDENCE_OF(type, list)
 
 /* All rules, in order; NULL-terminated. */
 extern const struct finding_rule *const finding_rules[];

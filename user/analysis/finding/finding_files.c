@@ -17,7 +17,7 @@
 
 #define FILE_FACT(member, unit, meaning) FACT(file_group, member, #member, unit, meaning)
 
-const struct table_column file_group_columns[ALIKE_COLUMNS] = {
+static const struct table_column columns[] = {
 	FILE_FACT(path, NONE,
 		  "file with the most time; for many small files, one with the most common "
 		  "extension"),
@@ -73,6 +73,8 @@ const struct table_column file_group_columns[ALIKE_COLUMNS] = {
 		  "reads of files opened repeatedly, if each open does many small ones; null: it "
 		  "does not"),
 };
+
+const struct finding_evidence file_group_evidence = FINDING_EVIDENCE_OF(struct file_group, columns);
 
 uint64_t file_group_fetched(const struct file_group *file_group)
 {
@@ -479,7 +481,7 @@ static uint64_t limit_of(const struct findings *findings, uint64_t size_bytes)
 	return limit_bytes && size_bytes > limit_bytes / 2 ? limit_bytes : TABLE_NO_UINT;
 }
 
-int finding_add_alike(struct findings *findings, const struct finding_rule *rule)
+int file_group_find(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct results *results = findings->results;
 	const struct file_group_rule *kind = &rule->files;

@@ -40,20 +40,15 @@ struct file_group {
 	uint64_t reopen_ns;  /* from opens to the first new read; TABLE_NO_UINT: not used */
 };
 
-#define ALIKE_COLUMNS 35
-
-extern const struct table_column file_group_columns[ALIKE_COLUMNS];
-
-#define FINDING_OF_FILES_EVIDENCE                                                                  \
-	.evidence = file_group_columns, .evidence_count = ALIKE_COLUMNS,                           \
-	.evidence_bytes = sizeof(struct file_group)
+extern const struct finding_evidence file_group_evidence;
+#define FINDING_OF_FILES_EVIDENCE .evidence = &file_group_evidence
 
 /* Initializes a rule that has `files`. */
-#define FINDING_OF_FILES .find = finding_add_alike, FINDING_OF_FILES_EVIDENCE
+#define FINDING_OF_FILES .find = file_group_find, FINDING_OF_FILES_EVIDENCE
 
 /* The `find` of rules with `files`: adds the finding if any files match. The first call looks at
  * all files for all rules, because there may be a million. Returns 0 or -ENOMEM. */
-int finding_add_alike(struct findings *findings, const struct finding_rule *rule);
+int file_group_find(struct findings *findings, const struct finding_rule *rule);
 /* Share of jumps backward within the same thread; for faults, by 1 MiB and more. */
 double file_group_backward(const struct file_view *file, unsigned int by);
 /* A `cost_bytes`: bytes from storage. */

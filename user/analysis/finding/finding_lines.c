@@ -36,8 +36,10 @@ static unsigned int uses_of(const struct finding_rule *rule)
 static void get_evidence(const struct finding *finding, const char *name,
 			 __typeof__(table_get_text) *get, void *value, size_t size)
 {
-	for (size_t i = 0; i < finding->rule->evidence_count; i++) {
-		const struct table_column *column = &finding->rule->evidence[i];
+	const struct finding_evidence *evidence = finding->rule->evidence;
+
+	for (size_t i = 0; i < evidence->count; i++) {
+		const struct table_column *column = &evidence->columns[i];
 
 		if (!strcmp(column->name, name) && column->get == get)
 			memcpy(value, (const char *)finding->evidence + column->key, size);

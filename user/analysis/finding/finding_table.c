@@ -77,7 +77,7 @@ static void get_evidence(struct table *table, struct cell *cell, const void *row
 	const struct finding *finding = row;
 	struct table *record = table_set_table(table, cell, TABLE_RECORD);
 
-	table_add_columns(record, finding->rule->evidence, finding->rule->evidence_count);
+	table_add_columns(record, finding->rule->evidence->columns, finding->rule->evidence->count);
 	table_add(record, finding->evidence);
 	if (!table_status(record) && (finding->summed || finding->at_least))
 		mark_times(record);

@@ -447,7 +447,7 @@ const struct finding_rule finding_mmap_minor = {
 /* With events, this is mmap-random or mmap-in-order. */
 static int find_summed(struct findings *findings, const struct finding_rule *rule)
 {
-	return findings->aggregated ? finding_add_alike(findings, rule) : 0;
+	return findings->aggregated ? file_group_find(findings, rule) : 0;
 }
 
 const struct finding_rule finding_mmap_summed = {

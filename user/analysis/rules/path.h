@@ -52,13 +52,12 @@ THRESHOLD(CPUS_BUSY, 0.75, UNIT_SHARE,
 	  "least",
 	  "a choice: with less, others must have them");
 
-#define PATH_EVIDENCE_COLUMNS 15
-extern const struct table_column path_evidence_columns[PATH_EVIDENCE_COLUMNS];
+extern const struct finding_evidence path_evidence;
 
 #define PATH_RULE                                                                                  \
 	.needs = JOB_THREAD, .sums = FINDING_OF_SPANS, .confidence = FINDING_LIKELY,               \
-	FINDING_EVIDENCE(struct path_evidence, path_evidence_columns),                             \
-	.more = "faultline report --table critical_path TRACE", .pictures = "path"
+	.evidence = &path_evidence, .more = "faultline report --table critical_path TRACE",        \
+	.pictures = "path"
 #define PATH_MEANING                                                                               \
 	"The critical path is what the main threads do and, while one waits for another thread "   \
 	"of the run, what that thread does. "

@@ -9,7 +9,7 @@
 
 static const char *const kinds[PATH_KINDS] = { "main", "worker", "helper", "other" };
 
-const struct table_column path_evidence_columns[PATH_EVIDENCE_COLUMNS] = {
+static const struct table_column columns[] = {
 	FACT(path_evidence, program, "program", NONE, "program of the thread with the most of it"),
 	{ "kind", "kind", UNIT_NONE, KIND_FACT, "kind of that thread, as in table threads",
 	  TABLE_LITERAL(struct path_evidence, kind), 0 },
@@ -37,6 +37,8 @@ const struct table_column path_evidence_columns[PATH_EVIDENCE_COLUMNS] = {
 	FACT(path_evidence, compute_ns, "compute", NS,
 	     "time in spans of category compute, which is left out; null: there are none"),
 };
+
+const struct finding_evidence path_evidence = FINDING_EVIDENCE_OF(struct path_evidence, columns);
 
 uint64_t path_active_ns(const struct findings *findings, uint64_t *cpu_ns)
 {

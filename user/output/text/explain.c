@@ -57,8 +57,8 @@ static void write_threshold(struct sink *out, const struct finding_threshold *th
 static const char *general(struct arena *arena, const struct finding_rule *rule,
 			   const char *pattern)
 {
-	const char *text =
-		finding_text_general(arena, pattern, rule->evidence, rule->evidence_count);
+	const char *text = finding_text_general(arena, pattern, rule->evidence->columns,
+						rule->evidence->count);
 
 	return text ? text : "";
 }
@@ -80,8 +80,9 @@ void explain_list(struct sink *out)
 static void write_evidence(struct sink *out, const struct finding_rule *rule)
 {
 	sink_text(out, "\nEvidence:\n");
-	for (size_t i = 0; i < rule->evidence_count; i++)
-		sink_format(out, "  %-16s %s\n", rule->evidence[i].name, rule->evidence[i].meaning);
+	for (size_t i = 0; i < rule->evidence->count; i++)
+		sink_format(out, "  %-16s %s\n", rule->evidence->columns[i].name,
+			    rule->evidence->columns[i].meaning);
 }
 
 void explain_finding(struct sink *out, const struct finding_rule *rule, size_t width, bool verbose)
