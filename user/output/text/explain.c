@@ -77,12 +77,17 @@ void explain_list(struct sink *out)
 	arena_free(&arena);
 }
 
-static void write_evidence(struct sink *out, const struct finding_rule *rule)
+#define NAME_WIDTH 16
+
+static void write_evidence(struct sink *out, const struct finding_rule *rule, size_t width)
 {
 	sink_text(out, "\nEvidence:\n");
-	for (size_t i = 0; i < rule->evidence->count; i++)
-		sink_format(out, "  %-16s %s\n", rule->evidence->columns[i].name,
-			    rule->evidence->columns[i].meaning);
+	for (size_t i = 0; i < rule->evidence->count; i++) {
+		const struct table_column *column = &rule->evidence->columns[i];
+
+		sink_format(out, "  %-*s ", NAME_WIDTH, column->name);
+		wrap_below(out, column->meaning, width, NAME_WIDTH + 3);
+	}
 }
 
 void explain_finding(struct sink *out, const struct finding_rule *rule, size_t width, bool verbose)
@@ -102,7 +107,7 @@ void explain_finding(struct sink *out, const struct finding_rule *rule, size_t w
 	for (size_t i = 0; rule->thresholds[i]; i++)
 		write_threshold(out, rule->thresholds[i], verbose);
 	if (verbose)
-		write_evidence(out, rule);
+		write_evidence(out, rule, width);
 	sink_format(out, "\nIn profile mode: %s\n",
 		    rule->sums == FINDING_OF_EVENTS ? "not reported"
 		    : rule->sums == FINDING_OF_SUMS ? "reported, with an upper bound on the cost"

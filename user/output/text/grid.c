@@ -433,24 +433,13 @@ static void write_headings(struct grid *grid)
 	}
 }
 
-/* Writes a text over as many lines as it takes, all but the first after `indent` spaces. */
+/* Writes a text that continues below itself, and ends the line. */
 static void write_wrapped(struct grid *grid, struct cell text, size_t indent)
 {
-	size_t width = grid->options->style->width;
 	struct strbuf copy = { .used = 0 };
-	const char *rest = copy.bytes;
 
 	strbuf_add(&copy, "%.*s", (int)text.length, text.text);
-	width = width > indent + TEXT_MIN ? width - indent : TEXT_MIN;
-	for (;;) {
-		struct cell part = wrap_line(&rest, width);
-
-		escape_text(grid->out, part.text, part.length);
-		if (!*rest)
-			break;
-		sink_char(grid->out, '\n');
-		sink_repeat(grid->out, ' ', indent);
-	}
+	wrap_below(grid->out, copy.bytes, grid->options->style->width, indent);
 }
 
 static void write_lines(struct grid *grid)
@@ -466,13 +455,15 @@ static void write_lines(struct grid *grid)
 				cell_as_text(&grid->scratch, &cell, unit_of(grid, column));
 
 			sink_repeat(grid->out, ' ', i ? GAP : 0);
-			if (last && column->text && grid->options->wraps)
+			if (last && column->text && grid->options->wraps) {
 				write_wrapped(grid, text, indent);
-			else
-				write_cell(grid->out, column, text, last);
+				break;
+			}
+			write_cell(grid->out, column, text, last);
 			indent += column->width + GAP;
+			if (last)
+				sink_char(grid->out, '\n');
 		}
-		sink_char(grid->out, '\n');
 	}
 }
 

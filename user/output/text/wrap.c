@@ -35,6 +35,19 @@ void wrap_indented(struct sink *out, const char *text, size_t width, size_t inde
 	} while (*text);
 }
 
+void wrap_below(struct sink *out, const char *text, size_t width, size_t indent)
+{
+	for (size_t before = 0;; before = indent) {
+		struct cell line = wrap_line(&text, width > indent ? width - indent : 1);
+
+		sink_repeat(out, ' ', before);
+		escape_text(out, line.text, line.length);
+		sink_char(out, '\n');
+		if (!*text)
+			return;
+	}
+}
+
 void wrap_text(struct sink *out, const char *text, size_t width)
 {
 	wrap_indented(out, text, width, 0);

@@ -18,6 +18,8 @@ size_t wrap_width(const char *text, size_t lines);
 
 /* Writes a text in as many lines as the width requires, escaped. */
 void wrap_text(struct sink *out, const char *text, size_t width);
+/* The same for a text that begins at column `indent` of a line and continues there. */
+void wrap_below(struct sink *out, const char *text, size_t width, size_t indent);
 /* The same, with all lines but the first indented. */
 void wrap_indented(struct sink *out, const char *text, size_t width, size_t indent);
 
