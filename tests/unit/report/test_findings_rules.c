@@ -18,6 +18,7 @@
 #include "findings_of_opens.h"
 #include "findings_of_path.h"
 #include "findings_of_reads.h"
+#include "findings_of_workers.h"
 #include "findings_of_writes.h"
 
 static void make_case(struct made_trace *made, size_t i, bool sound)

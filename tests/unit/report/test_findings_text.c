@@ -14,6 +14,7 @@
 #include "findings_of_jobs.h"
 #include "findings_of_opens.h"
 #include "findings_of_reads.h"
+#include "findings_of_workers.h"
 #include "findings_of_writes.h"
 
 static struct report *made_of(struct made_trace *made, void (*make)(struct made_trace *made))

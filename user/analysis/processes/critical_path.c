@@ -59,12 +59,11 @@ static void divide_rest(struct path_share *share, const struct path_thread *thre
 
 static uint64_t ready_ns(const struct path_thread *thread)
 {
-	const uint64_t later = thread->stays - 1;
+	const uint64_t later = clock_subtract(thread->stays, thread->joins + 1);
+	const uint64_t later_ns =
+		clock_subtract(thread->time_ns, clock_add(thread->first_ns, thread->joined_ns));
 
-	if (thread->stays <= 1)
-		return 0;
-	return clock_subtract(thread->first_ns,
-			      clock_subtract(thread->time_ns, thread->first_ns) / later);
+	return later ? clock_subtract(thread->first_ns, later_ns / later) : 0;
 }
 
 static void add_share(struct critical_path *path, struct path_thread *thread,
@@ -84,7 +83,8 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 		.tid = thread->tid,
 		.time_ns = clock_subtract(thread->time_ns, thread->passed_ns),
 		.ready_ns = ready_ns(thread),
-		.is_once = thread->stays == 1,
+		.joined_ns = thread->joined_ns,
+		.is_once = thread->stays - thread->joins <= 1,
 	};
 	if (!share->time_ns)
 		return;
@@ -202,6 +202,14 @@ const struct path_stack *critical_path_holders(const struct results *results, si
 
 	*count = path ? path->holders.count : 0;
 	return path ? path->holders.all : NULL;
+}
+
+const struct path_stack *critical_path_joined(const struct results *results, size_t *count)
+{
+	const struct critical_path *path = path_of(results);
+
+	*count = path ? path->joined.count : 0;
+	return path ? path->joined.all : NULL;
 }
 
 bool critical_path_file_locks(const struct results *results, struct path_file_locks *locks)

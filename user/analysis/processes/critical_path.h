@@ -25,7 +25,8 @@ struct path_share {
 	/* Time to get ready: by how much its first stay on the path exceeds the average of the
 	 * later ones. 0 if there is only one, which may be work as well. */
 	uint64_t ready_ns;
-	bool is_once; /* it was on the path only once */
+	uint64_t joined_ns; /* the part of time_ns in which others waited for it to end */
+	bool is_once;	    /* it was on the path only once, or once more while it ended */
 };
 
 /* Returns the key of a thread, for maps. */
@@ -66,6 +67,8 @@ const struct path_stack *critical_path_stacks(const struct results *results,
 /* The same for the time, on the path or not, in which threads held a file lock (flock, fcntl) that
  * another thread waited for. */
 const struct path_stack *critical_path_holders(const struct results *results, size_t *count);
+/* The same for CPU time on the path while another thread waited for the thread to end. */
+const struct path_stack *critical_path_joined(const struct results *results, size_t *count);
 
 /* Calls that lock files. */
 struct path_file_locks {

@@ -17,7 +17,9 @@ struct path_thread {
 	uint64_t last_ns;  /* its last known end */
 	uint64_t time_ns;  /* on the path; of that: */
 	uint64_t passed_ns, io_ns, waits_ns[THREAD_STATE_COUNT];
-	uint64_t stays, first_ns; /* how often it entered the path, and for how long first */
+	uint64_t stays, first_ns;  /* how often it entered the path, and for how long first */
+	uint64_t joins, joined_ns; /* stays while another thread waited for its end; their time */
+	uint64_t joined_until_ns;  /* end of the latest */
 	uint64_t all_waits_ns[THREAD_STATE_COUNT];	/* of its whole life */
 	uint64_t op_end_ns, wait_start_ns, wait_end_ns; /* of the latest operation and wait */
 	uint64_t holds_ns;   /* until then, another one waits for a file lock that it releases */
@@ -88,6 +90,7 @@ struct critical_path {
 	size_t change_count, change_room;
 	struct path_stacks stacks[THREAD_STATE_COUNT]; /* by state */
 	struct path_stacks holders;		       /* of file locks */
+	struct path_stacks joined; /* on a CPU, while another thread waits for their end */
 	struct path_branch *branches;
 	uint32_t *locking; /* tops of branches in a call that locks a file, and some before */
 	size_t locking_count, locking_room;

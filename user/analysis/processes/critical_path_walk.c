@@ -75,6 +75,7 @@ void critical_path_begin(void *state, const struct job *job, struct arena *arena
 	for (int i = 0; i < THREAD_STATE_COUNT; i++)
 		critical_path_stacks_init(&path->stacks[i], arena);
 	critical_path_stacks_init(&path->holders, arena);
+	critical_path_stacks_init(&path->joined, arena);
 	find_roots(path);
 	find_parents(path);
 	critical_path_locks_begin(path);
@@ -126,6 +127,33 @@ static void take_own_wait(struct critical_path *path, uint32_t number, uint64_t 
 	add_at_stack(path, number, time_ns, true);
 }
 
+#define EXITS_NS 1000000 /* a process closes its files that long before its end, or after it */
+
+/* Whether a thread waits for another one's process to end: in wait(2), or for a pipe that closes
+ * then, as in Python's Process.join. */
+static bool is_join(const struct critical_path *path, const struct path_thread *waiter,
+		    const struct path_thread *waker)
+{
+	const struct process *process = &path->job->processes.processes[waker->process];
+
+	return waiter->wait_state == THREAD_CHILD ||
+	       (waiter->wait_state == THREAD_PIPE && process->ended && waker->tid == process->pid &&
+		process->end_ns <= waiter->wait_end_ns + EXITS_NS);
+}
+
+static void enter_waker(struct critical_path *path, const struct path_thread *waiter,
+			uint32_t number, uint64_t from_ns, uint64_t until_ns, int depth)
+{
+	struct path_thread *thread = &path->threads[number];
+
+	if (is_join(path, waiter, thread)) {
+		thread->joins++;
+		thread->joined_ns += until_ns - from_ns;
+		thread->joined_until_ns = until_ns;
+	}
+	enter(path, number, from_ns, until_ns, depth);
+}
+
 /* Adds a wait of a thread on the path. If it waits for a thread of the run, that thread enters the
  * path, unless it is there already: then the two wait for each other. */
 static void add_wait(struct critical_path *path, uint32_t number, uint64_t from_ns,
@@ -143,7 +171,7 @@ static void add_wait(struct critical_path *path, uint32_t number, uint64_t from_
 	}
 	thread->is_passed = true;
 	thread->passed_ns += until_ns - from_ns;
-	enter(path, waker, from_ns, until_ns, depth + 1);
+	enter_waker(path, thread, waker, from_ns, until_ns, depth + 1);
 }
 
 static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns, uint64_t until_ns,
@@ -173,6 +201,10 @@ static bool take_back(struct critical_path *path, uint32_t number, uint64_t from
 		return false;
 	thread->until_ns = from_ns;
 	thread->time_ns -= until_ns - from_ns;
+	if (thread->joined_until_ns == until_ns) {
+		thread->joined_ns -= until_ns - from_ns;
+		thread->joined_until_ns = from_ns;
+	}
 	if (thread->stays == 1)
 		thread->first_ns -= until_ns - from_ns;
 	critical_path_io_renew(path, number);
@@ -205,7 +237,7 @@ static void enter_expected(struct critical_path *path, uint32_t number, uint64_t
 		waiter->passed_ns += end_ns - start_ns;
 		waiter->is_passed = true;
 	}
-	enter(path, number, start_ns, end_ns, 0);
+	enter_waker(path, waiter, number, start_ns, end_ns, 0);
 }
 
 static uint32_t add_thread(struct critical_path *path, const struct event *event)
@@ -444,6 +476,14 @@ static void take_async(struct critical_path *path, const struct event *event, ui
 		critical_path_io_other(path, event->class, event->file, start_ns, end_ns);
 }
 
+static void add_sample(struct critical_path *path, const struct event *event, uint32_t number,
+		       struct path_stacks *stacks)
+{
+	critical_path_stacks_add(path, stacks, number, event_value(event, SAMPLE_STACK),
+				 event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_CUT,
+				 event_value(event, SAMPLE_WEIGHT));
+}
+
 static void take_sample(struct critical_path *path, const struct event *event, uint32_t number)
 {
 	const unsigned int state = event_sample_state(path->job, event);
@@ -456,11 +496,11 @@ static void take_sample(struct critical_path *path, const struct event *event, u
 			.end_ns = event->end,
 			.cut = event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_CUT,
 		};
-	if (is_on_path(&path->threads[number], event->start) && state == THREAD_CPU)
-		critical_path_stacks_add(path, &path->stacks[THREAD_CPU], number,
-					 event_value(event, SAMPLE_STACK),
-					 event_value(event, SAMPLE_FLAGS) & TRACE_SAMPLE_CUT,
-					 event_value(event, SAMPLE_WEIGHT));
+	if (!is_on_path(&path->threads[number], event->start) || state != THREAD_CPU)
+		return;
+	add_sample(path, event, number, &path->stacks[THREAD_CPU]);
+	if (path->threads[number].joined_until_ns > event->start)
+		add_sample(path, event, number, &path->joined);
 }
 
 static bool is_of_path(const struct event *event)

@@ -39,14 +39,16 @@ struct forks {
 	/* For workers that were waited for only once: time running or waiting for a CPU, and the
 	 * part spent on their task. Sums over all of them, because each has few samples. */
 	double once_ns, work_ns;
-	bool has_stacks; /* any of them */
+	double joined_ns, late_ns; /* for others: time until they ended; the part of late work */
+	bool has_stacks;	   /* any of them */
 };
 
 /* The time of a process's threads on the critical path. */
 struct worker_path {
 	uint64_t ready_ns;
 	/* For threads that were waited for only once: time running or waiting for a CPU. */
-	double once_ns, work_ns; /* work_ns: the part spent on the worker's task */
+	double once_ns, work_ns;   /* work_ns: the part spent on the worker's task */
+	double joined_ns, late_ns; /* for others: while others waited for their end */
 	bool has_stacks;
 };
 
@@ -62,6 +64,8 @@ static void add_thread(struct worker_path *path, const struct path_share *share,
 		path->ready_ns = share->ready_ns;
 	if (share->is_once)
 		path->once_ns += with_waits(share, share->parts[THREAD_CPU]);
+	else
+		path->joined_ns += share->joined_ns;
 }
 
 static void add_worker(struct forks *forks, const struct process *process,
@@ -80,6 +84,8 @@ static void add_worker(struct forks *forks, const struct process *process,
 	forks->time_ns = clock_add(forks->time_ns, path->ready_ns);
 	forks->once_ns += path->once_ns;
 	forks->work_ns += path->work_ns;
+	forks->joined_ns += path->joined_ns;
+	forks->late_ns += path->late_ns;
 	forks->has_stacks |= path->has_stacks;
 }
 
@@ -128,14 +134,16 @@ static bool is_in_multiprocessing(const struct stack_frame *frame)
 	return false;
 }
 
-/* Whether a worker's stack is in what it does before and after its work: imports, and Python's
- * multiprocessing. */
+/* Whether a worker's stack is in what it does before and after its work: imports, Python's
+ * multiprocessing, and exits, in which its main thread has left all code. */
 static bool is_around_work(const struct job *job, const struct path_stack *sampled)
 {
 	static const char importing[] = "<frozen importlib";
 	uint64_t stack = sampled->stack;
 	struct stack_frame frame;
 
+	if (!stack)
+		return sampled->tid == job->processes.processes[sampled->process].pid;
 	for (int depth = 0; depth < STACK_FRAMES_MAX &&
 			    stack_table_next(&job->stacks, sampled->trace, &stack, &frame);
 	     depth++)
@@ -145,22 +153,25 @@ static bool is_around_work(const struct job *job, const struct path_stack *sampl
 	return false;
 }
 
-/* `shares`: of threads, by their numbers in `threads`. */
+/* Adds work of threads that were waited for once, or of the others until they ended. `shares`: of
+ * threads, by their numbers in `threads`. */
 static void add_work(const struct results *results, const struct map *threads,
-		     const struct path_share *shares, struct worker_path *paths)
+		     const struct path_share *shares, struct worker_path *paths, bool once)
 {
 	size_t count;
-	const struct path_stack *stacks = critical_path_stacks(results, THREAD_CPU, &count);
+	const struct path_stack *stacks = once ? critical_path_stacks(results, THREAD_CPU, &count)
+					       : critical_path_joined(results, &count);
 
 	for (; count; count--, stacks++) {
+		struct worker_path *path = &paths[stacks->process];
 		const uint64_t key = path_thread_key(stacks->process, stacks->tid);
 		const uint64_t *number = map_find(threads, &key);
 
-		if (!number || !shares[*number].is_once)
+		path->has_stacks |= stacks->stack != 0;
+		if (!number || shares[*number].is_once != once)
 			continue;
-		paths[stacks->process].has_stacks = true;
 		if (!is_around_work(results->job, stacks))
-			paths[stacks->process].work_ns +=
+			*(once ? &path->work_ns : &path->late_ns) +=
 				with_waits(&shares[*number], stacks->time_ns);
 	}
 }
@@ -186,25 +197,43 @@ static int add_threads(const struct results *results, const struct path_share *s
 		*number = i;
 		add_thread(&paths[shares[i].process], &shares[i], processes[shares[i].process].pid);
 	}
-	if (!status)
-		add_work(results, &threads, shares, paths);
+	if (!status) {
+		add_work(results, &threads, shares, paths, true);
+		add_work(results, &threads, shares, paths, false);
+	}
 	map_free(&threads);
 	return status;
 }
 
-/* Adds the CPU time on the path in forks: a fork copies the page tables of all memory. The samples
- * do not say which fork, so each has as much. */
-static void add_forks(const struct results *results, struct forks *forks)
+/* Returns NULL if there is none. */
+static const struct path_share *share_of(const struct path_share *shares, size_t count,
+					 const struct path_stack *stack)
+{
+	for (; count; count--, shares++)
+		if (shares->process == stack->process && shares->tid == stack->tid)
+			return shares;
+	return NULL;
+}
+
+/* Adds the CPU time on the path in forks, with waits for CPUs: a fork copies the page tables of all
+ * memory. The samples do not say which fork, so each has as much. */
+static void add_forks(const struct results *results, const struct path_share *shares,
+		      size_t share_count, struct forks *forks)
 {
 	size_t count;
 	const struct path_stack *stacks = critical_path_stacks(results, THREAD_CPU, &count);
 
 	for (; count; count--, stacks++) {
 		struct forks *of = &forks[stacks->process];
+		const struct path_share *share;
 
-		if (of->times > 1 && is_in_fork(results->job, stacks))
-			of->time_ns = clock_add(of->time_ns, (unsigned __int128)stacks->time_ns *
-								     (of->times - 1) / of->times);
+		if (of->times <= 1 || !is_in_fork(results->job, stacks))
+			continue;
+		share = share_of(shares, share_count, stacks);
+		if (share)
+			of->time_ns = clock_add(
+				of->time_ns, finding_limited(with_waits(share, stacks->time_ns) *
+							     (of->times - 1) / of->times));
 	}
 }
 
@@ -222,7 +251,8 @@ static int add_renewed(struct findings *findings, const struct finding_rule *rul
 		if (forks[i].has_stacks)
 			forks[i].time_ns = clock_add(
 				forks[i].time_ns,
-				finding_limited(fmax(forks[i].once_ns - forks[i].work_ns, 0)));
+				finding_limited(fmax(forks[i].once_ns - forks[i].work_ns, 0) +
+						fmax(forks[i].joined_ns - forks[i].late_ns, 0)));
 		time_ns = clock_add(time_ns, forks[i].time_ns);
 		if (!worst || forks[i].time_ns > forks[worst].time_ns)
 			worst = i;
@@ -260,7 +290,7 @@ static int find_renewed(struct findings *findings, const struct finding_rule *ru
 	status = forks && paths ? add_threads(findings->results, shares, count, paths) : -ENOMEM;
 	if (!status) {
 		add_workers(job, paths, forks);
-		add_forks(findings->results, forks);
+		add_forks(findings->results, shares, count, forks);
 		status = add_renewed(findings, rule, forks, roots);
 	}
 	free(forks);
@@ -285,8 +315,9 @@ const struct finding_rule finding_workers_renewed = {
 	FINDING_EVIDENCE(struct renewed, renewed_evidence),
 	.thresholds = { &THRESHOLD_FORKED_AGAIN, &THRESHOLD_LOADED_NS, &THRESHOLD_LOADED_OF_RUN },
 	.title = "{program} forks its workers {times} times and waits until they are ready",
-	.says = "process {parent_pid} forked {workers} workers; main threads waited {time_ns} for "
-		"the first results of those that replaced earlier ones",
+	.says = "process {parent_pid} forked {workers} workers; forking and ending them, and waits "
+		"for the first results of those that replaced earlier ones, took main threads "
+		"{time_ns}",
 	.advice = "Keep workers between epochs (persistent_workers=True for PyTorch), or load what "
 		  "each of them needs before forking them",
 	.more = "faultline report --table critical_path TRACE",
@@ -295,8 +326,8 @@ const struct finding_rule finding_workers_renewed = {
 		"loads an index, opens files, copies pages that it changes. If workers are forked "
 		"for each epoch, the main thread waits for that each time. The cost is how much "
 		"longer the first wait for each worker was than the later ones (of a worker that "
-		"was waited for only once, the CPU time in imports and outside of its code), and "
-		"the CPU time "
-		"of the forks, which copy the page tables of all memory. The first workers are "
-		"left out, because they are needed.",
+		"was waited for only once, the CPU time in imports and outside of its code), the "
+		"time of the forks, which copy the page tables of all memory, and the waits for "
+		"workers that end, which free theirs. The first workers are left out, because "
+		"they are needed.",
 };
