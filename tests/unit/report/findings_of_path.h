@@ -284,6 +284,17 @@ FINDING_CASE("rank-behind", rank_behind)
 	}
 }
 
+/* One polls for another, which computes; sound: which sleeps as well. */
+FINDING_CASE("rank-behind", rank_polls)
+{
+	for (uint64_t rank = 0; rank < 2; rank++) {
+		EXEC(made, .time = BEGAN, .pid = 30 + rank, .comm = "r", .command = "r",
+		     .rank = rank);
+		add_states(made, 30 + rank, 30 + rank, rank || sound ? THREAD_SLEEP : THREAD_CPU,
+			   60, THREAD_CPU);
+	}
+}
+
 /* One sleeps; sound: each waits for the other. */
 FINDING_CASE("rank-behind", rank_sleeps)
 {

@@ -48,6 +48,36 @@ TEST(test_cases)
 	}
 }
 
+/* One of two ranks syncs or computes while the other waits. A finding names the syncs. */
+TEST(test_rank_behind_is_note)
+{
+	for (int syncs = 0; syncs < 2; syncs++) {
+		struct made_trace made;
+		struct report *report;
+		long row;
+
+		BEGIN_RUN(&made, .threads = true);
+		for (uint64_t rank = 0; rank < 2; rank++) {
+			EXEC(&made, .time = BEGAN, .pid = 30 + rank, .comm = "r", .command = "r",
+			     .rank = rank);
+			add_states(&made, 30 + rank, 30 + rank, rank ? THREAD_PIPE : THREAD_CPU, 70,
+				   THREAD_CPU);
+		}
+		add_file(&made, 1, 64 * MIB, "/data/log");
+		for (uint64_t rank = 0; rank < 2 && syncs; rank++) /* so it is not rank-slow */
+			CALL(&made, .time = 20, .dur = US, .pid = 30 + rank, .op = M_READ,
+			     .file = 1, .asked = MIB, .result = MIB, .fetched = rank ? 0 : MIB);
+		for (uint64_t i = 0; i < 60 && syncs; i++)
+			CALL(&made, .time = 100 + i * 11 * MS, .dur = 11 * MS, .pid = 30,
+			     .op = M_FSYNC, .file = 1);
+		report = report_between(&made, 10, END);
+		row = row_of_finding(report, "rank-behind");
+		assert_true(row >= 0);
+		check_text(report, "findings", row, "severity", syncs ? "note" : "high");
+		done(&made, report);
+	}
+}
+
 /* 400 ms of reads, in which the thread waits 350 ms for a CPU, and 600 ms of computing. */
 TEST(test_starved_in_reads)
 {

@@ -2,7 +2,7 @@
 /* A rank that the others wait for, by what each does on its critical path. */
 #include <stdlib.h>
 
-#include "analysis/finding/finding.h"
+#include "analysis/finding/finding_made.h"
 #include "analysis/processes/critical_path.h"
 #include "analysis/stacks/lines.h"
 #include "base/compare.h"
@@ -25,7 +25,8 @@ static const struct table_column behind_columns[] = {
 	{ "verb", "verb", UNIT_NONE, KIND_FACT, "what it does longer than others",
 	  TABLE_LITERAL(struct behind, verb), 0 },
 	FACT(behind, busy_ns, "busy", NS,
-	     "time on its critical path on CPUs, waiting for them, in I/O and asleep"),
+	     "time on its critical path on CPUs, waiting for them, in I/O and, unless others sleep "
+	     "to wait for it, asleep"),
 	FACT(behind, starved_ns, "CPU wait", NS, "part of that waiting for a CPU; null: none"),
 	FACT(behind, median_ns, "median", NS, "median of the other ranks"),
 	FACT(behind, waits_ns, "waits", NS,
@@ -105,30 +106,77 @@ static void name_work(struct behind *behind, const struct rank_path *last,
 	}
 }
 
-static int add_behind(struct findings *findings, const struct finding_rule *rule,
-		      struct rank_path *ranks, size_t count)
+/* Finds the rank that is busy longest. Returns what it costs the others. */
+static uint64_t judge(struct rank_path *ranks, size_t count, bool sleeps, struct behind *behind)
 {
 	static const int busy[] = { THREAD_CPU, THREAD_RUNNABLE, THREAD_SLEEP, PATH_IO };
 	/* In the middle of the others. */
 	const struct rank_path *last = &ranks[count - 1], *median = &ranks[(count - 2) / 2];
-	struct behind behind = { .ranks = count };
-	uint64_t more_ns, cost_ns;
+	uint64_t more_ns, all_ns = 0;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		ranks[i].busy_ns = 0;
 		for (size_t j = 0; j < sizeof(busy) / sizeof(busy[0]); j++)
-			ranks[i].busy_ns = clock_add(ranks[i].busy_ns, ranks[i].parts[busy[j]]);
+			if (sleeps || busy[j] != THREAD_SLEEP)
+				ranks[i].busy_ns =
+					clock_add(ranks[i].busy_ns, ranks[i].parts[busy[j]]);
+		all_ns = clock_add(all_ns, ranks[i].busy_ns);
+	}
 	qsort(ranks, count, sizeof(*ranks), compare_busy);
 	more_ns = clock_subtract(last->busy_ns, median->busy_ns);
-	name_work(&behind, last, median);
-	behind.rank = last->rank;
-	behind.busy_ns = last->busy_ns;
-	behind.starved_ns = finding_or_none(last->parts[THREAD_RUNNABLE]);
-	behind.median_ns = median->busy_ns;
-	behind.waits_ns = waits_ns(median);
-	cost_ns = finding_least(more_ns, behind.waits_ns);
-	return finding_is_of_run(findings, cost_ns, THRESHOLD_BEHIND_SHARE)
-		       ? finding_add(findings, rule, &behind, cost_ns, TABLE_NO_UINT)
-		       : 0;
+	*behind = (struct behind) {
+		.ranks = count,
+		.rank = last->rank,
+		.busy_ns = last->busy_ns,
+		.starved_ns = finding_or_none(last->parts[THREAD_RUNNABLE]),
+		.median_ns = median->busy_ns,
+		.waits_ns = waits_ns(median),
+	};
+	name_work(behind, last, median);
+	/* What it computes can be divided, but remains. */
+	if (2 * clock_subtract(last->parts[THREAD_CPU], median->parts[THREAD_CPU]) > more_ns)
+		more_ns = finding_least(more_ns, clock_subtract(last->busy_ns, all_ns / count));
+	return finding_least(more_ns, behind->waits_ns);
+}
+
+/* Whether a finding on I/O covers a cost, and names its reason. */
+static bool is_io_reported(const struct findings *findings, uint64_t cost_ns)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->all[i];
+
+		if ((finding->rule->lines || finding->rule->files.takes) &&
+		    finding->waited_ns >= threshold(THRESHOLD_SAME_WAIT) * cost_ns)
+			return true;
+	}
+	return false;
+}
+
+/* A rank that sleeps is busy, unless that is how it waits for the others. */
+static int add_behind(struct findings *findings, const struct finding_rule *rule,
+		      struct rank_path *ranks, size_t count)
+{
+	static const char *const of_ranks[] = { "straggler", "ranks-uneven", "rank-slow", NULL };
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = rule->confidence };
+	struct behind behind, polled;
+	uint64_t cost_ns = judge(ranks, count, true, &behind);
+	const uint64_t polled_ns = judge(ranks, count, false, &polled);
+
+	if (polled_ns > cost_ns) {
+		behind = polled;
+		cost_ns = polled_ns;
+	}
+	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_BEHIND_SHARE))
+		return 0;
+	verdict.cost_ns = cost_ns;
+	if (behind.state == sample_state_names[SAMPLE_IO]) {
+		if (finding_is_reported(findings, of_ranks, cost_ns))
+			return 0;
+		if (is_io_reported(findings, cost_ns))
+			verdict.severity = FINDING_NOTE;
+	}
+	return finding_add_as(findings, rule, &behind, &verdict);
 }
 
 static int find_behind(struct findings *findings, const struct finding_rule *rule)
@@ -166,21 +214,23 @@ const struct finding_rule finding_rank_behind = {
 	.confidence = FINDING_LIKELY,
 	.lines_row = is_of_rank,
 	.lines_whole = "its time",
-	.reported_by = { "straggler", "ranks-uneven", "rank-slow" },
 	FINDING_EVIDENCE(struct behind, behind_columns),
 	.thresholds = { &THRESHOLD_BEHIND_SHARE },
 	.title = "Ranks wait for rank {rank}, which {verb} longer than the others",
 	.says = "of {ranks} ranks, rank {rank} is busy for {busy_ns}[, {starved_ns} of it waiting "
 		"for CPUs]; the median of the others is busy for {median_ns} and waits for "
 		"{waits_ns}",
-	.advice = "Give each rank as much work (distribute samples by their length or cost), or "
-		  "find what slows this one down: its CPUs, its cgroup's limits, its node, or the "
-		  "reason it sleeps",
+	.advice = "Give each rank as much work (distribute samples by their length or cost, let "
+		  "all ranks prepare data), or find what slows this one down: its CPUs, its "
+		  "cgroup's limits, its node, or the reason it sleeps",
 	.more = "faultline report --table critical_path TRACE",
 	.pictures = "path",
 	.rule = "The critical path of a rank is what its main thread does and, while that waits "
 		"for a worker, what the worker does. One rank computes, waits for CPUs, does I/O "
 		"or sleeps longer than the others, and these wait as long on sockets, pipes or "
-		"locks: ranks that train together meet at each step. The cost is the smaller of "
-		"the two. Ranks that wait by polling look busy.",
+		"locks, or sleep until it is done: ranks that train together meet at each step. "
+		"The "
+		"cost is the smaller of the two; of computing, what dividing it evenly saves. If a "
+		"finding on I/O names the reason, this one is a note. Ranks that wait by polling "
+		"without sleep look busy.",
 };
