@@ -38,7 +38,7 @@ static const struct option_table table = {
 	.about = "Serves traces to an assistant: a Model Context Protocol server on standard input "
 		 "and output, with tools for reports, findings, lines, slowest operations, SQL and "
 		 "comparisons. Opens only these traces, and the *.flt files in these directories, "
-		 "and changes nothing. Requires Python 3.9.",
+		 "and changes nothing. Requires Python 3.9 or later.",
 	.own = OPTION_ROWS(rows),
 };
 

@@ -51,8 +51,8 @@ static const struct option_row monitor_rows[] = {
 	  "Serve HTTP at ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH; none: do not serve. "
 	  "Default: " HTTP_ADDRESS "." },
 	{ 0, "token-file", "FILE", OPTION_STRING, offsetof(struct monitor_options, token_file),
-	  "Token that HTTP commands (POST) over TCP must send, and only from this machine; only "
-	  "you may read FILE. Default: commands only over unix:PATH." },
+	  "Also accept HTTP commands (POST) over TCP, from this machine, with the token in FILE, "
+	  "which only you may read. Default: only over unix:PATH." },
 	{ 0, "textfile", "FILE", OPTION_STRING, offsetof(struct monitor_options, textfile),
 	  "Write metrics to this file every 15 s for node_exporter's textfile collector. The file "
 	  "is replaced atomically, and removed at the end." },

@@ -57,8 +57,9 @@ static const struct option_row rows[] = {
 	{ 0, "json-schema", NULL, OPTION_FLAG, FIELD(json_schema),
 	  "Print the JSON Schema of --format json; needs no trace." },
 	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
-	  "I/O, or samples of Python, by directory, pattern, file, process, program, rank, epoch, "
-	  "step, span, device, filesystem, method, host, second, line or function." },
+	  "Group I/O, or stack samples (line, function), by directory, pattern, file, process, "
+	  "program, rank, epoch, step, span, device, filesystem, method, host, second, line or "
+	  "function." },
 	{ 0, "against", "TRACE[,TRACE...]", OPTION_STRING, FIELD(against),
 	  "Compare with an earlier run: what changed and by how much, new findings and those that "
 	  "are gone." },

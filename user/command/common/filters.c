@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
 	{ 0, "min-duration", "TIME", OPTION_TIME, FIELD(min_duration_ns),
 	  "Only operations and waits that took at least TIME, such as 10us." },
 	{ 0, "line", "GLOB", OPTION_STRING, FIELD(line),
-	  "Only samples with a line that matches in their stacks, such as 'loader.py:42' or "
+	  "Only samples whose stacks contain a matching line, such as 'loader.py:42' or "
 	  "'/job/*'." },
 	{ 0, "function", "GLOB", OPTION_STRING, FIELD(function),
 	  "The same for functions, such as 'TokenDataset.*'." },

@@ -48,15 +48,15 @@ static const struct option_row rows[] = {
 	{ 0, "layers", "LIST", OPTION_STRING, FIELD(layers),
 	  "Layers to record, separated by commas: " LAYERS_LISTED ". Default: all but vfs." },
 	{ 0, "stacks", "python|native|off", OPTION_CHOICE, FIELD(stacks),
-	  "Record which lines of Python waited or computed (the layer stack); the functions of "
-	  "compiled code, too, which copies 8 KiB or more of a thread's stack for each sample "
-	  "(native); or no stacks. Default: python, unless --layers leaves it out." },
+	  "Record which lines of Python waited or computed (the layer stack). native: also which "
+	  "functions of compiled code; copies 8 KiB or more of a thread's stack per sample. off: "
+	  "no stacks. Default: python, unless --layers leaves it out." },
 	{ 0, "file-types", "LIST", OPTION_STRING, FIELD(file_types),
 	  "File types to record calls on, separated by commas: reg, dir, blk, chr, fifo, sock, "
 	  "anon, or all. Default: regular files, directories and block devices." },
 	{ 0, "include", "GLOB", OPTION_TEXTS, FIELD(include),
 	  "Record only operations on files whose whole path matches; * also matches /. Repeatable. "
-	  "Operations on no file are always recorded." },
+	  "Operations without a file are always recorded." },
 	{ 0, "exclude", "GLOB", OPTION_TEXTS, FIELD(exclude),
 	  "Leave out operations on files whose whole path matches, even if --include matches. "
 	  "Repeatable." },
