@@ -207,10 +207,10 @@ const struct finding_rule finding_metadata = {
 	.title = "Metadata calls[, mostly {call},] take longer than data I/O",
 	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
 		"leads with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
-	.advice = "Reduce the calls that lead: keep files open, create and remove fewer, pack "
-		  "small ones, list directories once and cache stat results, reserve or punch "
-		  "larger pieces (fallocate), start fewer programs (execve), skip unneeded owners, "
-		  "times and attributes",
+	.advice = "Reduce the most frequent calls: keep files open, create and remove fewer files, "
+		  "pack small ones, list directories once and cache stat results, reserve or punch "
+		  "larger pieces (fallocate), start fewer programs (execve), or set owners, times "
+		  "and attributes only if needed",
 	.more = "faultline report --table operations TRACE",
 	.pictures = "calls metadata, paths operations",
 	.rule = "Calls that open, stat, list, change, remove or lock move no data. If they take "
