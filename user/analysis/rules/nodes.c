@@ -184,7 +184,7 @@ const struct finding_rule finding_node_slow = {
 	.more = "faultline report --table devices TRACE",
 	.pictures = "device nodes",
 	.rule = "Nodes of one job mostly read alike, and all of them wait for the slowest at each "
-		"step. Compared are the requests that threads waited for, on all devices and "
-		"mounts of a node. Both their time per request and per byte must be longer, so "
-		"that requests of other sizes do not count as slow storage.",
+		"step. The rule compares the requests that threads waited for, on all devices and "
+		"mounts of a node. Both the time per request and the time per byte must be longer, "
+		"so that other request sizes do not count as slow storage.",
 };
