@@ -206,11 +206,11 @@ const struct finding_rule finding_opened_again = {
 	.pictures = "files opens, calls metadata",
 	.rule = "A dataset that opens its file in __getitem__ pays for the open, and often for "
 		"parsing a header again, with each sample. On shared file systems each open "
-		"contacts a server. A tar archive has no index, so a library that looks for a member "
-		"by name reads the headers of all, each time that it is opened. The cost is the "
-		"time from each open to the first read that did not follow an earlier open, if "
-		"that is more: it includes parsing. The first opens, from which the rule learns "
-		"what is new, count as much as the others.",
+		"contacts a server. A tar archive has no index, so a library that looks for a "
+		"member by name reads the headers of all, each time that it is opened. The cost is "
+		"the time of these calls or, if longer, the time from each open to the first read "
+		"that did not follow an earlier open, which includes parsing. The first opens "
+		"count as much as later ones.",
 };
 
 /* --- directories listed repeatedly --- */
