@@ -190,8 +190,8 @@ const struct finding_rule finding_pickled_data = {
 		"to a pipe and read and unpickle it at the other end: an array is copied four "
 		"times, by two processes, of which one waits for the other, and each small object "
 		"costs calls and a switch between them. A pool's handling of tasks and results "
-		"counts, too. The cost is the time for it on the critical path, which is what the "
-		"main threads do and, while one waits for another thread of the run, what that "
-		"thread does: each thread's CPU time, waits for a CPU and waits on pipes, in the "
-		"proportion of its CPU samples. The new memory that the copies need costs more.",
+		"counts, too. The cost is the time that this takes on the critical path, which is "
+		"what the main threads do and, while one waits for another thread of the run, what "
+		"that thread does. A thread's CPU time, waits for a CPU and waits on pipes count "
+		"in proportion to its CPU samples. Memory for the copies is not included.",
 };
