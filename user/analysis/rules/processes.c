@@ -85,9 +85,9 @@ const struct finding_rule finding_killed = {
 	.says = "{comm}[ at {at}][ accessed {path}][ on {filesystem}][ of {capacity_bytes}][ at "
 		"{offset}]: "
 		"{hint}",
-	.advice = "Enlarge /dev/shm (docker run --shm-size, mount -o remount,size=) or use fewer "
-		  "workers for SIGBUS on tmpfs; raise the memory limit or use less memory for "
-		  "SIGKILL; a worker that dies takes the run with it",
+	.advice = "For SIGBUS on tmpfs, enlarge /dev/shm (docker run --shm-size, mount -o "
+		  "remount,size=) or use fewer workers; for SIGKILL, raise the memory limit or use "
+		  "less memory",
 	.caveat = "killed",
 	.more = "faultline report --table processes TRACE",
 	.pictures = "processes",
