@@ -341,8 +341,8 @@ const struct finding_rule finding_ranks_uneven = {
 	.rule = "No rank marked compute, so only the bytes that each moved can be compared: one "
 		"read and wrote more than the others and took longer for it, summed over its "
 		"processes. Ranks that train together wait for the slowest one at each step. "
-		"Mapped files count only if a single rank mapped them, by bytes from storage and "
-		"time of faults: in others a page costs the rank that touches it first.",
+		"Mapped files (bytes from storage, time of faults) count only if a single rank "
+		"mapped them: a shared page costs only the rank that touches it first.",
 };
 
 /* --- ranks that take longer than others to move as much --- */
