@@ -506,7 +506,7 @@ const struct finding_rule finding_read_by_several = {
 	.rule = "The bytes read are about the file's size times the number of its readers. Whether "
 		"each reads all of it, or a part of it several times, is not known. On one host "
 		"the page cache serves all but the first; across hosts each copy comes from "
-		"storage. If they read in order, the CPU work of the same lines counts, too.",
+		"storage. If they read in order, CPU work at the same lines counts, too.",
 };
 
 /* The first fetch from storage and all copies remain. */
