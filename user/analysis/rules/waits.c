@@ -308,9 +308,9 @@ const struct finding_rule finding_load_waits = {
 		"from storage in large pieces, in order: a model or checkpoint that is loaded, "
 		"data that no worker reads ahead, files that are copied to where they are used. "
 		"Threads that read next to the main one, and processes forked for it, are ignored, "
-		"and so are reads of holes only. The cost leaves out the time in which the device "
-		"had several requests at once: it delivers no more then; and if the run waits for "
-		"CPUs, work on a CPU. If the program does little but read large files, and the "
+		"and so are reads of holes only. The cost leaves out time in which the device had "
+		"several requests at once, because it delivers no more then, and work on a CPU if "
+		"the run waits for CPUs. If the program does little but read large files, and the "
 		"device is busy for most of the time, this is a note. Spans of category data show "
 		"for certain what waited. For aggregated operations, only single-threaded programs "
 		"are considered, whatever the order.",
