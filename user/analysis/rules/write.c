@@ -194,10 +194,10 @@ const struct finding_rule finding_fsync_often = {
 	.more = "faultline print --file '*/{file}' TRACE",
 	.pictures = "took sync, parts sync, calls sync",
 	.rule = "fsync waits until the device has all written data and the journal. If it is "
-		"called often, each small write pays for a full device round trip. Reported are "
-		"many syncs, or several that together take a noticeable part of the run, unless "
-		"each ends a large write: a save, by any thread. Syncs of processes that ran side "
-		"by side, as ranks do, do not add up: one in each counts as one.",
+		"called often, each small write pays for a full device round trip. The rule "
+		"reports many syncs, or several that together take a noticeable part of the run, "
+		"unless each ends a large write (a save, by any thread). Syncs of processes that "
+		"run in parallel, such as ranks, do not add up: one in each counts as one.",
 };
 
 THRESHOLD(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC, at least",
@@ -254,11 +254,10 @@ const struct finding_rule finding_shared_writes = {
 	.pictures = "took write, parts write",
 	.rule = "A write through the page cache holds the lock of its file for its whole duration, "
 		"also while it waits for storage: only one of several writers to a file makes "
-		"progress at a time, at whatever offset. The reported time is that of writes up to "
-		"the end of the last write by another thread that began before them. Which of them "
-		"had the lock is not recorded. Direct writes, pipes, devices and stores through "
-		"mappings do not count, nor do writers that were traced separately: see "
-		"shared-writes-ranks.",
+		"progress at a time, at whatever offset. The time of a write counts up to the end "
+		"of the last write that another thread began before it. The holder of the lock is "
+		"not recorded. Direct writes, pipes, devices and stores through mappings do not "
+		"count, nor do writers that were traced separately: see shared-writes-ranks.",
 };
 
 const struct finding_rule finding_shared_across = {
@@ -411,9 +410,8 @@ const struct finding_rule finding_small_writes = {
 	.more = "faultline report --table operations TRACE",
 	.pictures = "sizes write",
 	.rule = "Writes of up to 4 KiB: each costs a call and takes the file's lock, and a partly "
-		"written page may have to be read first. Files that get few such writes are small "
-		"themselves: no buffer makes their writes larger, but one file instead of many "
-		"does.",
+		"written page may have to be read first. A file that gets only a few of them is "
+		"small itself: a buffer does not help there, but one file instead of many does.",
 };
 
 const struct finding_rule finding_small_direct = {
@@ -515,9 +513,9 @@ const struct finding_rule finding_locks = {
 		"even a free lock is a server round trip. Calls that took less than 10 us found "
 		"the lock free and do not count; nor do calls that do not wait (F_SETLK, "
 		"F_OFD_SETLK, flock with LOCK_NB or LOCK_UN, any release of a lock) on file "
-		"systems whose locks the kernel itself keeps. The cost is what the most delayed "
-		"process waited, with all that it started, while a main thread waited, as far as "
-		"free CPUs could do the computing of all at the same time.",
+		"systems whose locks the kernel itself keeps. Without the lock, processes would "
+		"compute at the same time: the cost is what the most delayed one and its "
+		"descendants waited while a main thread waited, limited by the free CPUs.",
 };
 
 THRESHOLD(FAILED_CALLS, 100, UNIT_COUNT, "failed calls, at least",
