@@ -424,6 +424,7 @@ TEST(test_kinds)
 		{ KIND_STATUS, KNOWN(3), KNOWN(3) },
 		{ KIND_SHARED, FORGOTTEN, FORGOTTEN },
 		{ KIND_LARGEST, KNOWN(3), KNOWN(3) },
+		{ KIND_TOTAL, KNOWN(8), KNOWN(8) },
 	};
 	static const struct merging none = { .many = NULL };
 

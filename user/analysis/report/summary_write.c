@@ -17,7 +17,7 @@ _Static_assert(UNIT_NONE == 0 && UNIT_COUNT == 1 && UNIT_BYTES == 2 && UNIT_NS =
 	       "columns.h identifies them by these numbers");
 
 _Static_assert(KIND_KEY == 1 && KIND_COVERED == 6 && KIND_MAX == 12 && KIND_LARGEST == 22 &&
-		       TABLE_KINDS == 23,
+		       KIND_TOTAL == 23 && TABLE_KINDS == 24,
 	       "columns.h identifies them by these numbers");
 
 struct summary_writer {

@@ -319,7 +319,7 @@ static const struct table_column columns[] = {
 				"only the recorded ones"),
 	/* For an incomplete trace it is unknown how many are missing: null, not 0. */
 	[ABOUT_SURVIVORS] = COLUMN(
-		about, survivors, "processes that outlived the run", COUNT, SUM,
+		about, survivors, "processes that outlived the run", COUNT, TOTAL,
 		"processes still running when the recording ended; null if a trace has no end"),
 	[ABOUT_NOT_FOLLOWED] = { "not_followed", "programs not followed", UNIT_NONE, KIND_LIST,
 				 "programs that were not followed, as \"name (pid)\": setuid, "
@@ -330,7 +330,7 @@ static const struct table_column columns[] = {
 		COLUMN(about, processes, "processes", COUNT, SUM, "number of processes that ran"),
 	[ABOUT_RANKS] = COLUMN(about, ranks, "ranks", COUNT, DERIVED,
 			       "number of ranks among the processes"),
-	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT, KIND_SUM,
+	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT, KIND_TOTAL,
 			 "events that were lost; null if a trace has no end",
 			 TABLE_UINT(struct about, lost), 0 },
 	[ABOUT_LOST_CAUSE] = { "lost.cause", "why lost", UNIT_NONE, KIND_LIST,
@@ -363,7 +363,7 @@ static const struct table_column columns[] = {
 	COLUMN(about, dirty_bytes, NULL, BYTES, MIN,
 	       "dirty memory above which writers are throttled, at the start; of several hosts, "
 	       "the lowest"),
-	COLUMN(about, unaccounted, NULL, COUNT, SUM,
+	COLUMN(about, unaccounted, NULL, COUNT, TOTAL,
 	       "events that are neither in the traces nor counted as lost, or in the traces but "
 	       "not counted; if not 0, the numbers may be wrong"),
 	{ "times_are_lower_bounds", NULL, UNIT_NONE, KIND_ANY,
@@ -487,25 +487,15 @@ static void fill(void *state, struct table *table)
 
 /* --- merging reports --- */
 
-static bool starts(const char *name, const char *start)
+/* If a trace has no end, the total is unknown, and so are counts per layer and notes. These are not
+ * KIND_TOTAL because a trace without the layer or the note adds nothing to them. */
+static void forget_counts(struct table *table)
 {
-	return !strncmp(name, start, strlen(start));
-}
-
-/* If one trace has no end, these totals are unknown. */
-static void forget_ends(struct table *table)
-{
-	const struct cell *complete = &table->cells[ABOUT_COMPLETE];
-
-	if (complete->type != CELL_BOOL || complete->flag)
+	if (table->cells[ABOUT_LOST].type != CELL_NULL)
 		return;
-	for (size_t i = 0; i < table->column_count; i++) {
-		const char *name = table->columns[i].name;
-
-		if (starts(name, "lost.") || starts(name, "notes.") || !strcmp(name, "survivors") ||
-		    !strcmp(name, "unaccounted"))
+	for (size_t i = sizeof(columns) / sizeof(columns[0]); i < table->column_count; i++)
+		if (table->columns[i].kind == KIND_SUM)
 			table->cells[i] = (struct cell) { .type = CELL_NULL };
-	}
 }
 
 /* Several runs may have the same ranks: counts them in the table "processes". */
@@ -536,7 +526,7 @@ static void remake(const struct report *report, struct table *table)
 {
 	if (!table->row_count)
 		return;
-	forget_ends(table);
+	forget_counts(table);
 	table_fail(table, count_ranks(report, &table->cells[ABOUT_RANKS]));
 }
 

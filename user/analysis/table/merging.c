@@ -307,7 +307,7 @@ void merged_shift(struct merged *merged, uint64_t shift)
 static bool grows(enum table_kind kind)
 {
 	return kind == KIND_SUM || kind == KIND_THREAD || kind == KIND_UNION ||
-	       kind == KIND_COVERED || kind == KIND_MAX;
+	       kind == KIND_COVERED || kind == KIND_MAX || kind == KIND_TOTAL;
 }
 
 /* Marks lower bounds: a table that lacks rows may have more. */

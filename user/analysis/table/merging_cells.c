@@ -159,6 +159,7 @@ static int merge_known(struct table *table, struct cell *into, const struct cell
 	switch (kind) {
 	case KIND_SUM:
 	case KIND_THREAD:
+	case KIND_TOTAL:
 		add_number(into, from);
 		return 0;
 	case KIND_UNION:
@@ -211,6 +212,13 @@ static int merge_known(struct table *table, struct cell *into, const struct cell
 	}
 }
 
+/* Returns whether a number of this kind is unknown if it is unknown for any run. */
+static bool needs_all(enum table_kind kind)
+{
+	return kind == KIND_STATUS || kind == KIND_UNOVERLAPPED || kind == KIND_REMAINDER ||
+	       kind == KIND_TOTAL;
+}
+
 int merge_cell(struct table *table, struct cell *into, const struct cell *from,
 	       enum table_kind kind, bool disjoint)
 {
@@ -220,8 +228,7 @@ int merge_cell(struct table *table, struct cell *into, const struct cell *from,
 
 	if (is_forgotten(into))
 		return 0;
-	if ((kind == KIND_STATUS || kind == KIND_UNOVERLAPPED || kind == KIND_REMAINDER) &&
-	    into->type != from->type)
+	if (needs_all(kind) && into->type != from->type)
 		merge_forget(into);
 	else if (is_forgotten(from) && kind != KIND_FIRST)
 		merge_forget(into);

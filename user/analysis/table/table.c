@@ -168,6 +168,7 @@ const struct table_kind_text table_kinds[TABLE_KINDS] = {
 	[KIND_STATUS] = { "status", "the first that is not 0; null if any is unknown" },
 	[KIND_SHARED] = { "shared", "of a thing that rows share; null over several runs" },
 	[KIND_LARGEST] = { "largest", "of the run where the row costs most" },
+	[KIND_TOTAL] = { "total", "added up; null if any is unknown" },
 };
 
 struct table *table_new(const char *name, const char *title, enum table_shape shape)
