@@ -353,3 +353,71 @@ TEST(test_unrecorded_mount)
 		done(&made, report);
 	}
 }
+
+#define MIB 1048576ull
+
+/* A run of 400 ms that moves 20 MiB of its own, next to 40 MiB of others or of the journal. */
+static struct trace_reader *make_writer(struct made_trace *made, const char *host, uint64_t from,
+					uint64_t metadata)
+{
+	BEGIN(made, .block = true, .host = host, .boot_id = host, .monotonic_ns = from,
+	      .realtime_ns = 1700000000000000000ull + from);
+	EXEC(made, .time = from, .pid = 10, .comm = "a", .rank = -1);
+	FILE_ROW(made, .time = from, .id = 1, .dev = 8 << 20, .ino = 1, .path = "/data/a");
+	for (uint64_t i = 0; i < 20; i++) {
+		const uint64_t at = from + 100 + i * 10 * MS;
+
+		BIO(made, .time = at, .dur = 9 * MS, .pid = 10, .op = M_REQUEST_WRITE, .file = 1,
+		    .offset = i * MIB, .bytes = MIB, .request = i + 1, .dev = 8 << 20,
+		    .flags = TRACE_BLOCK_SYNC);
+		REQUEST(made, .time = at, .dur = 9 * MS, .pid = 10, .op = M_REQUEST_WRITE,
+			.file = 1, .bytes = MIB, .dev = 8 << 20);
+	}
+	DEVICE(made, .time = from + 399 * MS, .dev = 8 << 20, .name = "sda", .writes = 40,
+	       .write_bytes = 60 * MIB, .kernel_metadata = metadata);
+	return made_finish(made, from, from + 400 * MS);
+}
+
+/* Kernel threads write metadata for all traces of a host, and for one host. */
+TEST(test_kernel_metadata)
+{
+	static const struct {
+		const char *host;
+		uint64_t from, expected;
+	} others[] = {
+		{ "one", 1, 40 * MIB }, /* the same 40 MiB, in part */
+		{ "one", 400 * MS, 70 * MIB },
+		{ "two", 1, 70 * MIB },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct trace_reader *readers[2];
+		struct made_trace made[2];
+		struct report *report;
+
+		readers[0] = make_writer(&made[0], "one", 0, 40 * MIB);
+		readers[1] = make_writer(&made[1], others[i].host, others[i].from, 30 * MIB);
+		report = made_report(readers, 2);
+		CHECK(report, "processes", find_row(report, "processes", "comm", "kernel"),
+		      "storage_metadata_bytes", others[i].expected);
+		report_free(report);
+		made_close(&made[0]);
+		made_close(&made[1]);
+	}
+}
+
+/* The journal of another host's device with the same number is not this one's. */
+TEST(test_journal_of_host)
+{
+	struct trace_reader *readers[2];
+	struct made_trace made[2];
+	struct report *report;
+
+	readers[0] = make_writer(&made[0], "one", 0, 0);
+	readers[1] = make_writer(&made[1], "two", 0, 40 * MIB);
+	report = made_report(readers, 2);
+	assert_true(row_of_finding(report, "device-shared") >= 0);
+	report_free(report);
+	made_close(&made[0]);
+	made_close(&made[1]);
+}

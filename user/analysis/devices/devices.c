@@ -249,23 +249,14 @@ static const struct {
  * partly the same requests: the sum is at least that of the largest one. */
 static void change_trace(const struct devices *devices, struct device *device, uint32_t trace)
 {
-	const struct job_trace *traces = devices->job->traces;
-
 	if (!device->all_known || device->trace == trace) {
 		device->trace = trace;
 		return;
 	}
-	if (traces[trace].start_ns >= traces[device->trace].end_ns)
+	if (device_list_is_later(devices->job, device->trace, trace))
 		memcpy(device->before, device->all, sizeof(device->before));
 	memcpy(device->least, device->all, sizeof(device->least));
 	device->trace = trace;
-}
-
-static uint64_t more_of(uint64_t before, uint64_t now, uint64_t least)
-{
-	uint64_t sum = clock_add(before, now);
-
-	return sum > least ? sum : least;
 }
 
 /* The last row in a trace holds its sums. */
@@ -284,7 +275,8 @@ static void add_sums(struct devices *devices, const struct event *event)
 		const struct device_sum *least = &device->least[use];
 
 #define MORE(member, column)                                                                       \
-	.member = more_of(before->member, event_value(event, counts_of[use].column), least->member)
+	.member = device_list_total(before->member, event_value(event, counts_of[use].column),     \
+				    least->member)
 		device->all[use] = (struct device_sum) {
 			MORE(requests, requests), MORE(bytes, bytes),	MORE(merges, merges),
 			MORE(requeues, requeues), MORE(errors, errors), MORE(time_ns, time),

@@ -31,6 +31,23 @@ static inline bool device_list_ignores(const struct event *event)
 					  !device_is_mount(event_value(event, REMOTE_DEV)));
 }
 
+/* Of two traces of one host: returns whether the later one began after the earlier one had ended,
+ * so that their totals of a device add up. */
+static inline bool device_list_is_later(const struct job *job, uint32_t earlier, uint32_t later)
+{
+	return job->traces[later].start_ns >= job->traces[earlier].end_ns;
+}
+
+/* Returns a total of a device over the traces of a host: `now` in this trace, `before` in those
+ * that had ended when it began. Traces that overlap count partly the same requests: it is at least
+ * `least`, the total over all the others. */
+static inline uint64_t device_list_total(uint64_t before, uint64_t now, uint64_t least)
+{
+	uint64_t sum = clock_add(before, now);
+
+	return sum > least ? sum : least;
+}
+
 /* Returns the number of the device in a column of an event, adding it if new; DEVICES_MAX when the
  * list is full. */
 size_t device_list_add(struct device_list *list, const struct event *event, unsigned int column);

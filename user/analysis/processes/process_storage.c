@@ -13,15 +13,16 @@ void process_storages_init(struct process_storages *all, struct arena *arena, co
 static struct kernel_metadata *metadata_of(struct process_storages *all, const struct event *event,
 					   uint32_t dev)
 {
+	uint32_t host = all->job->traces[event->block->trace].host;
+
 	for (size_t i = 0; i < all->metadata_count; i++)
-		if (all->metadata[i].dev == dev && all->metadata[i].trace == event->block->trace)
+		if (all->metadata[i].dev == dev && all->metadata[i].host == host)
 			return &all->metadata[i];
 	if (all->metadata_count == DEVICES_MAX)
 		return NULL;
 	if (!ARENA_GROW(all->arena, all->metadata, all->metadata_room, all->metadata_count + 1))
 		return NULL;
-	all->metadata[all->metadata_count] =
-		(struct kernel_metadata) { .trace = event->block->trace, .dev = dev };
+	all->metadata[all->metadata_count] = (struct kernel_metadata) { .host = host, .dev = dev };
 	return &all->metadata[all->metadata_count++];
 }
 
@@ -46,17 +47,32 @@ static void add_bio(struct process_storages *all, const struct event *event)
 		storage->read_bytes += event->bytes;
 }
 
+/* The last row in a trace holds its total. Traces of one host that overlap count partly the same
+ * writes. */
+static void add_total(struct process_storages *all, const struct event *event)
+{
+	uint64_t bytes = event_value(event, DEVICE_KERNEL_METADATA);
+	struct kernel_metadata *metadata = metadata_of(all, event, event_value(event, DEVICE_DEV));
+
+	if (!metadata)
+		return;
+	if (metadata->known && metadata->trace != event->block->trace) {
+		if (device_list_is_later(all->job, metadata->trace, event->block->trace))
+			metadata->before = metadata->bytes;
+		metadata->least = metadata->bytes;
+	}
+	metadata->known = true;
+	metadata->trace = event->block->trace;
+	metadata->bytes = device_list_total(metadata->before, bytes, metadata->least);
+}
+
 void process_storages_add(struct process_storages *all, const struct event *event)
 {
-	struct kernel_metadata *metadata;
-
 	if (event->flags & EVENT_BIO) {
 		add_bio(all, event);
 		return;
 	}
-	metadata = metadata_of(all, event, event_value(event, DEVICE_DEV));
-	if (metadata) /* the last row holds the total */
-		metadata->bytes = event_value(event, DEVICE_KERNEL_METADATA);
+	add_total(all, event);
 }
 
 struct process_storage process_storage_of(const struct process_storages *all, uint32_t process)
@@ -64,14 +80,13 @@ struct process_storage process_storage_of(const struct process_storages *all, ui
 	return process < all->room ? all->of[process] : (struct process_storage) { 0 };
 }
 
-uint64_t process_storage_kernel_metadata(const struct process_storages *all, uint32_t dev)
+uint64_t process_storage_kernel_metadata(const struct process_storages *all, uint32_t host,
+					 uint32_t dev)
 {
-	uint64_t bytes = 0;
-
 	for (size_t i = 0; i < all->metadata_count; i++)
-		if (all->metadata[i].dev == dev)
-			bytes += all->metadata[i].bytes;
-	return bytes;
+		if (all->metadata[i].dev == dev && all->metadata[i].host == host)
+			return all->metadata[i].bytes;
+	return 0;
 }
 
 struct process_storage process_storage_of_kernel(const struct process_storages *all)

@@ -11,11 +11,15 @@ struct process_storage {
 	uint64_t metadata_bytes;	  /* filesystem metadata, read and written */
 };
 
-/* Metadata that kernel threads wrote to a device that the run used, for any process. */
+/* Metadata that kernel threads wrote to a device of a host, for any process. */
 struct kernel_metadata {
-	uint32_t trace, dev;
-	bool used; /* by the run */
+	uint32_t host, dev;
+	bool used;	/* by the run */
+	bool known;	/* `bytes` is, from `trace` and earlier ones */
+	uint32_t trace; /* that the latest total comes from */
 	uint64_t bytes;
+	uint64_t before; /* from traces that ended before `trace` */
+	uint64_t least;	 /* from all other traces */
 };
 
 struct process_storages {
@@ -39,7 +43,8 @@ void process_storages_add(struct process_storages *all, const struct event *even
 /* Returns zeros for a process that queued nothing. */
 struct process_storage process_storage_of(const struct process_storages *all, uint32_t process);
 /* Returns the bytes of metadata that kernel threads wrote to a device, for any process. */
-uint64_t process_storage_kernel_metadata(const struct process_storages *all, uint32_t dev);
+uint64_t process_storage_kernel_metadata(const struct process_storages *all, uint32_t host,
+					 uint32_t dev);
 /* Returns the kernel's own I/O, including metadata written by its threads. */
 struct process_storage process_storage_of_kernel(const struct process_storages *all);
 
