@@ -3,8 +3,11 @@
 #include "unit_test.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "ask_report.h"
+
+#define MS 1000000ull
 
 /* The only process with a PID, or the one that started at the given time. */
 static size_t find_process(const struct report *report, uint64_t pid, int64_t start)
@@ -421,4 +424,30 @@ TEST(test_tables)
 	made_close(&made);
 	assert_int_equal(report_make(&report, NULL, NULL, 0, NULL, &error), -EINVAL);
 	assert_null(report);
+}
+
+/* In each of three rounds, a process starts two programs side by side: the first round is
+ * needed. */
+TEST(test_starts_side_by_side)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made);
+	EXEC(&made, .time = 1, .pid = 10, .comm = "sh", .rank = -1);
+	FILE_ROW(&made, .time = 1, .id = 1, .ino = 1, .mode = S_IFREG,
+		 .path = "/usr/lib/x86_64-linux-gnu/libz.so.1");
+	for (uint64_t i = 0; i < 6; i++) {
+		const uint64_t pid = 20 + i, begins = 100 + i / 2 * 120 * MS;
+
+		made_fork(&made, begins, 10, pid);
+		EXEC(&made, .time = begins + 1, .pid = pid, .ppid = 10,
+		     .comm = i % 2 ? "awk" : "basename", .rank = -1);
+		CALL(&made, .time = begins + 10, .dur = 100 * MS - 10, .pid = pid, .op = M_OPENAT,
+		     .file = 1, .result = 3);
+		EXIT(&made, .time = begins + 110 * MS, .pid = pid, .tid = pid);
+	}
+	report = report_of(&made, 400 * MS);
+	CHECK(report, "findings", finding_row(report, "worker-start"), "cost_ns", 200 * MS);
+	done(&made, report);
 }

@@ -42,14 +42,23 @@ struct started {
 	uint32_t parent;   /* its number in the job, or PROCESS_NONE */
 };
 
+/* All groups of one parent that start again. */
+struct parent_starts {
+	struct interval_union time;
+	struct interval_union
+		first; /* of each group, up to the first end of one of its processes */
+	uint64_t first_group, others; /* the group with the longest time, and how many others */
+	struct starts_view sums;
+};
+
 struct starts {
 	const struct job *job;
 	struct arena *arena;
 	uint8_t *parts;	   /* enum file_part, per file */
 	struct start *all; /* by process number */
 	size_t count, room;
-	struct started *groups;		 /* filled at the end */
-	struct interval_union *together; /* per parent: of the groups that start again */
+	struct started *groups;		/* filled at the end */
+	struct parent_starts **parents; /* by process number; NULL: starts nothing again */
 	size_t group_count, group_room;
 	struct map places; /* parent and name -> index in groups */
 };
@@ -260,24 +269,72 @@ static void group_starts(struct starts *starts)
 	}
 }
 
-/* Sums up the starts of all programs that a process starts again and again. */
+/* Returns NULL if the parent is unknown, the group does not start again, or out of memory. */
+static struct parent_starts *parent_of(const struct starts *starts, const struct started *group)
+{
+	struct parent_starts **parent;
+
+	if (!starts->parents || group->parent >= starts->job->processes.count ||
+	    group->view.processes < STARTS_AGAIN)
+		return NULL;
+	parent = &starts->parents[group->parent];
+	if (!*parent)
+		*parent = arena_alloc(starts->arena, sizeof(**parent));
+	return *parent;
+}
+
+/* Measures the starts of all programs that a process starts again and again. */
 static void join_starts(struct starts *starts)
 {
 	const struct process_table *table = &starts->job->processes;
 
-	starts->together =
-		arena_alloc(starts->arena, (table->count + 1) * sizeof(*starts->together));
-	for (size_t i = 1; starts->together && i < starts->count && i < table->count; i++) {
+	starts->parents = arena_alloc(starts->arena, table->count * sizeof(*starts->parents) + 1);
+	for (size_t i = 1; i < starts->count && i < table->count; i++) {
 		const struct process *process = &table->processes[i];
-		const struct start *start = &starts->all[i];
 		const struct started *group;
+		struct parent_starts *parent;
 
-		if (process->parent >= table->count || !is_start(starts, i))
+		if (!is_start(starts, i))
 			continue;
 		group = group_of(starts, process, i);
-		if (group && group->view.processes >= STARTS_AGAIN)
-			interval_add(&starts->together[process->parent], process->start_ns,
-				     start->last_ns);
+		parent = group ? parent_of(starts, group) : NULL;
+		if (!parent)
+			continue;
+		interval_add(&parent->time, process->start_ns, starts->all[i].last_ns);
+		if (process->start_ns < group->ended_ns)
+			interval_add(&parent->first, process->start_ns, starts->all[i].last_ns);
+	}
+}
+
+static void add_group(struct starts_view *sums, const struct starts_view *view)
+{
+	sums->processes += view->processes;
+	sums->files += view->files;
+	sums->modules += view->modules;
+	if (view->longest_ns > sums->longest_ns)
+		sums->longest_ns = view->longest_ns;
+	sums->thread_time_ns += view->thread_time_ns;
+	sums->needless &= view->needless;
+}
+
+/* Sums up these programs. Groups must be sorted. */
+static void sum_groups(struct starts *starts)
+{
+	for (size_t i = 0; i < starts->group_count; i++) {
+		const struct started *group = &starts->groups[i];
+		struct parent_starts *parent = parent_of(starts, group);
+
+		if (!parent)
+			continue;
+		if (!parent->sums.processes) {
+			parent->first_group = i;
+			parent->sums = group->view;
+			continue;
+		}
+		parent->others++;
+		add_group(&parent->sums, &group->view);
+		parent->sums.time_ns = parent->time.measure;
+		parent->sums.first_ns = parent->first.measure;
 	}
 }
 
@@ -298,6 +355,7 @@ static void fill(void *state, struct table *table)
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	if (starts->group_count)
 		qsort(starts->groups, starts->group_count, sizeof(*starts->groups), compare_groups);
+	sum_groups(starts);
 	for (size_t i = 0; i < starts->group_count; i++)
 		table_add(table, &starts->groups[i].view);
 }
@@ -315,33 +373,13 @@ bool starts_of(const struct results *results, size_t number, struct starts_view 
 uint64_t starts_of_parent(const struct results *results, size_t number, struct starts_view *view)
 {
 	const struct starts *starts = results_state(results, &analysis_starts);
-	const struct started *first = &starts->groups[number];
-	uint64_t others = 0;
+	const struct started *group = &starts->groups[number];
+	const struct parent_starts *parent = parent_of(starts, group);
 
-	*view = first->view;
-	if (first->parent >= starts->job->processes.count || !starts->together)
+	*view = parent ? parent->sums : group->view;
+	if (!parent)
 		return 0;
-	for (size_t i = 0; i < starts->group_count; i++) {
-		const struct started *group = &starts->groups[i];
-
-		if (i == number || group->parent != first->parent ||
-		    group->view.processes < STARTS_AGAIN)
-			continue;
-		if (i < number) /* part of that one */
-			return UINT64_MAX;
-		others++;
-		view->processes += group->view.processes;
-		view->files += group->view.files;
-		view->modules += group->view.modules;
-		view->first_ns += group->view.first_ns;
-		if (group->view.longest_ns > view->longest_ns)
-			view->longest_ns = group->view.longest_ns;
-		view->thread_time_ns += group->view.thread_time_ns;
-		view->needless &= group->view.needless;
-	}
-	if (others)
-		view->time_ns = starts->together[first->parent].measure;
-	return others;
+	return parent->first_group == number ? parent->others : UINT64_MAX;
 }
 
 const struct analysis analysis_starts = {
