@@ -326,6 +326,42 @@ TEST(test_absent)
 	done(&made, report);
 }
 
+/* Methods add up to the bytes read, in any mix of layers. */
+TEST(test_methods_add_up)
+{
+	struct made_trace made;
+	struct report *report;
+	const struct table *table;
+	uint64_t sum = 0;
+
+	BEGIN(&made, .spans = true, .async = true);
+	SPAN(&made, .begin = 10, .end = 900, .pid = 10, .id = 1, .name = "a");
+	read_at(&made, 100, 10, 10, 10, 5);
+	CALL(&made, .time = 200, .dur = 20, .pid = 10, .op = M_READ, .file = 1, .result = 70,
+	     .flags = TRACE_OP_DIRECT);
+	CALL(&made, .time = 300, .dur = 10, .pid = 10, .op = M_URING_READ, .file = 1, .asked = 900,
+	     .result = 900);
+	report = report_of(&made, 1000);
+	SPANS(report, "a", "methods.io_uring.read_bytes", 900);
+	SPANS(report, "a", "methods.libaio.read_bytes", 0);
+	SPANS(report, "a", "read_bytes", 975);
+	table = report_table(report, "spans");
+	for (size_t i = 0; i < table->column_count; i++) {
+		const char *name = table->columns[i].name, *end = strrchr(name, '.');
+
+		if (!strncmp(name, "methods.", 8) && !strcmp(end, ".read_bytes"))
+			sum += table->cells[i].type == CELL_UINT ? table->cells[i].uint : 0;
+	}
+	assert_int_equal(sum, 975);
+	done(&made, report);
+	BEGIN(&made, .spans = true);
+	SPAN(&made, .begin = 10, .end = 900, .pid = 10, .id = 1, .name = "a");
+	report = report_of(&made, 1000);
+	check_null(report, "spans", 0, "methods.io_uring.read_bytes");
+	check_null(report, "spans", 0, "methods.libaio.write_bytes");
+	done(&made, report);
+}
+
 /* --- random programs, against a brute-force search of every span for every operation --- */
 
 enum { SPANS_MADE = 300, OPERATIONS_MADE = 600, MOMENTS = 6000, PIDS = 4, NAMES = 12 };

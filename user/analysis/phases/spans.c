@@ -16,12 +16,12 @@
 #include "base/histogram.h"
 #include "base/interval.h"
 #include "analysis/phases/spans.h"
+#include "analysis/totals/methods.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 
 #define DEPTH_MAX 64 /* maximum number of enclosing spans with inclusive sums */
 
-enum { SIDE_READ, SIDE_WRITE, SIDES };
 enum moved { MOVED_READ, MOVED_WRITE, MOVED_MAPPED, MOVED_NONE, MOVED_KINDS };
 
 /* I/O time and bytes of spans. */
@@ -303,6 +303,14 @@ static const struct table_column columns[] = {
 	       methods[METHOD_DIRECT][SIDE_READ], JOB_MOVED | JOB_EVENTS),
 	NUMBER("methods.direct.write_bytes", NULL, BYTES, SUM, "bytes written by method direct",
 	       methods[METHOD_DIRECT][SIDE_WRITE], JOB_MOVED | JOB_EVENTS),
+	NUMBER("methods.io_uring.read_bytes", NULL, BYTES, SUM, "bytes read by method io_uring",
+	       methods[METHOD_URING][SIDE_READ], JOB_ASYNC | JOB_EVENTS),
+	NUMBER("methods.io_uring.write_bytes", NULL, BYTES, SUM, "bytes written by method io_uring",
+	       methods[METHOD_URING][SIDE_WRITE], JOB_ASYNC | JOB_EVENTS),
+	NUMBER("methods.libaio.read_bytes", NULL, BYTES, SUM, "bytes read by method libaio",
+	       methods[METHOD_LIBAIO][SIDE_READ], JOB_ASYNC | JOB_EVENTS),
+	NUMBER("methods.libaio.write_bytes", NULL, BYTES, SUM, "bytes written by method libaio",
+	       methods[METHOD_LIBAIO][SIDE_WRITE], JOB_ASYNC | JOB_EVENTS),
 	NUMBER("methods.splice.read_bytes", NULL, BYTES, SUM, "bytes read by method splice",
 	       methods[METHOD_SPLICE][SIDE_READ], JOB_MOVED | JOB_EVENTS),
 	NUMBER("methods.splice.write_bytes", NULL, BYTES, SUM, "bytes written by method splice",
