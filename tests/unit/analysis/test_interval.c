@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/interval.h"
+#include "base/intervals.h"
 #include "tests/random.h"
 
 #define WIDTH 200
@@ -77,4 +77,52 @@ TEST(test_painter)
 			start += random_below(round % 5 ? 8 : 30);
 		}
 	}
+}
+
+/* --- in any order --- */
+
+TEST(test_any_order)
+{
+	struct arena arena = { 0 };
+
+	for (int round = 0; round < 500; round++) {
+		struct intervals intervals = { 0 };
+		unsigned char painted[WIDTH] = { 0 };
+		uint64_t measure = 0;
+
+		for (int i = 0; i < 30; i++) {
+			uint64_t start = random_below(WIDTH), end = start + random_below(12);
+
+			end = end < WIDTH ? end : WIDTH;
+			for (uint64_t j = start; j < end; j++) {
+				measure += !painted[j];
+				painted[j] = 1;
+			}
+			intervals_add(&intervals, &arena, start, end);
+			if (i % 10 == 9)
+				assert_int_equal(intervals_measure(&intervals), measure);
+		}
+	}
+	assert_int_equal(arena_status(&arena), 0);
+	arena_free(&arena);
+}
+
+/* However many there are, room is bounded, and the measure exact if they come nearly in order. */
+TEST(test_many)
+{
+	struct intervals intervals = { 0 };
+	struct arena arena = { 0 };
+
+	for (uint64_t i = 0; i < 3 * INTERVALS_MAX; i++)
+		intervals_add(&intervals, &arena, 10 * (i ^ 7), 10 * (i ^ 7) + 3);
+	assert_int_equal(intervals_measure(&intervals), 3 * 3 * (uint64_t)INTERVALS_MAX);
+	assert_true(intervals.count <= INTERVALS_MAX && intervals.room <= 2 * INTERVALS_MAX);
+	/* Long ago: counts as covered. */
+	intervals_add(&intervals, &arena, 5, 6);
+	assert_int_equal(intervals_measure(&intervals), 3 * 3 * (uint64_t)INTERVALS_MAX);
+	/* The whole: only the forgotten part falls short. */
+	intervals_add(&intervals, &arena, 0, 30ull * INTERVALS_MAX);
+	assert_true(intervals_measure(&intervals) <= 30ull * INTERVALS_MAX);
+	assert_true(intervals_measure(&intervals) >= 3 * 3 * (uint64_t)INTERVALS_MAX);
+	arena_free(&arena);
 }

@@ -259,6 +259,45 @@ TEST(test_mmap_random)
 	free_all(&made, report);
 }
 
+/* A file is opened again and again, and parsed for 12 ms. If `inside`, another process does so for
+ * 1 ms of these. */
+static uint64_t cost_of_opens(bool inside)
+{
+	struct made_trace made;
+	struct report *report;
+	uint64_t cost;
+
+	make_start(&made);
+	EXEC(&made, .time = 10, .pid = 20, .comm = "b", .command = "b", .rank = -1);
+	FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .size = 64 * MIB, .path = "/data/a.npz");
+	for (uint64_t i = 0; i < 40; i++) {
+		for (uint64_t j = 0; j < (inside ? 2 : 1); j++) {
+			const uint64_t at = 100 + i * 20 * MS + j * 8 * MS, pid = 10 + 10 * j;
+
+			CALL(&made, .time = at, .dur = 5000, .pid = pid, .tid = pid, .op = M_OPENAT,
+			     .file = 1, .result = 3);
+			CALL(&made, .time = at + 10000, .dur = 5000, .pid = pid, .tid = pid,
+			     .op = M_PREAD, .file = 1, .asked = 4096, .result = 4096);
+			CALL(&made, .time = at + (j ? 1 : 12) * MS, .dur = 5000, .pid = pid,
+			     .tid = pid, .op = M_PREAD, .file = 1, .offset = (i + 1) * MIB,
+			     .asked = 4096, .result = 4096);
+		}
+	}
+	report = finish(&made, 1000 * MS);
+	cost = ask(report, "findings", finding_row(report, "opened-again"), "cost_ns")->uint;
+	free_all(&made, report);
+	return cost;
+}
+
+/* The end of a short open hides nothing of a longer one around it. */
+TEST(test_opens_inside)
+{
+	uint64_t alone = cost_of_opens(false);
+
+	assert_true(alone > 200 * MS);
+	assert_true(cost_of_opens(true) > alone / 2);
+}
+
 /* I/O hidden by compute costs nothing. */
 TEST(test_hidden_by_compute)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "base/interval.h"
+#include "base/intervals.h"
 #include "base/map.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/trace_text.h"
@@ -52,8 +52,9 @@ struct reopens {
 	struct map files; /* file -> index in all */
 	struct reopened *all;
 	size_t all_count, all_room;
-	struct interval_union time;
-	uint64_t settled, fresh; /* opens in all; fresh: with a new read */
+	struct intervals intervals; /* from an open to its end; they come in the order of ends */
+	uint64_t time_ns;	    /* their measure */
+	uint64_t settled, fresh;    /* opens in all; fresh: with a new read */
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -113,7 +114,7 @@ static void settle(struct reopens *reopens, struct pair *pair, uint64_t end_ns, 
 	}
 	reopens->all[*place].opens++;
 	reopens->all[*place].time_ns += end_ns - pair->begun_ns;
-	interval_add(&reopens->time, pair->begun_ns, end_ns);
+	intervals_add(&reopens->intervals, reopens->arena, pair->begun_ns, end_ns);
 	reopens->settled++;
 	reopens->fresh += fresh;
 }
@@ -229,6 +230,8 @@ static void fill(void *state, struct table *table)
 
 	for (size_t i = 0; i < reopens->count; i++)
 		settle(reopens, reopens->pairs[i], reopens->pairs[i]->until_ns, false);
+	reopens->time_ns = intervals_measure(&reopens->intervals);
+	table_fail(table, arena_status(reopens->arena));
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	if (reopens->all_count)
 		qsort(reopens->all, reopens->all_count, sizeof(*reopens->all), compare_reopened);
@@ -244,7 +247,7 @@ uint64_t reopens_time_ns(const struct results *results)
 {
 	const struct reopens *reopens = results_state(results, &analysis_reopens);
 
-	return reopens ? reopens->time.measure : 0;
+	return reopens ? reopens->time_ns : 0;
 }
 
 #define TIMES_MAX 2 /* what was learned from is at most as much as what was measured */
@@ -261,7 +264,7 @@ uint64_t reopens_estimated_ns(const struct results *results)
 		learned += reopens->pairs[i]->stage == LEARNING ? 0 : LEARN_OPENS - 1;
 	learned += LEARN_AFTER * reopens->all_count;
 	times = 1 + (double)learned / reopens->settled;
-	return fmin(reopens->time.measure * fmin(times, TIMES_MAX), 0x1p63);
+	return fmin(reopens->time_ns * fmin(times, TIMES_MAX), 0x1p63);
 }
 
 double reopens_fresh_share(const struct results *results)
