@@ -15,8 +15,8 @@
 #include "base/compare.h"
 #include "base/histogram.h"
 #include "base/interval.h"
+#include "analysis/events/method_side.h"
 #include "analysis/phases/spans.h"
-#include "analysis/totals/methods.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 

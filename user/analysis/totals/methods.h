@@ -4,11 +4,10 @@
 #define FAULTLINE_METHODS_H
 
 #include "analysis/shared/results.h"
+#include "analysis/events/method_side.h"
 #include "analysis/events/tally.h"
 
 #define METHODS (METHOD_UNKNOWN + 1)
-
-enum method_side { SIDE_READ, SIDE_WRITE, SIDES };
 
 /* Includes lost events, except in merged time. For merged reports (results->job is NULL) only
  * counts, bytes and times are set. */
