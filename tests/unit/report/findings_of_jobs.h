@@ -366,7 +366,7 @@ FINDING_CASE("epoch-from-storage", epoch_from_storage_cut)
 	add_cut_epoch(made, sound ? 2 * MIB : 10 * MIB);
 }
 
-/* What a cut-off epoch read does not count for the average of the others. */
+/* The bytes of a cut-off epoch do not count toward the average of the others. */
 FINDING_CASE("epoch-from-storage", epoch_from_storage_cut_reading)
 {
 	add_cut_epoch(made, sound ? 4 * MIB : 5 * MIB);

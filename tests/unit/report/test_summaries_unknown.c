@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What stays known, and what does not, when summaries merge. */
+/* Which numbers stay known when summaries merge. */
 #include "unit_test.h"
 
 #include <string.h>

@@ -31,7 +31,7 @@ static inline bool device_list_ignores(const struct event *event)
 					  !device_is_mount(event_value(event, REMOTE_DEV)));
 }
 
-/* Of two traces of one host: returns whether the later one began after the earlier one had ended,
+/* Returns whether the later of two traces of one host began after the earlier one had ended,
  * so that their totals of a device add up. */
 static inline bool device_list_is_later(const struct job *job, uint32_t earlier, uint32_t later)
 {
