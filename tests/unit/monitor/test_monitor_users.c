@@ -5,10 +5,12 @@
  */
 #include "unit_test.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "made_ledger.h"
@@ -18,11 +20,24 @@
 #define PARENT 4194400u /* above any live PID */
 #define SLOW 77u
 #define NAMELESS 1234567u
+#define SAME_SLOT 5245u /* in the cache as SLOW */
+#define SAME_SLOT_NUMBER "5245"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool held, waiting;
+static bool broken; /* the directory does not answer */
 static unsigned int asked;
+static uint64_t later_ns; /* how far the clock is ahead */
+
+/* Replaces the C library's: names are looked up again after minutes. */
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	const int status = syscall(SYS_clock_gettime, clock, time);
+
+	time->tv_sec += __atomic_load_n(&later_ns, __ATOMIC_RELAXED) / 1000000000;
+	return status;
+}
 
 /* Replaces the C library's: blocks while the test holds the lock. */
 int getpwuid_r(uid_t uid, struct passwd *entry, char *bytes, size_t size, struct passwd **found)
@@ -34,8 +49,12 @@ int getpwuid_r(uid_t uid, struct passwd *entry, char *bytes, size_t size, struct
 	while (uid == SLOW && held)
 		pthread_cond_wait(&changed, &lock);
 	waiting = false;
-	pthread_mutex_unlock(&lock);
 	*found = NULL;
+	if (broken) {
+		pthread_mutex_unlock(&lock);
+		return EIO;
+	}
+	pthread_mutex_unlock(&lock);
 	if (uid == NAMELESS)
 		return 0;
 	snprintf(bytes, size, "user-%u", uid);
@@ -105,6 +124,50 @@ TEST(test_without_a_name)
 		assert_string_equal(name, "1234567");
 	}
 	assert_int_equal(times_asked(), 1);
+	user_names_close(names);
+}
+
+static void pass_minutes(void)
+{
+	__atomic_add_fetch(&later_ns, 2 * USER_NAMES_AGAIN_NS, __ATOMIC_RELAXED);
+}
+
+/* A name is known while it is looked up again, and if that fails. */
+TEST(test_again)
+{
+	struct user_names *names;
+	char name[USER_NAME_BYTES];
+
+	assert_int_equal(user_names_open(&names), 0);
+	hold(false);
+	while (!user_name(names, SLOW, name))
+		usleep(1000);
+	assert_string_equal(name, "user-77");
+	hold(true);
+	pass_minutes();
+	for (int i = 0; i < 3; i++) {
+		assert_true(user_name(names, SLOW, name));
+		assert_string_equal(name, "user-77");
+		wait_until_asked();
+	}
+	/* A user of the same slot does not get that name. */
+	user_name(names, SAME_SLOT, name);
+	assert_string_equal(name, SAME_SLOT_NUMBER);
+	pthread_mutex_lock(&lock);
+	broken = true;
+	pthread_mutex_unlock(&lock);
+	hold(false);
+	while (times_asked() < 1)
+		usleep(1000);
+	for (int i = 0; i < 100; i++) {
+		assert_true(user_name(names, SLOW, name));
+		assert_string_equal(name, "user-77");
+		usleep(100);
+	}
+	pthread_mutex_lock(&lock);
+	assert_int_equal(asked, 1);
+	broken = false;
+	pthread_mutex_unlock(&lock);
 	user_names_close(names);
 }
 

@@ -21,6 +21,7 @@ struct user {
 	char name[USER_NAME_BYTES];
 	uint64_t since_ns; /* when requested or answered */
 	enum look_up state;
+	bool again; /* ANSWERED, and requested again: until then the name stays */
 	uint32_t uid;
 };
 
@@ -31,16 +32,18 @@ struct user_names {
 	unsigned int first, count;
 };
 
-static void look_up(uint32_t uid, char out[USER_NAME_BYTES])
+/* Returns false if the directory did not answer; writes the number then, too. */
+static bool look_up(uint32_t uid, char out[USER_NAME_BYTES])
 {
 	struct passwd entry, *found = NULL;
 	char bytes[ENTRY_BYTES];
+	bool answered = !getpwuid_r(uid, &entry, bytes, sizeof(bytes), &found);
 
-	if (!getpwuid_r(uid, &entry, bytes, sizeof(bytes), &found) && found && found->pw_name[0] &&
-	    strlen(found->pw_name) < USER_NAME_BYTES)
+	if (answered && found && found->pw_name[0] && strlen(found->pw_name) < USER_NAME_BYTES)
 		strcpy(out, found->pw_name);
 	else
 		snprintf(out, USER_NAME_BYTES, "%u", uid);
+	return answered;
 }
 
 static void *work(void *context)
@@ -52,6 +55,7 @@ static void *work(void *context)
 	pthread_mutex_lock(&names->thread.lock);
 	while (!names->thread.stop) {
 		struct user *user = names->queue[names->first];
+		bool answered;
 
 		if (!names->count) {
 			pthread_cond_wait(&names->thread.asked, &names->thread.lock);
@@ -60,10 +64,13 @@ static void *work(void *context)
 		names->first = (names->first + 1) % PLACES;
 		names->count--;
 		pthread_mutex_unlock(&names->thread.lock);
-		look_up(user->uid, name); /* its slot is not reused until it is answered */
+		answered =
+			look_up(user->uid, name); /* its slot is not reused until it is answered */
 		pthread_mutex_lock(&names->thread.lock);
-		strcpy(user->name, name);
+		if (answered || !user->again)
+			strcpy(user->name, name);
 		user->state = ANSWERED;
+		user->again = false;
 		user->since_ns = host_now_ns();
 	}
 	lookup_thread_leave(&names->thread);
@@ -72,7 +79,11 @@ static void *work(void *context)
 
 static void ask(struct user_names *names, struct user *user, uint32_t uid, uint64_t now_ns)
 {
-	*user = (struct user) { .uid = uid, .state = ASKED, .since_ns = now_ns };
+	if (user->state == ANSWERED && user->uid == uid)
+		user->again = true;
+	else
+		*user = (struct user) { .uid = uid, .state = ASKED };
+	user->since_ns = now_ns;
 	names->queue[(names->first + names->count++) % PLACES] = user;
 	pthread_cond_signal(&names->thread.asked);
 }
@@ -86,15 +97,16 @@ bool user_name(struct user_names *names, uint32_t uid, char out[USER_NAME_BYTES]
 	pthread_mutex_lock(&names->thread.lock);
 	now_ns = host_now_ns(); /* under the lock: later than any answer */
 	if (user->state == NOT_ASKED ||
-	    (user->state == ANSWERED &&
+	    (user->state == ANSWERED && !user->again &&
 	     (user->uid != uid || now_ns - user->since_ns > USER_NAMES_AGAIN_NS)))
 		ask(names, user, uid, now_ns);
-	if (user->state == ANSWERED)
+	known = user->state == ANSWERED && user->uid == uid;
+	if (known)
 		strcpy(out, user->name);
 	else
 		snprintf(out, USER_NAME_BYTES, "%u", uid);
 	/* If another user's lookup holds the slot, waiting would take even longer. */
-	known = user->state == ANSWERED || now_ns - user->since_ns > USER_NAMES_WAIT_NS;
+	known |= now_ns - user->since_ns > USER_NAMES_WAIT_NS;
 	pthread_mutex_unlock(&names->thread.lock);
 	return known;
 }

@@ -22,7 +22,8 @@ void user_names_close(struct user_names *names);
 
 /*
  * Writes a user's name, or the number if there is none or the lookup takes too long. Returns false
- * while it is being looked up: ask again soon, or use the number, which is written then, too.
+ * while it is being looked up: ask again soon, or use the number, which is written then, too. A
+ * known name stays while it is looked up again.
  */
 bool user_name(struct user_names *names, uint32_t uid, char out[USER_NAME_BYTES]);
 
