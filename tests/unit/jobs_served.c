@@ -160,7 +160,7 @@ static void do_line(char *line)
 	else if (!strcmp(what, "line"))
 		do_python(line);
 	else if (!strcmp(what, "read"))
-		ledger_settle(ledger, now_ns(), now_ns());
+		ledger_settle(ledger, now_ns());
 	ledger_unlock(ledger);
 }
 

@@ -353,7 +353,7 @@ static int compare_rows(const void *left, const void *right)
 
 static uint64_t interval_of(const struct top_sample *before, const struct top_sample *after)
 {
-	return after->time_ns > before->time_ns ? after->time_ns - before->time_ns : 1;
+	return after->time_ns - before->time_ns;
 }
 
 static void add_rows(struct table *table, const struct top_sample *before,

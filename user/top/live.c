@@ -56,8 +56,8 @@ static int take_sample(struct show *show, bool *fresh)
 		top_sample_free(&sample);
 		return status;
 	}
-	/* A restarted monitor counts from zero. */
-	if (sample.readings < show->after.readings)
+	/* A restarted monitor counts from zero, and so does a restarted machine's clock. */
+	if (sample.readings < show->after.readings || sample.time_ns <= show->after.time_ns)
 		top_sample_free(&show->after);
 	top_sample_free(&show->before);
 	show->before = show->after;

@@ -49,12 +49,9 @@ int own_take(void *context, struct sink *json, char *trouble, size_t size)
 						      .processes = 1024,
 						      .files = LEDGER_FILES_MAX };
 	struct own *own = context;
-	struct jobs_about about = { .host = "" };
 
 	service_read_now(own->service);
-	about.now_unix_ns = host_unix_now_ns();
-	about.now_ns = host_now_ns();
-	jobs_json(json, service_ledger(own->service), own->rates, &about, &everything);
+	jobs_json(json, service_ledger(own->service), own->rates, "", &everything);
 	ledger_lock(service_ledger(own->service));
 	ledger_forget_lines(service_ledger(own->service)); /* those of the next interval follow */
 	ledger_unlock(service_ledger(own->service));

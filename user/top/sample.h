@@ -65,7 +65,7 @@ struct top_things {
 };
 
 struct top_sample {
-	uint64_t time_ns;		   /* Unix time; everything done before is included */
+	uint64_t time_ns;		   /* CLOCK_MONOTONIC; everything done before is included */
 	uint64_t readings;		   /* how often sums were read; 0: not yet */
 	uint64_t unreported[TOP_SUBJECTS]; /* how many were omitted for lack of room */
 	bool lines;			   /* of Python are recorded */

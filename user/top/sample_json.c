@@ -313,14 +313,14 @@ static int take_job(struct top_sample *sample, struct json_object *job)
 static int take_document(struct top_sample *sample)
 {
 	struct json_object *jobs = member(sample->document, "jobs");
-	uint64_t now_ns = number(sample->document, "time_unix_ns");
-	uint64_t ago_ns = number(sample->document, "read_ns_ago");
 	int status = 0;
 
-	if (!json_object_is_type(jobs, json_type_array) || !now_ns || ago_ns >= now_ns)
-		return -EINVAL;
-	sample->time_ns = now_ns - ago_ns;
+	/* Not by the wall clock, which may be set. */
+	sample->time_ns = number(sample->document, "read_ns");
 	sample->readings = number(sample->document, "readings");
+	if (!json_object_is_type(jobs, json_type_array) ||
+	    !number(sample->document, "time_unix_ns") || (sample->readings && !sample->time_ns))
+		return -EINVAL;
 	sample->unreported[TOP_JOBS] = number(sample->document, "jobs_left_out");
 	status = take_sums(&sample->node, member(sample->document, "node"));
 	for (size_t i = 0; i < list_length(jobs) && !status; i++)

@@ -14,6 +14,7 @@
 
 #include "made_ledger.h"
 #include "monitor/intake/intake_state.h"
+#include "monitor/ledger/rates.h"
 
 #define PARENT 4194400u /* above any live PID */
 #define LIMIT_S 600	/* deadlocking on one's own lock would hang */
@@ -139,6 +140,29 @@ TEST(test_while_a_cgroup_is_looked_up)
 	assert_int_equal(ledger_node(ledger)->processes_begun, 3);
 	assert_int_equal(ledger_node(ledger)->processes_ended, 1);
 	assert_int_equal(job_called(ledger, LEDGER_UNKNOWN)->ended_processes, 1);
+	close_all(intake, ledger);
+}
+
+/* A rate is what happened between two readings, whenever they are booked. */
+TEST(test_late_bookings)
+{
+	struct ledger *ledger = open_with(roomy);
+	struct intake *intake = open_intake(ledger);
+	struct rates *rates = rates_open();
+	const uint64_t late_ns[] = { 0, 300000000, 0 };
+	uint64_t read_ns;
+
+	assert_non_null(rates);
+	for (int i = 0; i < 3; i++) {
+		const uint64_t until_ns = (i + 1) * 1000000000ull;
+
+		assert_true(intake_book(intake, until_ns, until_ns + late_ns[i]));
+		assert_int_equal(ledger_readings(ledger, &read_ns), i + 1);
+		assert_int_equal(read_ns, until_ns);
+		rates_note(rates, ledger, 0);
+		assert_int_equal(rates_interval_ns(rates), i ? 1000000000 : 0);
+	}
+	rates_close(rates);
 	close_all(intake, ledger);
 }
 

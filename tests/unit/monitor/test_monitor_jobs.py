@@ -25,8 +25,8 @@ class Jobs(unittest.TestCase):
         with Served() as served:
             jobs = served.jobs()
             self.assertEqual((jobs["schema"], jobs["jobs"], jobs["jobs_left_out"]), (2, [], 0))
-            self.assertEqual((jobs["readings"], jobs["read_ns_ago"], jobs["interval_ns"]),
-                             (0, None, None))
+            self.assertEqual((jobs["readings"], jobs["read_ns"], jobs["read_ns_ago"], jobs["interval_ns"]),
+                             (0, None, None, None))
             self.assertEqual(jobs["host"], os.uname().nodename)
             self.assertLess(abs(jobs["time_unix_ns"] / 1e9 - time.time()), 60)
 

@@ -103,7 +103,7 @@ TEST(test_pid_comes_again)
 	assert_int_equal(ledger_node(ledger)->uncertain_operations, 1100);
 	assert_int_equal(count_of(&ledger_node(ledger)->sums), 1111);
 	/* The first process may go once all its operations have arrived. */
-	ledger_settle(ledger, 250, 250);
+	ledger_settle(ledger, 250);
 	add(ledger, 7, 150, 320, 1);
 	assert_int_equal(job_count(ledger, "/b"), 11);
 	ledger_close(ledger);
@@ -293,11 +293,11 @@ TEST(test_programs_of_a_job_are_bounded)
 	assert_int_equal(job_count(ledger, "/a"), LEDGER_COMMANDS_MAX + 4);
 	/* An ended process makes room after its grace period. */
 	ledger_exit(ledger, 1, 200);
-	ledger_settle(ledger, 300, 300);
+	ledger_settle(ledger, 300);
 	begin(ledger, 100, "/a", "late", 400);
 	add(ledger, 100, 410, 420, 1);
 	assert_int_equal(command_count(ledger, "/a", "late"), 0);
-	ledger_settle(ledger, 2000, 2000);
+	ledger_settle(ledger, 2000);
 	assert_int_equal(command_count(ledger, "/a", "program1"), 0);
 	begin(ledger, 101, "/a", "later", 2100);
 	add(ledger, 101, 2110, 2120, 1);
@@ -317,7 +317,7 @@ TEST(test_program_called_as_all_others)
 	assert_int_equal(count_of(&commands[LEDGER_COMMANDS_MAX].sums), 3);
 	assert_false(commands[0].used);
 	ledger_exit(ledger, 7, 200);
-	assert_int_equal(ledger_settle(ledger, 2000, 2000), 1);
+	assert_int_equal(ledger_settle(ledger, 2000), 1);
 	assert_int_equal(ledger_node(ledger)->series_used, 0);
 	ledger_close(ledger);
 }
@@ -332,10 +332,10 @@ TEST(test_jobs_go)
 	add(ledger, 7, 110, 120, 1);
 	assert_int_equal(ledger_node(ledger)->series_used, 17);
 	ledger_exit(ledger, 7, 200);
-	assert_int_equal(ledger_settle(ledger, 300, 300), 0);
+	assert_int_equal(ledger_settle(ledger, 300), 0);
 	assert_non_null(job_called(ledger, "/a"));
-	assert_int_equal(ledger_settle(ledger, 1200, 1200), 0);
-	assert_int_equal(ledger_settle(ledger, 1201, 1201), 1);
+	assert_int_equal(ledger_settle(ledger, 1200), 0);
+	assert_int_equal(ledger_settle(ledger, 1201), 1);
 	assert_null(job_called(ledger, "/a"));
 	assert_non_null(job_called(ledger, "/b"));
 	assert_int_equal(ledger_node(ledger)->series_used, 0);
@@ -359,12 +359,12 @@ TEST(test_jobs_stay_until_all_is_booked)
 	begin(ledger, 8, "/c", "short", 100);
 	begin(ledger, 9, "/c", "long", 100);
 	ledger_exit(ledger, 8, 5000);
-	assert_int_equal(ledger_settle(ledger, 2000, 10000), 0);
+	assert_int_equal(ledger_settle(ledger, 2000), 0);
 	add(ledger, 7, 2100, 2200, 1);
 	add(ledger, 8, 2100, 2200, 1);
 	assert_int_equal(command_count(ledger, "/a", "sh"), 1);
 	assert_int_equal(command_count(ledger, "/c", "short"), 1);
-	assert_int_equal(ledger_settle(ledger, 10000, 10000), 1);
+	assert_int_equal(ledger_settle(ledger, 10000), 1);
 	assert_null(job_called(ledger, "/a"));
 	assert_int_equal(command_count(ledger, "/c", "short"), 0);
 	ledger_close(ledger);
@@ -504,7 +504,7 @@ TEST(test_short_processes)
 		add(ledger, pid, now + 1, now + 2, 1);
 		ledger_exit(ledger, pid, now + 3);
 		if (i % 100 == 99)
-			ledger_settle(ledger, now + 5, now + 5);
+			ledger_settle(ledger, now + 5);
 	}
 	assert_int_equal(job_count(ledger, "/a"), 300000);
 	assert_int_equal(job_called(ledger, "/a")->process_count, 1);

@@ -205,7 +205,7 @@ TEST(test_thread_states_are_bounded)
 	free(text);
 	ledger_exit(ledger, 7, 130);
 	ledger_exit(ledger, 8, 130);
-	ledger_settle(ledger, 2000000000, 2000000000);
+	ledger_settle(ledger, 2000000000);
 	assert_int_equal(ledger_node(ledger)->series_used, 0);
 	ledger_close(ledger);
 }

@@ -117,7 +117,8 @@ TEST(test_new_and_again)
 TEST(test_in_flight)
 {
 	static const char reported[] =
-		"{\"time_unix_ns\":%llu,\"readings\":%d,\"jobs\":[{\"id\":3,\"cgroup\":\"/x\","
+		"{\"time_unix_ns\":9,\"read_ns\":%llu,\"readings\":%d,\"jobs\":[{\"id\":3,"
+		"\"cgroup\":\"/x\","
 		"\"in_flight\":{\"count\":1,\"oldest\":{\"pid\":42,\"op\":\"pwrite64\","
 		"\"path\":\"/data/model.bin\",\"age_ns\":%llu}},\"methods\":[],\"processes\":[]}]}";
 	char text[sizeof(reported) + 64];
@@ -143,7 +144,8 @@ TEST(test_in_flight)
 TEST(test_states)
 {
 	static const char jobs[] =
-		"{\"time_unix_ns\":%llu,\"readings\":%d,\"jobs\":[{\"id\":1,\"cgroup\":\"/x\","
+		"{\"time_unix_ns\":9,\"read_ns\":%llu,\"readings\":%d,\"jobs\":[{\"id\":1,"
+		"\"cgroup\":\"/x\","
 		"\"methods\":[],\"processes\":[{\"pid\":42,\"start_ns\":5,\"program\":\"p\","
 		"\"threads\":%s,\"methods\":[{\"op\":\"sync\",\"method\":\"syscall\",\"count\":%d}]"
 		"}]}]}";
@@ -182,7 +184,8 @@ TEST(test_states)
 TEST(test_lines)
 {
 	static const char jobs[] =
-		"{\"time_unix_ns\":%llu,\"readings\":1,\"jobs\":[{\"id\":1,\"methods\":[],"
+		"{\"time_unix_ns\":9,\"read_ns\":%llu,\"readings\":1,\"jobs\":[{\"id\":1,"
+		"\"methods\":[],"
 		"\"processes\":[{\"pid\":42,\"start_ns\":5,\"program\":\"p\",\"threads\":{%s},"
 		"\"lines\":%s}]}]}";
 #define LINE(state, line, time)                                                                    \
@@ -272,7 +275,8 @@ TEST(test_idle)
 	uint64_t idle;
 
 	at += sprintf(at,
-		      "{\"time_unix_ns\":%llu,\"readings\":1,\"jobs\":[{\"id\":1,\"processes\":[",
+		      "{\"time_unix_ns\":9,\"read_ns\":%llu,\"readings\":1,\"jobs\":[{\"id\":1,"
+		      "\"processes\":[",
 		      102 * SECOND);
 	for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
 		at += sprintf(at, process, (int)i + 1, processes[i].threads, processes[i].methods);
@@ -302,7 +306,7 @@ TEST(test_idle)
 TEST(test_users)
 {
 	static const char jobs[] =
-		"{\"time_unix_ns\":%u,\"read_ns_ago\":0,\"readings\":1,\"jobs\":["
+		"{\"time_unix_ns\":9,\"read_ns\":%u,\"readings\":1,\"jobs\":["
 		"{\"id\":1,\"cgroup\":\"/x\",\"user\":\"ann\",\"methods\":[{\"op\":\"sync\","
 		"\"method\":\"syscall\",\"count\":%u}]},"
 		"{\"id\":2,\"cgroup\":\"(unknown)\",\"user\":null,\"methods\":[]},"
@@ -383,7 +387,7 @@ TEST(test_hostile_json)
 		"\"jobs\"",
 		"{\"time_unix_ns\":5,\"jobs\":{}}",
 		"{\"time_unix_ns\":\"x\",\"jobs\":[]}",
-		"{\"time_unix_ns\":5,\"read_ns_ago\":5,\"jobs\":[]}",
+		"{\"time_unix_ns\":5,\"readings\":1,\"jobs\":[]}",
 		"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
 	};
 	static const char *const odd[] = {

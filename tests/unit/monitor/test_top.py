@@ -31,9 +31,10 @@ def methods(times):
 
 
 def jobs(reading):
-    """A node of two jobs; the later one does twice as much, in every two seconds."""
+    """A node of two jobs; the later one does twice as much, in every two seconds. The wall clock goes
+    back, as it may."""
     return {
-        "schema": 2, "time_unix_ns": 10 ** 18 + 2 * SECOND * reading, "read_ns_ago": 0,
+        "schema": 2, "time_unix_ns": 10 ** 18 - 5 * SECOND * reading, "read_ns": 10 ** 12 + 2 * SECOND * reading,
         "readings": reading, "node": {"methods": methods(3 * reading)}, "jobs_left_out": 0,
         "jobs": [{"id": number, "cgroup": f"/jobs/number{number}", "living": 1,
                   "methods": methods(number * reading),
@@ -146,10 +147,23 @@ class Batch(unittest.TestCase):
         frames = [json.loads(frame) for frame in printed.replace("}\n{", "}\0{").split("\0")]
         self.assertEqual([frame["node"]["operations"] for frame in frames], [1500] * 4)
 
+    def test_the_machine_starts_again(self):
+        """Its clock counts from zero."""
+        def started(asked):
+            told = jobs(asked)
+            told["read_ns"] -= 10 ** 12 - SECOND if asked > 3 else 0
+            return 200, json.dumps(told)
+
+        with Monitor(started) as monitor:
+            printed = self.batch(monitor, "-n", "4", "--format", "json")
+        frames = [json.loads(frame) for frame in printed.replace("}\n{", "}\0{").split("\0")]
+        self.assertEqual([frame["node"]["operations"] for frame in frames], [1500] * 4)
+
     def test_whoever_answers(self):
         for answer, said in (
                 ((200, "<html>"), "cannot parse"), ((200, ""), "cannot parse"),
-                ((200, "{}"), "cannot parse"), ((503, "busy"), "503"), ((404, "no"), "404")):
+                ((200, "{}"), "cannot parse"),
+                ((200, json.dumps({**jobs(1), "read_ns": None})), "cannot parse"), ((503, "busy"), "503"), ((404, "no"), "404")):
             with Monitor(lambda asked, answer=answer: answer) as monitor:
                 done = top("--batch", "-n", "1", "--connect", monitor.where)
             self.assertEqual((done.returncode, done.stdout), (1, ""))

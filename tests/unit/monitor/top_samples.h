@@ -35,7 +35,7 @@ static char *json_of(unsigned int readings, unsigned int times, const char *comm
 		 90000000 * t, 10 * t, 40960 * t, 4 * t);
 	assert_true(
 		asprintf(&text,
-			 "{\"schema\":2,\"time_unix_ns\":%llu,\"read_ns_ago\":500000000,"
+			 "{\"schema\":2,\"time_unix_ns\":5,\"read_ns\":%llu,"
 			 "\"readings\":%u,\"node\":{\"methods\":%s},\"jobs_left_out\":3,\"jobs\":["
 			 "{\"id\":7,\"cgroup\":\"/system.slice/"
 			 "train.service\",\"living\":4,\"user\":\"ann\","

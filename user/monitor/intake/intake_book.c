@@ -409,7 +409,7 @@ bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 	}
 	intake->ended = 0;
 	book_in_flight(intake);
-	ledger_settle(intake->ledger, until_ns, now_ns);
+	ledger_settle(intake->ledger, until_ns);
 	ledger_unlock(intake->ledger);
 	return true;
 }

@@ -240,10 +240,10 @@ void ledger_set_device(struct ledger *ledger, const struct ledger_device *device
 	devices[node->device_count++] = *device;
 }
 
-size_t ledger_settle(struct ledger *ledger, uint64_t until_ns, uint64_t now_ns)
+size_t ledger_settle(struct ledger *ledger, uint64_t until_ns)
 {
 	ledger->readings++;
-	ledger->read_ns = now_ns;
+	ledger->read_ns = until_ns;
 	ledger_forget_ended(ledger, until_ns);
 	return ledger_retire(ledger, until_ns);
 }

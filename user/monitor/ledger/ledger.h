@@ -360,6 +360,6 @@ void ledger_set_in_flight(struct ledger *ledger, const struct ledger_in_flight *
  * Everything done before `until_ns` has been added: drops processes that ended before then, and
  * jobs that are due. Returns how many jobs went.
  */
-size_t ledger_settle(struct ledger *ledger, uint64_t until_ns, uint64_t now_ns);
+size_t ledger_settle(struct ledger *ledger, uint64_t until_ns);
 
 #endif

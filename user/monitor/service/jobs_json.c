@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "capture/calls/wait_calls.h"
+#include "capture/host/host.h"
 #include "output/base/json.h"
 
 /* --- members --- */
@@ -369,23 +370,22 @@ static void put_programs(struct json *out, const struct ledger_job *job)
 }
 
 static void put_job(struct json *out, const struct ledger *ledger, const struct ledger_job *job,
-		    const struct rates *rates, const struct jobs_about *about,
-		    const struct jobs_asked *asked)
+		    const struct rates *rates, uint64_t now_ns, const struct jobs_asked *asked)
 {
 	json_begin(out, NULL);
 	json_uint(out, "id", job->id);
 	for (size_t i = 0; i < ledger_label_count; i++)
 		put_text(out, ledger_labels[i].name, ledger_labels[i].get(job));
 	json_uint(out, "uid", job->uid);
-	put_age(out, job->start_ns, about->now_ns);
+	put_age(out, job->start_ns, now_ns);
 	json_uint(out, "living", job->process_count);
 	json_uint(out, "ended", job->ended_processes);
-	put_in_flight_of_job(out, ledger, job, about->now_ns);
+	put_in_flight_of_job(out, ledger, job, now_ns);
 	put_throttled(out, &job->throttled);
 	put_threads(out, job->thread_ns);
 	put_methods(out, &job->sums, rates, job->id);
 	put_programs(out, job);
-	put_processes(out, ledger, job, asked->processes, about->now_ns);
+	put_processes(out, ledger, job, asked->processes, now_ns);
 	put_files(out, job, rates, asked->files);
 	json_end(out);
 }
@@ -413,7 +413,7 @@ static bool is_asked(const struct ledger_job *job, const struct jobs_asked *aske
 }
 
 static void put_jobs(struct json *out, const struct ledger *ledger, const struct rates *rates,
-		     const struct jobs_about *about, const struct jobs_asked *asked)
+		     uint64_t now_ns, const struct jobs_asked *asked)
 {
 	unsigned int most = asked->jobs < LEDGER_JOBS_MAX + 2 ? asked->jobs : LEDGER_JOBS_MAX + 2;
 	unsigned int count = 0, all = 0, reported = 0;
@@ -433,31 +433,32 @@ static void put_jobs(struct json *out, const struct ledger *ledger, const struct
 	}
 	json_begin_list(out, "jobs");
 	for (; reported < count && out->out->used < JOBS_JSON_BYTES_MAX; reported++)
-		put_job(out, ledger, ranked[reported].what, rates, about, asked);
+		put_job(out, ledger, ranked[reported].what, rates, now_ns, asked);
 	json_end(out);
 	json_uint(out, "jobs_left_out", all - reported);
 	free(ranked);
 }
 
 void jobs_json(struct sink *sink, struct ledger *ledger, const struct rates *rates,
-	       const struct jobs_about *about, const struct jobs_asked *asked)
+	       const char *host, const struct jobs_asked *asked)
 {
 	struct json json = { .out = sink, .style = JSON_COMPACT }, *out = &json;
-	uint64_t read_ns, readings;
+	uint64_t read_ns, readings, now_ns;
 
 	json_begin(out, NULL);
 	json_uint(out, "schema", JOBS_JSON_SCHEMA);
 	put_text(out, "version", FAULTLINE_VERSION);
-	put_text(out, "host", about->host);
-	json_uint(out, "time_unix_ns", about->now_unix_ns);
+	put_text(out, "host", host);
 	ledger_lock(ledger);
+	now_ns = host_now_ns(); /* under the lock: later than any reading */
+	json_uint(out, "time_unix_ns", host_unix_now_ns());
 	readings = ledger_readings(ledger, &read_ns);
 	json_uint(out, "readings", readings);
-	put_known(out, "read_ns_ago", readings && read_ns <= about->now_ns,
-		  about->now_ns - read_ns);
+	put_known(out, "read_ns", readings, read_ns);
+	put_known(out, "read_ns_ago", readings, now_ns - read_ns);
 	put_known(out, "interval_ns", rates_interval_ns(rates), rates_interval_ns(rates));
 	put_node(out, ledger_node(ledger), rates);
-	put_jobs(out, ledger, rates, about, asked);
+	put_jobs(out, ledger, rates, now_ns, asked);
 	ledger_unlock(ledger);
 	json_end(out);
 	sink_char(sink, '\n');

@@ -23,13 +23,8 @@ struct jobs_asked {
 		.jobs = 50, .processes = 16, .files = 8                                            \
 	}
 
-struct jobs_about {
-	const char *host;
-	uint64_t now_ns, now_unix_ns; /* CLOCK_MONOTONIC; Unix time */
-};
-
 /* Writes to `out`, a memory sink, with the ledger locked. Errors stay in the sink. */
-void jobs_json(struct sink *out, struct ledger *ledger, const struct rates *rates,
-	       const struct jobs_about *about, const struct jobs_asked *asked);
+void jobs_json(struct sink *out, struct ledger *ledger, const struct rates *rates, const char *host,
+	       const struct jobs_asked *asked);
 
 #endif

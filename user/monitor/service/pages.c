@@ -115,7 +115,6 @@ static void render_jobs(void *context, const struct http_request *request,
 	const struct pages *pages = context;
 	struct jobs_asked asked = JOBS_ASKED_DEFAULTS;
 	uint64_t jobs = asked.jobs, processes = asked.processes, files = asked.files;
-	struct jobs_about about = { .host = pages->host };
 
 	if (!take_number(request, "job", UINT64_MAX, &asked.job) ||
 	    !take_number(request, "jobs", LEDGER_JOBS_MAX, &jobs) ||
@@ -130,9 +129,7 @@ static void render_jobs(void *context, const struct http_request *request,
 	asked.files = files;
 	refresh(pages);
 	note_rates(context);
-	about.now_ns = host_now_ns();
-	about.now_unix_ns = host_unix_now_ns();
-	jobs_json(&answer->body, pages->options.ledger, pages->rates, &about, &asked);
+	jobs_json(&answer->body, pages->options.ledger, pages->rates, pages->host, &asked);
 }
 
 static void render_page(void *context, const struct http_request *request,
