@@ -230,6 +230,8 @@ static void name_file(struct ledger *ledger, uint32_t id, const char *path)
 TEST(test_files_of_a_job)
 {
 	struct ledger *ledger = open_with(roomy);
+	const struct ledger_file_system *other =
+		&ledger_node(ledger)->file_systems[LEDGER_FILE_SYSTEMS_MAX - 1];
 	const struct ledger_job *job;
 	uint64_t sum = 0, worst = 0;
 	char path[64];
@@ -253,6 +255,8 @@ TEST(test_files_of_a_job)
 	assert_int_equal(ledger_node(ledger)->file_system_count, 1);
 	assert_string_equal(ledger_node(ledger)->file_systems[0].type, "ext4");
 	assert_int_equal(count_of(&ledger_node(ledger)->file_systems[0].sums), 5999);
+	assert_string_equal(other->type, LEDGER_OTHER); /* nothing is left out */
+	assert_int_equal(count_of(&other->sums), 1);
 	ledger_close(ledger);
 }
 

@@ -98,6 +98,38 @@ TEST(test_spans)
 	ledger_close(ledger);
 }
 
+/* A program that leaks spans has no room for more; the ends of other spans are known. */
+TEST(test_leaked_spans)
+{
+	struct ledger *ledger = open_with(roomy);
+	struct span_times *times;
+	uint64_t id = 0;
+
+	assert_int_equal(span_times_open(&times), 0);
+	begin(ledger, 7, "/a", "x", 100);
+	begin(ledger, 8, "/b", "x", 100);
+	span_begins(times, 8, 1, "fetch", 110);
+	while (!span_times_lost(times)) {
+		span_begins(times, 7, ++id, "leak", 120);
+		span_times_settle(times, ledger, 125, false);
+	}
+	assert_int_equal(span_times_lost_ends(times), 0);
+	span_ends(times, 8, 1, 130);
+	span_times_settle(times, ledger, 200, false);
+	assert_span(ledger, "/b", "fetch", 1, 20);
+	/* Begins that wait for earlier records are refused, too; an end would be lost. */
+	for (int i = 0; i < 70000; i++)
+		span_begins(times, 7, ++id, "leak", 210);
+	assert_int_equal(span_times_lost_ends(times), 0);
+	span_ends(times, 8, 2, 220);
+	assert_int_equal(span_times_lost_ends(times), 1);
+	process_ends(times, 8, 230);
+	assert_int_equal(span_times_lost_ends(times), 2);
+	assert_true(span_times_lost(times) > 70000 - 65536);
+	span_times_close(times);
+	ledger_close(ledger);
+}
+
 /* However many and however long the names a program makes up. */
 TEST(test_names_of_spans_are_bounded)
 {

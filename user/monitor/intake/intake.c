@@ -90,6 +90,11 @@ uint64_t intake_lost_spans(const struct intake *intake)
 	return span_times_lost(intake->spans);
 }
 
+uint64_t intake_lost_span_ends(const struct intake *intake)
+{
+	return span_times_lost_ends(intake->spans);
+}
+
 uint64_t intake_lost_threads(const struct intake *intake)
 {
 	return thread_times_lost(intake->threads);

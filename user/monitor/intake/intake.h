@@ -65,6 +65,7 @@ unsigned int intake_ended(const struct intake *intake);
  * of threads, and the samples of lines; and the samples that were not booked, though not lost. */
 uint64_t intake_lost(const struct intake *intake);
 uint64_t intake_lost_spans(const struct intake *intake);
+uint64_t intake_lost_span_ends(const struct intake *intake); /* of these, all but begins */
 uint64_t intake_lost_threads(const struct intake *intake);
 uint64_t intake_lost_lines(const struct intake *intake);
 uint64_t intake_unnamed_lines(const struct intake *intake);

@@ -25,7 +25,7 @@ struct span_times {
 	size_t name_room;
 	struct span_turn *waiting;
 	size_t waiting_count, waiting_room;
-	uint64_t order, lost;
+	uint64_t order, refused_begins, lost_ends;
 };
 
 int span_times_open(struct span_times **out)
@@ -51,7 +51,12 @@ void span_times_close(struct span_times *times)
 
 uint64_t span_times_lost(const struct span_times *times)
 {
-	return times->lost + times->open.refused;
+	return times->refused_begins + times->lost_ends;
+}
+
+uint64_t span_times_lost_ends(const struct span_times *times)
+{
+	return times->lost_ends;
 }
 
 /* --- records --- */
@@ -87,7 +92,7 @@ void span_times_take(struct span_times *times, const struct event_header *record
 		return;
 	if (times->waiting_count == WAITING_MAX ||
 	    !GROW(times->waiting, times->waiting_room, times->waiting_count + 1)) {
-		times->lost++;
+		++*(record->kind == RECORD_SPAN_BEGIN ? &times->refused_begins : &times->lost_ends);
 		return;
 	}
 	waiting = &times->waiting[times->waiting_count++];
@@ -144,14 +149,14 @@ static void begin(struct span_times *times, const struct span_turn *waiting)
 
 	if (times->open.open >= OPEN_COUNT_MAX ||
 	    open_spans_begin(&times->open, &begun, NULL, &slot)) {
-		times->lost++;
+		times->refused_begins++;
 		return;
 	}
 	if (slot == SPAN_NONE)
 		return;
 	if (!GROW(times->names, times->name_room, times->open.room)) {
 		open_spans_close(&times->open, slot);
-		times->lost++;
+		times->refused_begins++;
 		return;
 	}
 	times->names[slot] = waiting->name;

@@ -30,5 +30,7 @@ void span_times_settle(struct span_times *times, struct ledger *ledger, uint64_t
 void span_times_forget(struct span_times *times);
 /* Returns the number of records lost for lack of room. */
 uint64_t span_times_lost(const struct span_times *times);
+/* Returns how many of them may have ended open spans: not begins. */
+uint64_t span_times_lost_ends(const struct span_times *times);
 
 #endif

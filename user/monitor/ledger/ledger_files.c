@@ -10,8 +10,15 @@
 
 /* --- names --- */
 
-/* Returns the number of a file system. Without room, returns the last one, which is not counted and
- * stands for all others. */
+/* Returns the number of the last one, which is not counted: it stands for those without room, and
+ * for unknown ones, as files whose names are forgotten have. */
+static uint32_t other_file_system(struct ledger *ledger)
+{
+	strcpy(ledger->node.file_systems[LEDGER_FILE_SYSTEMS_MAX - 1].type, LEDGER_OTHER);
+	return LEDGER_FILE_SYSTEMS_MAX - 1;
+}
+
+/* Returns the number of a file system. */
 static uint32_t find_file_system(struct ledger *ledger, const struct ledger_file_name *name)
 {
 	struct ledger_node *node = &ledger->node;
@@ -25,10 +32,8 @@ static uint32_t find_file_system(struct ledger *ledger, const struct ledger_file
 			return i;
 	}
 	if (i == LEDGER_FILE_SYSTEMS_MAX - 1 ||
-	    !ledger_take_series(ledger, NULL, ledger->options.costs.file_system, false)) {
-		strcpy(node->file_systems[LEDGER_FILE_SYSTEMS_MAX - 1].type, LEDGER_OTHER);
-		return LEDGER_FILE_SYSTEMS_MAX - 1;
-	}
+	    !ledger_take_series(ledger, NULL, ledger->options.costs.file_system, false))
+		return other_file_system(ledger);
 	system = &node->file_systems[node->file_system_count++];
 	system->dev = name->dev;
 	memcpy(system->type, name->filesystem, strnlen(name->filesystem, sizeof(system->type)));
@@ -100,10 +105,13 @@ void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
 {
 	const struct file_name *name;
 	struct ledger_file *file;
+	uint32_t system;
 
 	if (!added->file)
 		return;
 	name = file_names_find(ledger->file_names, added->file);
+	system = name ? name->file_system : other_file_system(ledger);
+	ledger_put(&ledger->node.file_systems[system].sums, added, false);
 	file = name ? find_file(job, name) : NULL;
 	if (!file) {
 		ledger_put(&job->other_files, added, false);
@@ -111,7 +119,6 @@ void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
 	}
 	file->time_ns += added->counts.time_ns;
 	ledger_put(&file->sums, added, false);
-	ledger_put(&ledger->node.file_systems[name->file_system].sums, added, false);
 }
 
 void ledger_add_unattributed(struct ledger *ledger, uint32_t file, uint64_t fetched_bytes,

@@ -51,7 +51,7 @@ struct service {
 	uint64_t read_ns; /* when the last reading began */
 	uint64_t threads_read_ns;
 	uint64_t reported_losses, reported_ns;
-	uint64_t identities_lost, spans_lost;
+	uint64_t identities_lost, span_ends_lost;
 	unsigned int slots;
 	struct in_flight_list in_flight;
 	struct thread_list threads;
@@ -123,7 +123,7 @@ static void read_counters(struct service *service, uint64_t now_ns)
 	struct session *session = service->session;
 	struct service_facts facts = service->facts;
 	struct counters counters;
-	uint64_t identities, spans;
+	uint64_t identities, span_ends;
 
 	if (session_totals(session, NULL, counters.kinds, counters.notes) ||
 	    session_op_total(session, OP_ANONYMOUS_FAULT, &counters.anonymous_faults) ||
@@ -132,14 +132,14 @@ static void read_counters(struct service *service, uint64_t now_ns)
 	fill_facts(service, &counters, &facts);
 	identities = counters.kinds[RECORD_FORK].lost + counters.kinds[RECORD_EXEC].lost +
 		     counters.kinds[RECORD_EXIT].lost;
-	spans = counters.kinds[RECORD_SPAN_END].lost + counters.kinds[RECORD_EXIT].lost +
-		intake_lost_spans(service->intake);
+	span_ends = counters.kinds[RECORD_SPAN_END].lost + counters.kinds[RECORD_EXIT].lost +
+		    intake_lost_span_ends(service->intake);
 	if (identities != service->identities_lost)
 		intake_recheck(service->intake, service->read_ns);
-	if (spans != service->spans_lost)
+	if (span_ends != service->span_ends_lost)
 		intake_forget_spans(service->intake);
 	service->identities_lost = identities;
-	service->spans_lost = spans;
+	service->span_ends_lost = span_ends;
 	log_losses(service, sum_losses(&facts), now_ns);
 	pthread_mutex_lock(&service->lock);
 	service->facts = facts;
