@@ -130,7 +130,7 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 /* Options of a made trace; zeros are the defaults. */
 struct made_options {
 	const char *host, *boot_id, *kernel;
-	uint64_t monotonic_ns, realtime_ns, memory_bytes, cpu_milli;
+	uint64_t monotonic_ns, realtime_ns, memory_bytes, cpu_milli, page_bytes;
 	const char *off;  /* a layer that is off */
 	const char *mode; /* NULL: "trace" */
 	bool spans;	  /* enables the span layer */
@@ -205,7 +205,7 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 		.boot_id = options->boot_id ? options->boot_id : "boot1",
 		.kernel = options->kernel ? options->kernel : "6.1.0",
 		.machine = "x86_64",
-		.page_bytes = 4096,
+		.page_bytes = options->page_bytes ? options->page_bytes : 4096,
 		.cpus = 2,
 		.memory_bytes = options->memory_bytes,
 		.cpu_milli = options->cpu_milli,

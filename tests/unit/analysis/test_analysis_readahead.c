@@ -220,6 +220,35 @@ TEST(test_faults)
 	done(&made, report);
 }
 
+/* A fault uses its page, and so does a read of a part of one. */
+TEST(test_large_pages)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .block = true, .page_bytes = 64 * KIB);
+	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/mapped");
+	FILE_ROW(&made, .id = 2, .ino = 2, .path = "/read");
+	FAULT(&made, .time = 1000, .dur = 500, .pid = 100, .file = 1, .offset = 64 * KIB,
+	      .flags = TRACE_FAULT_MAJOR, .fetched = 256 * KIB);
+	fetch(&made, 1100, 1, 0, 256 * KIB, 0);
+	FAULT(&made, .time = 2000, .dur = 1, .pid = 100, .file = 1, .offset = 128 * KIB);
+	CALL(&made, .time = 3000, .dur = 500, .pid = 100, .op = M_PREAD, .file = 2,
+	     .offset = 68 * KIB, .asked = 100, .result = 100, .fetched = 256 * KIB);
+	fetch(&made, 3100, 2, 0, 256 * KIB, 0);
+	CALL(&made, .time = 4000, .dur = 1, .pid = 100, .op = M_PREAD, .file = 2,
+	     .offset = 190 * KIB, .asked = 4 * KIB, .result = 4 * KIB);
+	report = report_of(&made, 10000);
+	for (size_t i = 0; i < 2; i++)
+		CHECK(report, "readahead", i, "asked_bytes", 64 * KIB);
+	CHECK(report, "readahead", 0, "used_bytes", 64 * KIB);
+	CHECK(report, "readahead", 0, "unseen_bytes", 0);
+	CHECK(report, "readahead", 0, "unused_bytes", 128 * KIB);
+	CHECK(report, "readahead", 1, "used_bytes", 128 * KIB);
+	CHECK(report, "readahead", 1, "unused_bytes", 64 * KIB);
+	done(&made, report);
+}
+
 TEST(test_advice)
 {
 	struct made_trace made;

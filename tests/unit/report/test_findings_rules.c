@@ -78,6 +78,29 @@ TEST(test_rank_behind_is_note)
 	}
 }
 
+/* One fault in ten dirties a page, or each one does, whatever the page size is. */
+TEST(test_stores_by_page_size)
+{
+	for (int i = 0; i < 4; i++) {
+		const uint64_t page_bytes = i / 2 ? 64 * 1024 : 4096;
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN_RUN(&made, .page_bytes = page_bytes);
+		add_file(&made, 1, 12000 * page_bytes, "/data/state.bin");
+		for (uint64_t j = 0; j < 12000; j++) {
+			bool stored = i % 2 || j % 10 == 0;
+
+			FAULT(&made, .time = 100 + j * 4 * US, .dur = 2 * US, .pid = 10, .file = 1,
+			      .offset = j * page_bytes, .dirtied = stored ? page_bytes : 0,
+			      .flags = TRACE_FAULT_SHARED | (stored ? TRACE_FAULT_WRITE : 0));
+		}
+		report = report_between(&made, 10, END);
+		assert_int_equal(row_of_finding(report, "mmap-store-faults") >= 0, i % 2);
+		done(&made, report);
+	}
+}
+
 /* 400 ms of reads, in which the thread waits 350 ms for a CPU, and 600 ms of computing. */
 TEST(test_starved_in_reads)
 {

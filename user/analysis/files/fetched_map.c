@@ -26,6 +26,16 @@ struct page_range page_range_of(int64_t offset, uint64_t bytes)
 	return (struct page_range) { start / FETCHED_PAGE, (start + bytes - 1) / FETCHED_PAGE + 1 };
 }
 
+struct page_range page_range_extend(struct page_range pages, uint32_t page_bytes)
+{
+	uint64_t parts = page_bytes / FETCHED_PAGE;
+
+	if (parts <= 1)
+		return pages;
+	return (struct page_range) { pages.from / parts * parts,
+				     (pages.to + parts - 1) / parts * parts };
+}
+
 void fetched_map_init(struct fetched_map *map, struct arena *arena, size_t memory_bytes)
 {
 	*map = (struct fetched_map) { .most = memory_bytes / CHUNK_BYTES + 1 };

@@ -8,7 +8,7 @@
 
 #include "base/map.h"
 
-#define FETCHED_PAGE 4096u	/* bytes per bit, whatever the page size is */
+#define FETCHED_PAGE 4096u	/* bytes per bit; the kernel's pages may be several */
 #define FETCHED_CHUNK_PAGES 512 /* 2 MiB: no page-cache folio is larger */
 #define FETCHED_AROUND_PAGES 16 /* 64 KiB that a fault maps at once: fault_around_bytes */
 
@@ -26,6 +26,8 @@ struct page_range {
 /* Returns the pages that contain any of the bytes; for more than 4 GiB the first ones. A negative
  * offset yields an empty range. */
 struct page_range page_range_of(int64_t offset, uint64_t bytes);
+/* Extends a range to pages of that many bytes. */
+struct page_range page_range_extend(struct page_range pages, uint32_t page_bytes);
 
 /* Pages of a chunk that were not used, and pages that may have been used unseen. */
 struct fetched_rest {

@@ -143,12 +143,21 @@ static enum asks asks_of(const struct job *job, const struct event *event)
 	return family == TRACE_ADVICE ? ADVISES : family == TRACE_MAP ? MAPS : ASKS;
 }
 
+/* Returns the pages that contain any of the bytes, whole as the operation's kernel has them. */
+static struct page_range pages_of(const struct readahead *readahead, const struct event *event,
+				  uint64_t bytes)
+{
+	const struct job_trace *trace = &readahead->job->traces[event->block->trace];
+
+	return page_range_extend(page_range_of(event->offset, bytes), trace->header->page_bytes);
+}
+
 /* Returns the pages that an operation requests: a fault its page, a call its whole range. */
-static struct page_range asked_by(const struct event *event)
+static struct page_range asked_by(const struct readahead *readahead, const struct event *event)
 {
 	uint64_t asked = event->asked_bytes > event->bytes ? event->asked_bytes : event->bytes;
 
-	return page_range_of(event->offset, event->flags & EVENT_FAULT ? 1 : asked);
+	return pages_of(readahead, event, event->flags & EVENT_FAULT ? 1 : asked);
 }
 
 static void use(struct readahead *readahead, struct read_file *file, uint32_t number,
@@ -167,14 +176,14 @@ static void use_ahead(struct readahead *readahead, struct read_file *file,
 	enum asks asks = asks_of(readahead->job, event);
 
 	if (event->flags & EVENT_FAULT) {
-		struct page_range page = asked_by(event);
+		struct page_range page = asked_by(readahead, event);
 
 		use(readahead, file, event->file, page);
 		fetched_map_around(&readahead->map, event->file, page.from);
 	} else if (asks == MAPS) {
-		fetched_map_unseen(&readahead->map, event->file, asked_by(event));
+		fetched_map_unseen(&readahead->map, event->file, asked_by(readahead, event));
 	} else if (asks == ASKS && event->class == IO_READ) {
-		use(readahead, file, event->file, page_range_of(event->offset, event->bytes));
+		use(readahead, file, event->file, pages_of(readahead, event, event->bytes));
 	}
 }
 
@@ -195,7 +204,7 @@ static int add_operation(struct readahead *readahead, const struct event *event)
 		return 0;
 	operation = (struct under_way) {
 		.end_ns = event->end,
-		.pages = asked_by(event),
+		.pages = asked_by(readahead, event),
 		.thread = event->thread,
 		.asks = asks_of(readahead->job, event),
 		.fault = event->flags & EVENT_FAULT,

@@ -295,14 +295,13 @@ static bool waits_often(const struct file_view *file)
 THRESHOLD(MMAP_STORED, 0.5, UNIT_SHARE, "share of faults that dirtied a page, at least",
 	  "a choice: most of them");
 
-/* Estimates faults that dirtied a page from bytes: each dirties a page, of 4 KiB or more, or a
- * folio. */
+/* Takes each dirtied page for a fault, though a fault may dirty a folio of several. */
 static bool takes_stores(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
-	return faults->count > 2 * faults->major &&
-	       faults->dirtied_bytes / 4096 >= threshold(THRESHOLD_MMAP_STORED) * faults->count;
+	return faults->count > 2 * faults->major && file->written_pages != TABLE_NO_UINT &&
+	       file->written_pages >= threshold(THRESHOLD_MMAP_STORED) * faults->count;
 }
 
 THRESHOLD(MMAP_MINOR_FAULTS, 10000, UNIT_COUNT, "minor faults on data, at least",
