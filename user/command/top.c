@@ -61,9 +61,9 @@ static const struct option_table top_table = {
 	.about = "Shows what the jobs, processes and files of this machine read, write and wait "
 		 "for right now. Reads from faultline monitor if one runs; otherwise watches all "
 		 "processes itself, which requires root. If its capabilities come from the program "
-		 "file, it shows only the user's own processes.\nKeys: j, p, f: jobs, processes, "
-		 "files; <, >: sort by another column; /: filter; i: idle ones, too; Space: pause; "
-		 "h: help on keys and columns; q: quit.",
+		 "file, it shows only the user's own processes.\nKeys: j, p, f (jobs, processes, "
+		 "files); <, > (sort by another column); / (filter); i (idle ones, too); Space "
+		 "(pause); h (help on keys and columns); q (quit).",
 	.own = OPTION_ROWS(top_rows),
 };
 
