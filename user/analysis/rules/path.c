@@ -206,7 +206,7 @@ static const struct table_column memory_evidence[] = {
 };
 
 THRESHOLD(FRESH_SHARE, 0.15, UNIT_SHARE, "share of the run that it takes, at least",
-	  "measured: a program that unpacks data into new buffers spends a tenth of its time so");
+	  "measured: unpacking data into new buffers spends a tenth of the time in them");
 
 THRESHOLD(FRESH_NS, 50000000, UNIT_NS, "time of these faults, summed over threads, at least",
 	  "measured: a Python program's start takes up to 10 ms of it");

@@ -48,8 +48,7 @@ bool path_is_any(const struct job *job, const void *evidence, const struct path_
 THRESHOLD(WAIT_SHARE, 0.05, UNIT_SHARE, "share of the run that it takes, at least",
 	  "a choice: half the threshold of severity high");
 THRESHOLD(CPUS_BUSY, 0.75, UNIT_SHARE,
-	  "share of the CPUs that it can use that the run keeps busy to compete with itself, at "
-	  "least",
+	  "share of its usable CPUs that the run keeps busy to compete with itself, at least",
 	  "a choice: with less, others must have them");
 
 extern const struct finding_evidence path_evidence;

@@ -190,8 +190,8 @@ const struct finding_rule finding_peer_waits = {
 		  "prefetch), keep connections open, or keep a local copy]",
 	WAIT_RULE,
 	.rule = PATH_MEANING
-	"Part of that is spent blocked on a socket or pipe until a process that is not traced, or "
-	"another host, answers." BRIEF_MEANING,
+	"Part of that is a wait on a socket or pipe until a process that is not traced, or another "
+	"host, answers." BRIEF_MEANING,
 };
 
 const struct finding_rule finding_lock_waits = {
@@ -210,9 +210,9 @@ const struct finding_rule finding_lock_waits = {
 		  "less time[, not during the I/O or computing of {peer}]",
 	WAIT_RULE,
 	.rule = PATH_MEANING
-	"Part of that is blocked on a lock that no thread of the run is known "
-	"to have released: its holder is not traced, or waits itself. Locks of files are left "
-	"out: see lock-wait." BRIEF_MEANING,
+	"Part of that is a wait for a lock that no thread of the run is known to have released: "
+	"its holder is not traced, or waits itself. Locks of files are left out: see "
+	"lock-wait." BRIEF_MEANING,
 };
 
 const struct finding_rule finding_memory_waits = {
@@ -227,7 +227,7 @@ const struct finding_rule finding_memory_waits = {
 	.advice = "Raise the memory limit of its cgroup, or use less: fewer workers, smaller "
 		  "batches, mapped files instead of copies",
 	WAIT_RULE,
-	.rule = PATH_MEANING "Part of that is blocked for memory." IDLE_MEANING,
+	.rule = PATH_MEANING "Part of that is a wait for memory." IDLE_MEANING,
 };
 
 const struct finding_rule finding_device_waits = {
@@ -244,7 +244,7 @@ const struct finding_rule finding_device_waits = {
 	.says = WAIT_SAYS ", blocked in a device's driver",
 	.advice = "Profile what the device does: faster I/O does not save this time",
 	WAIT_RULE,
-	.rule = PATH_MEANING "Part of that is blocked in a driver (ioctl), as GPU libraries do "
+	.rule = PATH_MEANING "Part of that is a wait in a driver (ioctl), as in GPU libraries "
 			     "until a kernel ends." IDLE_MEANING,
 };
 
@@ -259,6 +259,6 @@ const struct finding_rule finding_stopped = {
 	.advice = "Find who sent SIGSTOP or froze its cgroup (a scheduler that suspends jobs, a "
 		  "debugger, a container pause)",
 	WAIT_RULE,
-	.rule = PATH_MEANING
-	"Part of that it was stopped by a signal, a debugger or the freezer." IDLE_MEANING,
+	.rule = PATH_MEANING "For part of that time, it was stopped by a signal, a debugger or the "
+			     "freezer." IDLE_MEANING,
 };

@@ -38,7 +38,7 @@ static const struct table_column waits_columns[] = {
 	FACT(data_waits, io_share, "I/O", SHARE, "share of I/O in the unoverlapped time"),
 };
 
-THRESHOLD(DATA_WAIT_IO, 0.5, UNIT_SHARE, "part of the wait with I/O if I/O is why, at least",
+THRESHOLD(DATA_WAIT_IO, 0.5, UNIT_SHARE, "part of the wait in I/O for it to be I/O-bound, at least",
 	  "a choice: most of it");
 
 /* Returns false if times of several runs together are unknown. */
