@@ -70,6 +70,7 @@ enum {
 	M_P9_WRITE,
 	M_P9_FSYNC,
 	M_P9_WALK,
+	M_LSEEK,
 	M_OPERATIONS
 };
 
@@ -125,6 +126,7 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_P9_WRITE] = { "9p", "9p_write", TRACE_SERVED },
 	[M_P9_FSYNC] = { "9p", "9p_fsync", TRACE_SERVED },
 	[M_P9_WALK] = { "9p", "9p_walk", TRACE_SERVED },
+	[M_LSEEK] = { "syscall", "lseek", TRACE_METADATA },
 };
 
 /* Options of a made trace; zeros are the defaults. */

@@ -130,6 +130,7 @@ struct finding_rule {
 	 * estimated from samples: see finding_drag. NULL: it does not. */
 	bool (*drags_lines)(const void *evidence);
 	const struct finding_threshold *drags_most; /* at most, relative to the I/O; NULL: any */
+	bool (*drags_any)(const void *evidence);    /* whether that does not apply; NULL: it does */
 	/* Share of the run that the cost must reach, that work included; NULL: any. */
 	const struct finding_threshold *of_run;
 	/* Earlier rules, by id, that make this finding redundant: see finding_add. */

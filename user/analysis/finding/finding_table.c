@@ -159,7 +159,7 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 	if (rule->drags_lines(finding->evidence))
 		status = finding_drag(findings, finding, &dragged);
 	dragged_ns = finding_limited(dragged.time_ns * saved);
-	if (rule->drags_most)
+	if (rule->drags_most && !(rule->drags_any && rule->drags_any(finding->evidence)))
 		dragged_ns =
 			finding_least(dragged_ns, finding_limited(threshold(*rule->drags_most) *
 									  cost_of_io(finding) +

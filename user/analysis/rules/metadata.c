@@ -20,6 +20,7 @@ struct metadata {
 	uint64_t time_ns, data_ns, count, errors;
 	struct table_text call, place, directory;
 	uint64_t call_count, failed;
+	uint64_t seeks; /* of evidence "seeks" */
 	uint64_t modules_ns;
 	double share, of_modules;
 };
@@ -33,6 +34,7 @@ static const struct table_column metadata_evidence[] = {
 	FACT(metadata, errors, "errors", COUNT, "failed metadata calls"),
 	FACT(metadata, call, "call", NONE, "call with the most time"),
 	FACT(metadata, call_count, "calls", COUNT, "number of these calls"),
+	FACT(metadata, seeks, "seeks", COUNT, "number of these calls if they are lseek; else null"),
 	FACT(metadata, place, "place", PATH,
 	     "directory with the most time; unknown for several summaries"),
 	FACT(metadata, directory, "directory", NONE,
@@ -116,6 +118,10 @@ static struct metadata metadata_of(const struct results *results)
 	add_mapped(results, &found);
 	found.of_modules = finding_share(modules.thread_time_ns, metadata.thread_time_ns);
 	set_leading_call(results->report, locks.count > 0, &found);
+	found.seeks = found.call.bytes && found.call.length == strlen("lseek") &&
+				      !memcmp(found.call.bytes, "lseek", found.call.length)
+			      ? found.call_count
+			      : TABLE_NO_UINT;
 	found.share = finding_share(found.time_ns, found.time_ns + found.data_ns);
 	return found;
 }
@@ -171,11 +177,20 @@ THRESHOLD(METADATA_DRAG, 2, UNIT_NONE,
 	  "the time of the calls, at most",
 	  "measured: Python's os.walk and tempfile take 0.8 to 2 times the calls' time");
 
+/* A file in Python's text mode decodes its data again to seek and to say where it is. */
+static bool seeks_most(const void *evidence)
+{
+	const struct metadata *found = evidence;
+
+	return found->seeks != TABLE_NO_UINT && 2 * found->seeks > found->count;
+}
+
 const struct finding_rule finding_metadata = {
 	.id = "metadata-heavy",
 	.drags = true,
 	.drags_lines = finding_always,
 	.drags_most = &THRESHOLD_METADATA_DRAG,
+	.drags_any = seeks_most,
 	.order = 330,
 	.lines = 1u << USE_METADATA,
 	.lines_of_all = true,
@@ -195,10 +210,12 @@ const struct finding_rule finding_metadata = {
 	.title = "Metadata calls[, mostly {call},] take longer than data I/O",
 	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
 		"leads with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
-	.advice = "Reduce the most frequent calls: keep files open, create and remove fewer files, "
-		  "pack small ones, list directories once and cache stat results, reserve or punch "
-		  "larger pieces (fallocate), start fewer programs (execve), or set owners, times "
-		  "and attributes only if needed",
+	.advice = "[Open text files in binary mode where you seek or ask for the position "
+		  "({seeks} calls): text mode decodes data again each time. Or remember "
+		  "positions||Reduce the most frequent calls: keep files open, create and remove "
+		  "fewer files, pack small ones, list directories once and cache stat results, "
+		  "reserve or punch larger pieces (fallocate), start fewer programs (execve), or "
+		  "set owners, times and attributes only if needed]",
 	.more = "faultline report --table operations TRACE",
 	.pictures = "calls metadata, paths operations",
 	.rule = "Calls that open, stat, list, change, remove or lock move no data. If they take "
