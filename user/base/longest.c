@@ -53,3 +53,24 @@ void longest_put(void *items, size_t *count, size_t most, const void *item, size
 	else
 		sink(items, *count, item, item_bytes);
 }
+
+void longest_add(struct longest_choice *choice, struct arena *arena, size_t most, uint64_t length)
+{
+	choice->items++;
+	if (choice->kept == most ||
+	    ARENA_GROW(arena, choice->lengths, choice->room, choice->kept + 1))
+		longest_keep(choice->lengths, &choice->kept, most, &length, sizeof(length));
+}
+
+void longest_decide(struct longest_choice *choice, size_t spared)
+{
+	choice->least = 0;
+	choice->equals = choice->count = choice->items;
+	if (choice->items <= choice->kept + spared || !choice->kept)
+		return;
+	choice->least = choice->lengths[0];
+	choice->count = choice->kept;
+	choice->equals = 0;
+	for (size_t i = 0; i < choice->kept; i++)
+		choice->equals += choice->lengths[i] == choice->least;
+}

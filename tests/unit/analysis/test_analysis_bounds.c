@@ -111,6 +111,44 @@ TEST(test_little_memory)
 	done(&made, report);
 }
 
+/* Tables of files without a row for the rest keep the files with most, and say so. */
+TEST(test_largest_files)
+{
+	static const char *const tables[] = { "readahead", "latency_breakdown", "writeback" };
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .lanes = 1, .block = true);
+	for (uint64_t i = 0; i < 1500; i++) {
+		const uint64_t at = 10000 * i, bytes = 4096 * (1 + i);
+		char path[32];
+
+		snprintf(path, sizeof(path), "/data/%d", (int)i);
+		FILE_ROW(&made, .time = at, .id = 1 + i, .ino = 1 + i, .path = path);
+		CALL(&made, .time = at + 1, .dur = 1000 + i, .pid = 10, .op = M_READ, .file = 1 + i,
+		     .asked = bytes, .result = bytes, .fetched = bytes);
+		BIO(&made, .time = at + 2, .dur = 900, .pid = 10, .op = M_REQUEST_READ,
+		    .file = 1 + i, .request = 2 * i + 1, .bytes = bytes, .dev = 8 << 20);
+		CALL(&made, .time = at + 5000, .dur = 10, .pid = 10, .op = M_WRITE, .file = 1 + i,
+		     .asked = bytes, .result = bytes);
+	}
+	made.kinds[TRACE_SYSCALL].lost += 2;
+	made.kinds[TRACE_SYSCALL].events += 2;
+	made_finish(&made, 0, 10000 * 1500);
+	report = report_within(&made, 2 << 20);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		const struct table *table = report_table(report, tables[i]);
+
+		assert_in_range(table->row_count, 100, 1400);
+		assert_non_null(strstr(table->note, "further files"));
+		if (strcmp(tables[i], "latency_breakdown") != 0)
+			assert_non_null(strstr(table->note, "excludes lost events"));
+		find_row(report, tables[i], "path", "/data/1499");
+		assert_int_equal(row_with(report, tables[i], "path", "/data/1"), -1);
+	}
+	done(&made, report);
+}
+
 /* The same sums, except those that are unknown for a group. */
 static void check_sums(const struct report *report, const struct report *all)
 {

@@ -21,6 +21,47 @@ static int compare(const void *left, const void *right)
 	return a->length < b->length ? 1 : a->length > b->length ? -1 : 0;
 }
 
+/* The choice of two passes is the same as that of the heap. */
+static void check_choice(uint64_t modulus, size_t many, size_t spared)
+{
+	struct longest_choice choice = { 0 };
+	struct arena arena = { 0 };
+	uint64_t random = 12345, lengths[MANY], all[MANY], last = 0;
+	size_t taken = 0, equals = 0;
+
+	for (size_t i = 0; i < many; i++) {
+		lengths[i] = all[i] = next_random(&random) % modulus;
+		longest_add(&choice, &arena, MOST, lengths[i]);
+	}
+	longest_decide(&choice, spared);
+	qsort(all, many, sizeof(all[0]), compare);
+	assert_int_equal(choice.count, many <= MOST + spared ? many : MOST);
+	last = choice.count ? all[choice.count - 1] : 0;
+	for (size_t i = 0; i < choice.count; i++)
+		equals += all[i] == last;
+	for (size_t i = 0; i < many; i++) {
+		bool expected = lengths[i] > last || (lengths[i] == last && equals);
+
+		equals -= lengths[i] == last && equals;
+		assert_int_equal(longest_takes(&choice, lengths[i]), expected);
+		taken += expected;
+	}
+	assert_int_equal(taken, choice.count);
+	arena_free(&arena);
+}
+
+TEST(test_choice)
+{
+	static const size_t counts[] = { 0, 1, MOST - 1, MOST, MOST + 1, MOST + 2, MANY };
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		for (size_t spared = 0; spared < 2; spared++) {
+			check_choice(5, counts[i], spared);
+			check_choice(1, counts[i], spared);
+			check_choice(1000000, counts[i], spared);
+		}
+}
+
 static void check(uint64_t modulus, size_t many)
 {
 	struct item all[MANY], kept[MOST];

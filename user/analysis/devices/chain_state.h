@@ -4,6 +4,7 @@
 #define FAULTLINE_CHAIN_STATE_H
 
 #include "analysis/devices/chain.h"
+#include "base/longest.h"
 #include "base/map.h"
 
 struct thread;
@@ -34,6 +35,7 @@ struct chain {
 	size_t late_room;
 	struct chain_operation *slowest; /* a heap: the fastest of them first */
 	size_t slowest_count;
+	struct longest_choice choice; /* of files with a row, by time */
 };
 
 /* Callbacks of an analysis. */

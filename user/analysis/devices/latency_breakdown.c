@@ -5,11 +5,11 @@
  */
 #include "analysis/devices/chain_state.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/units.h"
 #include "base/compare.h"
+#include "base/strbuf.h"
+#include "base/units.h"
 
 /* Where the time was spent. */
 static const struct table_column where[] = {
@@ -103,10 +103,39 @@ static int compare_slowness(const void *left, const void *right)
 	return COMPARE(b->time.time_ns, a->time.time_ns) ?: COMPARE(a->start, b->start);
 }
 
+/* Chooses the files with the most time. */
+static void choose(struct chain *chain, size_t most)
+{
+	for (size_t file = 0; file < chain->file_room; file++)
+		if (chain->files[file].count)
+			longest_add(&chain->choice, chain->arena, most, chain->files[file].time_ns);
+	longest_decide(&chain->choice, 0);
+}
+
+/* Whether a file has a row. For all files in order, with a copy of the choice. */
+static bool has_row(const struct chain *chain, struct longest_choice *choice, size_t file)
+{
+	return chain->files[file].count && longest_takes(choice, chain->files[file].time_ns);
+}
+
+static void set_note(const struct chain *chain, struct table *table)
+{
+	struct strbuf note = { .used = 0 };
+	char number[UNITS_TEXT];
+
+	if (chain->choice.count < chain->choice.items)
+		strbuf_clause(&note, "further files are omitted");
+	if (chain->beyond)
+		strbuf_clause(&note, "%s bios of further threads are omitted",
+			      units_count(number, chain->beyond));
+	if (note.used)
+		table_set_note(table, note.bytes);
+}
+
 static void fill(void *state, struct table *table)
 {
 	struct chain *chain = state;
-	size_t most;
+	struct longest_choice choice;
 
 	if (table_absent_if(table, !(chain->job->layers & JOB_PARTS),
 			    "requests to block devices were not recorded"))
@@ -116,31 +145,22 @@ static void fill(void *state, struct table *table)
 	table_add_columns(table, TABLE_COLUMNS(first_columns));
 	chain_add_columns(table);
 	table_add_columns(table, TABLE_COLUMNS(last_columns));
-	most = job_rows_most(chain->job, table->column_count);
+	choose(chain, job_rows_most(chain->job, table->column_count));
+	choice = chain->choice;
 	for (size_t file = 0; file < chain->file_room; file++) {
 		struct latency_breakdown_row line = { .chain = chain_line(&chain->files[file],
 									  chain->queue_unknown) };
 		struct trace_string path;
 
-		if (!line.chain.time.count)
+		if (!has_row(chain, &choice, file))
 			continue;
-		if (!most--) {
-			table_set_note(table, "further files are omitted");
-			return;
-		}
 		path = file_table_name(&chain->job->files, file);
 		line.path = (struct table_text) { path.bytes, path.length };
 		if (file != FILE_UNKNOWN)
 			line.host = host_of(chain->job, file);
 		table_add(table, &line);
 	}
-	if (chain->beyond) {
-		char note[96], number[UNITS_TEXT];
-
-		snprintf(note, sizeof(note), "%s bios of further threads are omitted",
-			 units_count(number, chain->beyond));
-		table_set_note(table, note);
-	}
+	set_note(chain, table);
 }
 
 const struct chain_operation *chain_slowest(const struct results *results, size_t *count)
@@ -230,8 +250,14 @@ void chain_times_at(const struct chain_time *times, size_t room, uint64_t number
 static void numbers(const void *filled, uint64_t *numbers, size_t count)
 {
 	const struct chain *chain = filled;
+	struct longest_choice choice = chain->choice;
 
-	chain_times_numbers(chain->files, chain->file_room, numbers, count);
+	for (size_t file = 0; file < chain->file_room && count; file++) {
+		if (!has_row(chain, &choice, file))
+			continue;
+		*numbers++ = file;
+		count--;
+	}
 }
 
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,

@@ -16,6 +16,7 @@
 
 #include "analysis/devices/dirty_map.h"
 #include "analysis/devices/writers.h"
+#include "base/longest.h"
 
 /* Maximum extent of a file that btrfs compresses as one: BTRFS_MAX_UNCOMPRESSED. */
 #define COMPRESSED_MAX (128u << 10)
@@ -39,6 +40,7 @@ struct writeback {
 	struct written **files; /* by file number; NULL: nothing was written */
 	struct writers writers;
 	size_t regions_left;
+	struct longest_choice choice; /* of files with a row, by what was written */
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -361,24 +363,49 @@ static void count_from(uint64_t *time_ns, uint64_t start_ns)
 }
 
 /* In-memory files are never written back. */
-static bool has_line(const struct writeback *writeback, uint32_t file)
+static bool is_written_back(const struct writeback *writeback, uint32_t file)
 {
 	return writeback->files[file] &&
 	       !file_table_is_on(&writeback->job->files, file, FILE_SYSTEM_IN_MEMORY);
+}
+
+static uint64_t written_bytes(const struct writeback *writeback, uint32_t file)
+{
+	const struct writeback_view *view = &writeback->files[file]->view;
+	uint64_t dirtied = writer_sums_bytes(&view->sums);
+
+	return view->device_bytes > dirtied ? view->device_bytes : dirtied;
+}
+
+/* Chooses the files to which most was written. */
+static void choose(struct writeback *writeback, size_t most)
+{
+	for (uint32_t i = 0; i < writeback->job->files.count; i++)
+		if (is_written_back(writeback, i))
+			longest_add(&writeback->choice, writeback->arena, most,
+				    written_bytes(writeback, i));
+	longest_decide(&writeback->choice, 0);
+}
+
+/* Whether a file has a row. For all files in order, with a copy of the choice. */
+static bool has_line(const struct writeback *writeback, struct longest_choice *choice,
+		     uint32_t file)
+{
+	return is_written_back(writeback, file) &&
+	       longest_takes(choice, written_bytes(writeback, file));
 }
 
 static void add_lines(const struct writeback *writeback, struct table *table,
 		      struct writer_cursor cursors[WRITERS_KEYS])
 {
 	uint64_t start_ns = writeback->job->start_ns;
-	size_t most = job_rows_most(writeback->job, table->column_count);
+	struct longest_choice choice = writeback->choice;
 
-	for (uint32_t i = 0; i < writeback->job->files.count && most; i++) {
+	for (uint32_t i = 0; i < writeback->job->files.count; i++) {
 		struct writeback_view view;
 
-		if (!has_line(writeback, i))
+		if (!has_line(writeback, &choice, i))
 			continue;
-		most--;
 		view = view_of(writeback, i);
 		view.processes = list_of(writeback, &cursors[WRITERS_BY_PROCESS], i, &view);
 		view.spans = list_of(writeback, &cursors[WRITERS_BY_SPAN], i, &view);
@@ -388,9 +415,9 @@ static void add_lines(const struct writeback *writeback, struct table *table,
 		count_from(&view.last_reached_ns, start_ns);
 		table_add(table, &view);
 	}
-	if (!most)
-		table_set_note(table, "further files did not fit in memory: see table "
-				      "files (raise report --memory)");
+	if (writeback->choice.count < writeback->choice.items)
+		table_append_note(table, "further files did not fit in memory: see table files "
+					 "(raise report --memory)");
 }
 
 static void fill(void *state, struct table *table)
@@ -407,6 +434,7 @@ static void fill(void *state, struct table *table)
 		table_set_note(table, "excludes lost events");
 	for (int by = 0; by < WRITERS_KEYS; by++)
 		open_cursor(writeback, by, &cursors[by]);
+	choose(writeback, job_rows_most(writeback->job, table->column_count));
 	add_lines(writeback, table, cursors);
 }
 
@@ -447,9 +475,10 @@ uint64_t writeback_of_stores(const struct results *results)
 static void numbers(const void *filled, uint64_t *numbers, size_t count)
 {
 	const struct writeback *writeback = filled;
+	struct longest_choice choice = writeback->choice;
 
 	for (uint32_t i = 0; i < writeback->job->files.count && count; i++) {
-		if (!has_line(writeback, i))
+		if (!has_line(writeback, &choice, i))
 			continue;
 		*numbers++ = i;
 		count--;

@@ -221,37 +221,13 @@ static uint64_t time_of(const struct file_uses *files, uint32_t file)
 	return time_ns;
 }
 
-/* Which files get a row: all with more time than this, and `equals` of those with exactly this
- * time. */
-struct choice {
-	uint64_t time_ns;
-	size_t equals, count;
-};
-
 /* Chooses the `most` files with the most time; all files if only one would be left out. */
-static void choose(const struct file_uses *files, size_t most, struct choice *choice)
+static void choose(const struct file_uses *files, size_t most, struct longest_choice *choice)
 {
-	uint32_t count = files->job->files.count;
-	uint64_t *longest =
-		arena_alloc(files->arena, (most < count ? most : count) * sizeof(*longest));
-	size_t used = 0, kept = 0;
-
-	if (!longest)
-		return;
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t time_ns = time_of(files, i);
-
-		if (!file_uses_any(files, i))
-			continue;
-		longest_keep(longest, &kept, most, &time_ns, sizeof(time_ns));
-		used++;
-	}
-	*choice = (struct choice) { .equals = used, .count = used };
-	if (used > most + 1) {
-		*choice = (struct choice) { .time_ns = longest[0], .count = most };
-		for (size_t i = 0; i < most; i++)
-			choice->equals += longest[i] == longest[0];
-	}
+	for (uint32_t i = 0; i < files->job->files.count; i++)
+		if (file_uses_any(files, i))
+			longest_add(choice, files->arena, most, time_of(files, i));
+	longest_decide(choice, 1);
 }
 
 uint32_t files_count(const struct results *results)
@@ -388,7 +364,7 @@ static void add_columns(struct table *table, unsigned int recorded)
 }
 
 /* Sums up files without a row; returns the number of files with one. */
-static size_t make_lines(const struct results *results, struct choice choice,
+static size_t make_lines(const struct results *results, struct longest_choice choice,
 			 struct files_row *lines, struct others *others)
 {
 	const struct file_uses *files = results_state(results, &analysis_files);
@@ -401,8 +377,7 @@ static size_t make_lines(const struct results *results, struct choice choice,
 
 		if (!file_uses_any(files, i))
 			continue;
-		if (time_ns > choice.time_ns ||
-		    (time_ns == choice.time_ns && choice.equals && choice.equals--)) {
+		if (longest_takes(&choice, time_ns)) {
 			lines[count++] = (struct files_row) { time_ns, i };
 			continue;
 		}
@@ -426,7 +401,7 @@ static void conclude(const struct results *results, struct table *table)
 {
 	const struct file_uses *files = results_state(results, &analysis_files);
 	struct others others = { .count = 0 };
-	struct choice choice = { 0 };
+	struct longest_choice choice = { 0 };
 	struct files_row *lines;
 	size_t count;
 

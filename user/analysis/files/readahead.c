@@ -13,11 +13,12 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/files/fetched_map.h"
 #include "analysis/shared/trace_text.h"
+#include "base/longest.h"
+#include "base/strbuf.h"
 #include "base/units.h"
 
 #define MAP_SHARE 16	  /* fraction of the job's memory for the page map */
@@ -42,6 +43,7 @@ struct read_file {
 	size_t count, room;
 	uint64_t elsewhere_bytes; /* fetched by operations that do not name the pages they use */
 	uint64_t ahead_pages;	  /* in the map, neither used nor gone; 0: no need to look */
+	bool listed;		  /* has a row */
 };
 
 struct readahead {
@@ -52,6 +54,7 @@ struct readahead {
 	uint32_t *busy;
 	size_t busy_count, busy_room, busy_left;
 	struct fetched_map map;
+	struct longest_choice choice; /* of files with a row, by bytes fetched */
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -474,19 +477,25 @@ static const char *missing(const struct job *job)
 
 static void set_note(const struct readahead *readahead, struct table *table)
 {
-	char note[160], number[UNITS_TEXT];
+	struct strbuf note = { .used = 0 };
+	char number[UNITS_TEXT];
 
-	if (readahead->job->lost) {
-		table_set_note(table, "excludes lost events: more may have been used");
-		return;
-	}
-	if (!readahead->map.beyond)
-		return;
-	snprintf(note, sizeof(note),
-		 "%s fetched ahead did not fit in memory: their use is unknown (raise report "
-		 "--memory)",
-		 units_bytes(number, readahead->map.beyond * FETCHED_PAGE));
-	table_set_note(table, note);
+	if (readahead->job->lost)
+		strbuf_clause(&note, "excludes lost events: more may have been used");
+	if (readahead->map.beyond)
+		strbuf_clause(&note,
+			      "%s fetched ahead did not fit in memory: their use is unknown (raise "
+			      "report --memory)",
+			      units_bytes(number, readahead->map.beyond * FETCHED_PAGE));
+	if (readahead->choice.count < readahead->choice.items)
+		strbuf_clause(&note, "further files are omitted");
+	if (note.used)
+		table_set_note(table, note.bytes);
+}
+
+static uint64_t fetched_of(const struct readahead *readahead, uint32_t file)
+{
+	return readahead->files[file] ? readahead->files[file]->sums.fetched_bytes : 0;
 }
 
 static void fill(void *state, struct table *table)
@@ -500,18 +509,21 @@ static void fill(void *state, struct table *table)
 		return;
 	count_rest(readahead);
 	table_add_columns(table, TABLE_COLUMNS(columns));
-	set_note(readahead, table);
 	most = job_rows_most(job, table->column_count);
+	for (uint32_t i = 0; i < job->files.count; i++)
+		if (fetched_of(readahead, i))
+			longest_add(&readahead->choice, readahead->arena, most,
+				    fetched_of(readahead, i));
+	longest_decide(&readahead->choice, 0);
+	set_note(readahead, table);
 	for (uint32_t i = 0; i < job->files.count; i++) {
 		struct readahead_row line = { .window_bytes = job->files.files[i].readahead_bytes,
 					      .used = NAN };
 
-		if (!readahead->files[i] || !readahead->files[i]->sums.fetched_bytes)
+		if (!fetched_of(readahead, i) ||
+		    !longest_takes(&readahead->choice, fetched_of(readahead, i)))
 			continue;
-		if (!most--) {
-			table_set_note(table, "further files are omitted");
-			return;
-		}
+		readahead->files[i]->listed = true;
 		line.sums = readahead->files[i]->sums;
 		line.path = trace_text(file_table_name(&job->files, i));
 		if (!line.window_bytes)
@@ -540,7 +552,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 	const struct readahead *readahead = filled;
 
 	for (uint32_t i = 0; i < readahead->job->files.count && count; i++) {
-		if (!readahead->files[i] || !readahead->files[i]->sums.fetched_bytes)
+		if (!readahead->files[i] || !readahead->files[i]->listed)
 			continue;
 		*numbers++ = i;
 		count--;

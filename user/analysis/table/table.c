@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "base/strbuf.h"
 
 /* Owns a table. Growing lists are separate blocks; everything else is in the arena of the outermost
  * table. */
@@ -440,6 +441,18 @@ void table_set_note(struct table *table, const char *note)
 {
 	if (table)
 		table->note = copy_text(table, note);
+}
+
+void table_append_note(struct table *table, const char *note)
+{
+	struct strbuf text = { .used = 0 };
+
+	if (!table)
+		return;
+	if (table->note)
+		strbuf_clause(&text, "%s", table->note);
+	strbuf_clause(&text, "%s", note);
+	table_set_note(table, text.bytes);
 }
 
 bool table_absent_if(struct table *table, bool is_absent, const char *why)

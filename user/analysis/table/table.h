@@ -286,6 +286,8 @@ int table_show(struct table *table, const char *shown, const char *by, const cha
 	       const char **unknown);
 /* Sets the note that the text report prints below the table; the text is copied. */
 void table_set_note(struct table *table, const char *note);
+/* The same, after what the note says already. */
+void table_append_note(struct table *table, const char *note);
 /* Marks the table as absent or not, with a note that says why; returns whether. */
 bool table_absent_if(struct table *table, bool is_absent, const char *why);
 /* Changes the heading of a column; the text is copied. */
