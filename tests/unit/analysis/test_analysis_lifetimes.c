@@ -189,3 +189,31 @@ TEST(test_again)
 		CHECK(report, "lifetimes", i, "lived_ns", (1 + i) * MS + 10);
 	done(&made, report);
 }
+
+#define REMADE 20000
+
+/* One file made and removed again and again: rows are bounded, and the note says so. */
+TEST(test_little_memory)
+{
+	const struct report_options little = { .memory_bytes = 2 << 20 };
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	make_file(&made, 10 + MS, 2, "/data/again");
+	for (uint64_t i = 0; i < REMADE; i++) {
+		CALL(&made, .time = 10 + 2 * MS + 100 * i, .dur = 10, .pid = 10, .op = M_UNLINK,
+		     .path = "/data/again", .result = 0);
+		CALL(&made, .time = 10 + 2 * MS + 100 * i + 50, .dur = 10, .pid = 10,
+		     .op = M_OPENAT, .file = 2, .result = 3, .flags = CREATES);
+	}
+	made_finish(&made, 10, 10 + 100 * MS);
+	report = report_with(&made, NULL);
+	assert_int_equal(rows(report), REMADE);
+	assert_null(report_table(report, "lifetimes")->note);
+	report_free(report);
+	report = report_with(&made, &little);
+	assert_in_range(rows(report), 100, REMADE / 2);
+	assert_non_null(strstr(report_table(report, "lifetimes")->note, "--memory"));
+	done(&made, report);
+}

@@ -11,8 +11,12 @@
 #include "analysis/files/files.h"
 #include "base/compare.h"
 #include "base/map.h"
+#include "base/strbuf.h"
+#include "base/units.h"
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
+
+#define LIFETIME_CELLS 8 /* columns */
 
 /* What a call does to names. */
 enum { NOTHING, REMOVES, MOVES, LINKS };
@@ -29,7 +33,8 @@ struct lifetimes {
 	struct arena *arena;
 	uint8_t *does; /* per operation */
 	struct made_file *files;
-	size_t count, room;
+	size_t count, room, most;
+	uint64_t beyond;  /* files created after `most` others */
 	bool *is_there;	  /* per file: created and not removed yet */
 	struct map names; /* host, path hash -> index + 1; 0: none */
 };
@@ -51,6 +56,7 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 
 	lifetimes->job = job;
 	lifetimes->arena = arena;
+	lifetimes->most = job_rows_most(job, LIFETIME_CELLS);
 	map_init_in(&lifetimes->names, arena, 2, 1);
 	lifetimes->does = arena_alloc(arena, (job->operation_count + 1) * sizeof(*lifetimes->does));
 	lifetimes->is_there =
@@ -113,6 +119,10 @@ static int add_made(struct lifetimes *lifetimes, const struct event *event)
 
 	if (!path.length || (place && *place) || lifetimes->is_there[event->file])
 		return 0;
+	if (lifetimes->count == lifetimes->most) {
+		lifetimes->beyond++;
+		return 0;
+	}
 	if (!ARENA_GROW(lifetimes->arena, lifetimes->files, lifetimes->room, lifetimes->count + 1))
 		return -ENOMEM;
 	lifetimes->files[lifetimes->count++] = (struct made_file) {
@@ -272,6 +282,20 @@ static int compare_lives(const void *left, const void *right)
 	return COMPARE(lived[0], lived[1]) ?: COMPARE(a->made_ns, b->made_ns);
 }
 
+_Static_assert(sizeof(columns) / sizeof(columns[0]) == LIFETIME_CELLS, "rows fit in memory");
+
+static void append_beyond(const struct lifetimes *lifetimes, struct table *table)
+{
+	struct strbuf note = { .used = 0 };
+	char number[UNITS_TEXT], most[UNITS_TEXT];
+
+	strbuf_add(&note,
+		   "%s files created after the first %s did not fit in memory (raise report "
+		   "--memory)",
+		   units_count(number, lifetimes->beyond), units_count(most, lifetimes->most));
+	table_append_note(table, note.bytes);
+}
+
 static void conclude(const struct results *results, struct table *table)
 {
 	struct lifetimes *lifetimes = results_state(results, &analysis_lifetimes);
@@ -286,6 +310,8 @@ static void conclude(const struct results *results, struct table *table)
 	if (table_absent_if(table, results->job->chosen,
 			    "requires all events: the filter may exclude removals"))
 		return;
+	if (lifetimes->beyond)
+		append_beyond(lifetimes, table);
 	if (lifetimes->count)
 		qsort(lifetimes->files, lifetimes->count, sizeof(*lifetimes->files), compare_lives);
 	for (size_t i = 0; i < lifetimes->count; i++)
