@@ -109,3 +109,39 @@ TEST(test_ends)
 		made_close(&made[1]);
 	}
 }
+
+/* A run in which each of some ranks writes a whole file. */
+static void make_writers(struct made_trace *made, uint64_t from, uint64_t ranks)
+{
+	BEGIN(made, .host = "node", .boot_id = "node", .monotonic_ns = from,
+	      .realtime_ns = 1700000000000000000ull + from);
+	FILE_ROW(made, .time = from, .id = 1, .dev = 8 << 20, .ino = 1, .size = 4096,
+		 .path = "/data/a");
+	for (uint64_t rank = 0; rank < ranks; rank++) {
+		EXEC(made, .time = from + rank, .pid = 10 + rank, .comm = "a", .rank = rank);
+		CALL(made, .time = from + 100 + rank, .dur = 1, .pid = 10 + rank, .op = M_OPENAT,
+		     .file = 1, .result = 3, .flags = TRACE_OP_TRUNCATE);
+	}
+	made_finish(made, from, from + MS);
+}
+
+/* The same ranks in two runs are not twice as many. */
+TEST(test_ranks_again)
+{
+	static const char *const names[] = { "a", "b" };
+	struct trace_reader *summaries[2];
+	struct parted parted = { .count = 0 };
+	struct made_trace made[2];
+	struct report *report;
+
+	for (size_t i = 0; i < 2; i++) {
+		make_writers(&made[i], 1000 * MS * (i + 1), 3 + i);
+		summaries[i] = summarize(&parted, &made[i].reader, names + i, 1, SUMMARY_ROWS_MAX);
+	}
+	report = report_on(summaries, names, 2);
+	CHECK(report, "files", find_row(report, "files", "path", "/data/a"), "overwrite.ranks", 4);
+	report_free(report);
+	free_parted(&parted);
+	made_close(&made[0]);
+	made_close(&made[1]);
+}

@@ -190,9 +190,9 @@ static const struct table_column last_columns[] = {
 	  "time with at least one open in progress that truncates the file, which may wait for its "
 	  "earlier data; also in metadata.time_ns",
 	  TABLE_UINT(struct file_view, overwriting_ns), JOB_SYSCALL },
-	{ "overwrite.ranks", NULL, UNIT_COUNT, KIND_SUM,
+	{ "overwrite.ranks", NULL, UNIT_COUNT, KIND_MAX,
 	  "ranks that opened the file with O_TRUNC; ranks whose numbers differ by a multiple of 64 "
-	  "count once",
+	  "count once; over several summaries, those of the one with the most",
 	  TABLE_UINT(struct file_view, overwriters), JOB_SYSCALL },
 };
 
