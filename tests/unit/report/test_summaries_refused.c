@@ -350,3 +350,36 @@ TEST(test_deep_tables)
 	check_refused_by_name(made.reader, NULL, -EINVAL, "contradict");
 	made_close(&made);
 }
+
+/* Columns count for the limit even if their tables are empty; and their names differ. */
+TEST(test_empty_tables)
+{
+	struct made_trace made;
+	char name[16];
+
+	begin_summary(&made);
+	for (uint64_t i = 1; i <= 2100; i++) {
+		put_table(&made, i, "", true, 0);
+		for (int j = 0; j < 1000; j++) {
+			snprintf(name, sizeof(name), "c%d", j);
+			put_column(&made, i, name);
+		}
+	}
+	made_finish(&made, 0, 9);
+	check_refused_by_name(made.reader, NULL, -EINVAL, "contradict");
+	made_close(&made);
+}
+
+TEST(test_same_names)
+{
+	struct made_trace made;
+
+	begin_summary(&made);
+	put_table(&made, 1, "paths", true, 0);
+	put_column(&made, 1, "path");
+	put_column(&made, 1, "read_bytes");
+	put_column(&made, 1, "path");
+	made_finish(&made, 0, 9);
+	check_refused_by_name(made.reader, NULL, -EINVAL, "contradict");
+	made_close(&made);
+}

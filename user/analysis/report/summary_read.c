@@ -9,6 +9,7 @@
 
 #include "base/histogram.h"
 #include "base/grow.h"
+#include "base/map.h"
 
 #define TABLES_MAX (1u << 16)
 #define COLUMNS_MAX 1024       /* of a table */
@@ -28,6 +29,7 @@ struct summary_reader {
 	struct partial_table *parts;
 	size_t count, room;
 	uint64_t cells, classes;
+	struct map names; /* of columns: table, hash */
 	const uint64_t *columns[TRACE_COLUMNS_MAX];
 };
 
@@ -80,6 +82,19 @@ static int take_table(struct summary_reader *summary, uint32_t row)
 	return table_status(part->table);
 }
 
+/* A table's columns have different names. */
+static int name_column(struct summary_reader *summary, uint32_t row,
+		       const struct trace_string *name)
+{
+	const uint64_t key[] = { summary->columns[SUMMARY_COLUMN_TABLE][row],
+				 map_hash_bytes(&summary->names, name->bytes, name->length) };
+	bool added;
+
+	if (!map_add(&summary->names, key, &added))
+		return -ENOMEM;
+	return added ? 0 : -EINVAL;
+}
+
 static int take_column(struct summary_reader *summary, uint32_t row)
 {
 	struct partial_table *part = part_of(summary, summary->columns[SUMMARY_COLUMN_TABLE][row]);
@@ -95,13 +110,18 @@ static int take_column(struct summary_reader *summary, uint32_t row)
 		.kind = kind < TABLE_KINDS ? kind : KIND_FACT,
 		.meaning = meaning.length ? meaning.bytes : NULL,
 	};
+	int status;
 
 	if (!part || part->table->column_count == COLUMNS_MAX || !name.length ||
-	    strlen(name.bytes) != name.length || table_find_column(part->table, name.bytes) >= 0)
+	    strlen(name.bytes) != name.length)
 		return -EINVAL;
-	summary->cells += part->rows;
+	/* Columns of empty tables count, too. */
+	summary->cells += part->rows + 1;
 	if (summary->cells > CELLS_MAX)
 		return -EINVAL;
+	status = name_column(summary, row, &name);
+	if (status)
+		return status;
 	table_add_column(part->table, &column);
 	return table_status(part->table);
 }
@@ -316,6 +336,7 @@ int summary_read(struct trace_reader *reader, struct table ***tables, size_t *co
 
 	*tables = NULL;
 	*count = 0;
+	map_init(&summary.names, 2, 0);
 	if (trace_reader_incomplete(reader)) {
 		snprintf(error->text, sizeof(error->text),
 			 "the summary is incomplete; make it again from its trace");
@@ -350,6 +371,7 @@ int summary_read(struct trace_reader *reader, struct table ***tables, size_t *co
 	for (size_t i = 0; i < summary.count; i++)
 		table_free(summary.parts[i].table);
 	free(summary.parts);
+	map_free(&summary.names);
 	trace_reader_release(reader);
 	return status;
 }
