@@ -452,14 +452,16 @@ static void remake(const struct report *report, struct table *table)
 	int all = table_find_column(table, ranks_column.name);
 	const struct cell within = { .type = CELL_TABLE, .table = ranks };
 	uint64_t most = 0;
+	bool known;
 
 	if (!table->row_count || ranks->absent)
 		return;
-	for (size_t row = 0; row < ranks->row_count && slowest >= 0; row++) {
+	known = slowest >= 0 && is_known(ranks, measures[2].name);
+	for (size_t row = 0; row < ranks->row_count && known; row++) {
 		uint64_t time_ns = number_at(ranks, row, measures[2].name);
 		const struct cell *rank = table_row(ranks, row);
 
-		if ((row && time_ns <= most) || !is_known(ranks, measures[2].name))
+		if (row && time_ns <= most)
 			continue;
 		most = time_ns;
 		table->cells[slowest] = *rank;
