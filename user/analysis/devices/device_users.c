@@ -8,7 +8,6 @@
 #include "analysis/shared/trace_text.h"
 
 #define USERS_MAX 64 /* per device; further users count as the last one */
-#define GENERATIONS_MAX 4096
 
 struct used_device {
 	struct device_user users[USERS_MAX];
@@ -41,7 +40,7 @@ static uint32_t find_root(const struct job *job, uint32_t process)
 	const struct process *processes = job->processes.processes;
 	uint32_t below = process;
 
-	for (int i = 0; i < GENERATIONS_MAX; i++) {
+	for (int i = 0; i < PROCESS_GENERATIONS_MAX; i++) {
 		uint32_t parent = processes[process].parent;
 
 		if (parent == PROCESS_NONE || parent == PROCESS_UNKNOWN)

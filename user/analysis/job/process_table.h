@@ -12,8 +12,9 @@
 #include "base/map.h"
 #include "trace/read/reader.h"
 
-#define PROCESS_UNKNOWN 0	/* stands for all pids that no kernel assigns */
-#define PROCESS_NONE UINT32_MAX /* no process */
+#define PROCESS_UNKNOWN 0	     /* stands for all pids that no kernel assigns */
+#define PROCESS_NONE UINT32_MAX	     /* no process */
+#define PROCESS_GENERATIONS_MAX 4096 /* ancestors of a process that are searched */
 
 /* The role that a process's command line gives it, such as a helper of multiprocessing. */
 enum process_role {

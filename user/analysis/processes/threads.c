@@ -247,15 +247,20 @@ static struct trace_string what_runs(const struct job *job, uint32_t number)
 	return command;
 }
 
-/* The process that a worker or a helper belongs to. */
+/* The process that a worker or a helper belongs to. Forged traces may have endless lines of forks.
+ */
 static uint32_t program_of(const struct job *job, uint32_t number)
 {
 	const struct process *processes = job->processes.processes;
 
-	while ((!processes[number].executed || processes[number].role != ROLE_MAIN) &&
-	       processes[number].parent != PROCESS_NONE &&
-	       processes[number].parent != PROCESS_UNKNOWN)
-		number = processes[number].parent;
+	for (int i = 0; i < PROCESS_GENERATIONS_MAX; i++) {
+		const struct process *process = &processes[number];
+
+		if ((process->executed && process->role == ROLE_MAIN) ||
+		    process->parent == PROCESS_NONE || process->parent == PROCESS_UNKNOWN)
+			break;
+		number = process->parent;
+	}
 	return number;
 }
 
