@@ -15,6 +15,8 @@
 #include <stdlib.h>
 
 #include "analysis/order/walk.h"
+#include "analysis/phases/activity.h"
+#include "base/compare.h"
 #include "base/grow.h"
 #include "output/base/export.h"
 #include "output/base/json.h"
@@ -47,8 +49,17 @@ struct graph {
 	bool computes;
 	struct stack_part *parts; /* [first, count) are pending, in time order */
 	size_t first, count, room;
-	uint64_t *weights, *all; /* by node: outside compute, and in total */
-	size_t node_room;
+};
+
+/* The time of a stack in a graph: in total, and outside compute. */
+struct weight {
+	uint64_t all_ns, alone_ns;
+};
+
+/* The same, to be sorted by graph and node. */
+struct weighed {
+	uint64_t key; /* graph << 32 | node */
+	struct weight weight;
 };
 
 struct speedscope {
@@ -65,7 +76,8 @@ struct speedscope {
 	size_t span_room;
 	struct graph *graphs; /* 0 is the job */
 	size_t graph_count, graph_room;
-	struct map ranks; /* rank -> graph */
+	struct map ranks;   /* rank -> graph */
+	struct map weights; /* graph << 32 | node -> struct weight */
 };
 
 /* --- stacks --- */
@@ -121,7 +133,7 @@ static int find_graph(struct speedscope *all, uint32_t process, size_t *number)
 	uint64_t *known;
 
 	*number = 0;
-	if (rank < 0)
+	if (rank < 0 || (all->graph_count > ACTIVITY_RANKS_MAX && !map_find(&all->ranks, key)))
 		return 0;
 	known = map_add(&all->ranks, key, &added);
 	if (!known || (added && !GROW(all->graphs, all->graph_room, all->graph_count + 1)))
@@ -135,16 +147,24 @@ static int find_graph(struct speedscope *all, uint32_t process, size_t *number)
 }
 
 /* Accounts for the time up to `time_ns`, during which `computing` did not change. */
-static void advance(struct graph *graph, uint64_t time_ns)
+static int advance(struct speedscope *all, size_t number, uint64_t time_ns)
 {
+	struct graph *graph = &all->graphs[number];
+
 	for (; graph->first < graph->count; graph->first++) {
 		struct stack_part *part = &graph->parts[graph->first];
 		uint64_t until_ns = part->until_ns < time_ns ? part->until_ns : time_ns;
 
 		if (until_ns > part->from_ns) {
-			graph->all[part->node] += until_ns - part->from_ns;
+			const uint64_t key = (uint64_t)number << 32 | part->node;
+			bool added;
+			struct weight *weight = (void *)map_add(&all->weights, &key, &added);
+
+			if (!weight)
+				return -ENOMEM;
+			weight->all_ns += until_ns - part->from_ns;
 			if (!graph->computing)
-				graph->weights[part->node] += until_ns - part->from_ns;
+				weight->alone_ns += until_ns - part->from_ns;
 			part->from_ns = until_ns;
 		}
 		if (part->until_ns > time_ns)
@@ -152,14 +172,6 @@ static void advance(struct graph *graph, uint64_t time_ns)
 	}
 	if (graph->first == graph->count)
 		graph->first = graph->count = 0;
-}
-
-static int make_room(struct graph *graph, size_t nodes)
-{
-	size_t room = graph->node_room;
-
-	if (!GROW(graph->all, room, nodes) || !GROW(graph->weights, graph->node_room, nodes))
-		return -ENOMEM;
 	return 0;
 }
 
@@ -168,9 +180,8 @@ static int add_part(struct speedscope *all, size_t number, const struct event *e
 	struct graph *graph = &all->graphs[number];
 	uint64_t from_ns = event->start > graph->covered_ns ? event->start : graph->covered_ns;
 
-	if (make_room(graph, all->node_count))
+	if (advance(all, number, event->start))
 		return -ENOMEM;
-	advance(graph, event->start);
 	if (event->end <= from_ns)
 		return 0;
 	/* Occasionally move pending parts to the front. */
@@ -243,10 +254,7 @@ static int compute(struct speedscope *all, const struct span *span, uint64_t tim
 	for (int i = 0; i < (of[1] ? 2 : 1) && !status; i++) {
 		struct graph *graph = &all->graphs[of[i]];
 
-		status = make_room(graph, all->node_count);
-		if (status)
-			break;
-		advance(graph, time_ns);
+		status = advance(all, of[i], time_ns);
 		graph->computing += change;
 		graph->computes = true;
 	}
@@ -311,11 +319,8 @@ static int read_all(struct speedscope *all, struct trace_error *error)
 	if (!status)
 		status = walk_run(&all->job, &walk, error);
 	filter_close(walk.filter);
-	for (size_t i = 0; i < all->graph_count && !status; i++) {
-		status = make_room(&all->graphs[i], all->node_count);
-		if (!status)
-			advance(&all->graphs[i], UINT64_MAX);
-	}
+	for (size_t i = 0; i < all->graph_count && !status; i++)
+		status = advance(all, i, UINT64_MAX);
 	return status;
 }
 
@@ -363,9 +368,15 @@ static void write_stack(const struct speedscope *all, uint32_t node)
 	sink_char(all->out, ']');
 }
 
-static void write_graph(const struct speedscope *all, const struct graph *graph)
+/* The weight that is shown. */
+static uint64_t shown_ns(const struct speedscope *all, const struct weighed *stack)
 {
-	const uint64_t *weights = all->graphs[0].computes ? graph->weights : graph->all;
+	return all->graphs[0].computes ? stack->weight.alone_ns : stack->weight.all_ns;
+}
+
+static void write_graph(const struct speedscope *all, const struct graph *graph,
+			const struct weighed *stacks, size_t count)
+{
 	struct sink *out = all->out;
 	const char *between = "";
 	uint64_t total = 0;
@@ -375,21 +386,23 @@ static void write_graph(const struct speedscope *all, const struct graph *graph)
 	if (graph->rank >= 0)
 		sink_format(out, ", rank %" PRId64, graph->rank);
 	sink_text(out, "\",\"unit\":\"nanoseconds\",\"startValue\":0,\n\"samples\":[");
-	for (size_t i = 0; i < all->node_count; i++) {
-		if (!weights[i])
+	for (size_t i = 0; i < count; i++) {
+		if (!shown_ns(all, &stacks[i]))
 			continue;
 		sink_text(out, between);
-		write_stack(all, i);
+		write_stack(all, (uint32_t)stacks[i].key);
 		between = ",\n";
 	}
 	sink_text(out, "],\n\"weights\":[");
 	between = "";
-	for (size_t i = 0; i < all->node_count; i++) {
-		if (!weights[i])
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t weight_ns = shown_ns(all, &stacks[i]);
+
+		if (!weight_ns)
 			continue;
 		sink_text(out, between);
-		sink_uint(out, weights[i]);
-		total = clock_add(total, weights[i]);
+		sink_uint(out, weight_ns);
+		total = clock_add(total, weight_ns);
 		between = ",";
 	}
 	sink_text(out, "],\n\"endValue\":");
@@ -397,8 +410,30 @@ static void write_graph(const struct speedscope *all, const struct graph *graph)
 	sink_char(out, '}');
 }
 
-static void write_all(const struct speedscope *all)
+static int compare_stacks(const void *a, const void *b)
 {
+	return COMPARE(((const struct weighed *)a)->key, ((const struct weighed *)b)->key);
+}
+
+/* Returns all weights, by graph and node; NULL if out of memory. */
+static struct weighed *sort_weights(const struct speedscope *all)
+{
+	struct weighed *stacks = calloc(all->weights.count + 1, sizeof(*stacks));
+	size_t at = 0, count = 0;
+	const uint64_t *key;
+	uint64_t *weight;
+
+	if (!stacks)
+		return NULL;
+	while (map_next(&all->weights, &at, &key, &weight))
+		stacks[count++] = (struct weighed) { *key, *(const struct weight *)weight };
+	qsort(stacks, count, sizeof(*stacks), compare_stacks);
+	return stacks;
+}
+
+static void write_all(const struct speedscope *all, const struct weighed *stacks)
+{
+	const struct weighed *end = stacks + all->weights.count;
 	struct sink *out = all->out;
 
 	sink_text(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
@@ -414,8 +449,12 @@ static void write_all(const struct speedscope *all)
 	}
 	sink_text(out, "]},\n\"profiles\":[");
 	for (size_t i = 0; i < all->graph_count; i++) {
+		const struct weighed *first = stacks;
+
+		while (stacks < end && stacks->key >> 32 == i)
+			stacks++;
 		sink_text(out, i ? ",\n" : "\n");
-		write_graph(all, &all->graphs[i]);
+		write_graph(all, &all->graphs[i], first, stacks - first);
 	}
 	sink_text(out, "]}\n");
 }
@@ -427,21 +466,25 @@ static int write_graphs(const struct export_format *format, struct sink *out,
 {
 	struct speedscope all = { .options = options, .out = out };
 	int status = job_load(&all.job, traces, names, trace_count, error);
+	struct weighed *stacks;
 
 	map_init(&all.frame_numbers, 2, 1);
 	map_init(&all.node_numbers, 2, 1);
 	map_init(&all.ranks, 1, 1);
+	map_init(&all.weights, 1, 2);
 	if (!status)
 		status = read_all(&all, error);
+	stacks = status ? NULL : sort_weights(&all);
+	if (!status && !stacks)
+		status = -ENOMEM;
 	if (!status) {
-		write_all(&all);
+		write_all(&all, stacks);
 		status = out->error;
 	}
-	for (size_t i = 0; i < all.graph_count; i++) {
+	free(stacks);
+	for (size_t i = 0; i < all.graph_count; i++)
 		free(all.graphs[i].parts);
-		free(all.graphs[i].weights);
-		free(all.graphs[i].all);
-	}
+	map_free(&all.weights);
 	map_free(&all.frame_numbers);
 	map_free(&all.node_numbers);
 	map_free(&all.ranks);
