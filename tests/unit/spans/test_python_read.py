@@ -338,6 +338,26 @@ class Reading(unittest.TestCase):
             with self.assertRaises(ValueError):
                 faultline.read(path)
 
+    def test_small_files_of_large_frames(self):
+        """Zeros compress a thousandfold; memory is bounded nevertheless."""
+        path = os.path.join(self.place.name, "zeros.flt")
+        with open(path, "wb") as file:
+            file.write(zstandard.compress(bytes(1 << 30)))
+        self.assertLess(os.path.getsize(path), 1 << 17)
+        code = """if True:
+            import resource, sys
+            sys.path.insert(0, "user/python")
+            import faultline
+            from faultline import _blocks
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            try: faultline.read(sys.argv[1])
+            except ValueError as error: assert "too large" in str(error), error
+            else: raise SystemExit("no error")
+            used = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10
+            assert used < 3 * _blocks.FRAME_MOST, used
+        """
+        subprocess.run([sys.executable, "-c", code, path], check=True)
+
     def test_whole_frames_of_somebody_else(self):
         """Invalid contents only cause a warning."""
         column = {b"nd": True, b"type": "<u8", b"kind": b"", b"shape": [1], b"data": bytes(8)}

@@ -381,6 +381,26 @@ class Loops(unittest.TestCase):
         self.assertEqual(as_text(listed), "+fetch -fetch !body +fetch -fetch")
         self.assertEqual(listed[0].category, b"io")
 
+    def test_lengths_of_others(self):
+        """The length of somebody else's iterable may cost anything, such as loading all rows: it is
+        not asked for. One of PyTorch's own loaders knows its batches without asking its data."""
+        code = """
+            import sys, types
+            from faultline import trace_iter
+            class Rows(list):
+                def __len__(self): raise SystemExit('counted')
+            for row in trace_iter(Rows('ab'), 'rows'): pass
+            torch = types.ModuleType('torch')
+            exec('class Sampler(list): pass', torch.__dict__)
+            torch.Sampler.__module__ = 'torch.utils.data.sampler'
+            class DataLoader(Rows):
+                _index_sampler = torch.Sampler('abc')
+            DataLoader.__module__ = 'torch.utils.data.dataloader'
+            for batch in trace_iter(DataLoader('abc'), 'batches'): pass
+        """
+        run(code)
+        self.assertEqual(as_text(events(code)), " ".join(["+rows -rows"] * 3 + ["+batches -batches"] * 3))
+
     def test_items_are_those_of_the_iterable(self):
         run("""
             from faultline import trace_iter

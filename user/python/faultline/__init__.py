@@ -35,7 +35,20 @@ __version__ = "0.1.0"
 
 T = TypeVar("T")
 
+_SIZED = (bytearray, bytes, dict, frozenset, list, range, set, str, tuple)
+
 _notes: List[str] = []
+
+
+def _length(iterable: Any) -> int:
+    """Returns the number of items, or -1. Calls len() only where it costs nothing: that of others may
+    load all rows of a database, or print warnings."""
+    if type(iterable) in _SIZED:
+        return len(iterable)
+    if enabled() and type(iterable).__module__.startswith("torch."):
+        from . import _torch
+        return _torch.count_batches(iterable)
+    return -1
 
 
 def trace_iter(iterable: Iterable[T], name: str, category: str = "data",
@@ -43,14 +56,12 @@ def trace_iter(iterable: Iterable[T], name: str, category: str = "data",
     """Yields the items of `iterable` and marks the wait for each as a span.
 
     Creating the iterator, iter(iterable), is part of the first wait: a DataLoader starts its
-    workers there. The call that reaches the end is a span, too, unless the iterable has a length:
-    then there are as many spans as items. The body of the loop is in none of these spans.
+    workers there. The call that reaches the end is a span, too, unless the iterable is of a built-in
+    type, or a DataLoader of known length: then there are as many spans as items (one, if it has
+    none). The body of the loop is in none of these spans.
     """
     again = span(name, category, **args)._copy
-    try:
-        length = len(iterable)  # type: ignore[arg-type]
-    except Exception:  # a DataLoader over an iterable dataset raises TypeError
-        length = -1
+    length = _length(iterable)
     end: Any = object()
     iterator = None
     taken = 0

@@ -80,20 +80,24 @@ def _dataloader(module: Any) -> None:
 
 
 def _batches(iterator: Any) -> int:
-    """Returns the number of batches, or -1. Calls len() only on PyTorch's own samplers, and only
-    once: that of others may do anything."""
+    """Returns count_batches(), which it calls only once."""
     count: Optional[int] = iterator.__dict__.get("_faultline_batches")
     if count is None:
-        count = -1
-        try:
-            sampler = iterator._index_sampler
-            inner = getattr(sampler, "sampler", sampler)
-            if all(type(each).__module__.startswith("torch.") for each in (sampler, inner)):
-                count = len(sampler)
-        except Exception:
-            pass
-        iterator._faultline_batches = count
+        count = iterator._faultline_batches = count_batches(iterator)
     return count
+
+
+def count_batches(loader: Any) -> int:
+    """Returns the number of batches of a loader or its iterator, or -1. Calls len() only on PyTorch's
+    own samplers: that of others may do anything."""
+    try:
+        sampler = loader._index_sampler
+        inner = getattr(sampler, "sampler", sampler)
+        if all(type(each).__module__.startswith("torch.") for each in (sampler, inner)):
+            return len(sampler)
+    except Exception:  # a loader over an iterable dataset raises TypeError
+        pass
+    return -1
 
 
 class _Dataset:
