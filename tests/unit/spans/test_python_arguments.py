@@ -170,7 +170,8 @@ CALLS = ["span()", "span(3)", "span(None)", "span('n', 3)", "span('n', category=
          "record('n', 'c', 1, 2, k=3)", "record('n', 'c', 1, None)", "record(3, 'c', 1, 2)",
          "record('n', 'c', -1, 2**80)", "enabled()", "repr(span('n', 'c'))", "span('n').category",
          "span('n').begin().name", "span('n').end()", "span('n')(3)", "span('n')(len)('abc')",
-         "list(trace_iter('ab', 'n'))", "type(span('n'))", "Span('n')", "Span()"]
+         "list(trace_iter('ab', 'n'))", "type(span('n'))", "Span('n')", "Span()",
+         "pickle.dumps(span('n'))", "copy.copy(span('n'))", "type('S', (Span,), {})"]
 
 
 class Fallback(unittest.TestCase):
@@ -179,16 +180,21 @@ class Fallback(unittest.TestCase):
     CODE = f"""
         import sys
         if sys.argv[1:]: sys.modules['faultline._core'] = None
+        import copy, pickle
         from faultline import *
         for call in {CALLS!r}:
             try: print(call, '->', eval(call))
             except Exception as error: print(call, '->', type(error).__name__, error)
+        for name in 'name', 'category', 'other':
+            try: setattr(span('n'), name, 'm')
+            except Exception as error: print(name, type(error).__name__)
     """
 
     def test_the_same_with_and_without(self):
         with_it = run(self.CODE).stdout.replace("'faultline.Span'", "'faultline._fallback.Span'")
         self.assertEqual(run(self.CODE, arguments=["without"]).stdout, with_it)
-        self.assertEqual(with_it.count("TypeError"), 20)
+        self.assertEqual(with_it.count("TypeError"), 23)
+        self.assertEqual(with_it.count("AttributeError"), 3)
 
     def test_says_so(self):
         _, listed = listen("""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Replaces faultline._core if that could not be built or loaded: does nothing.
-Must accept and reject the same parameters, so that a program behaves the same with either."""
+Must accept and reject the same parameters and uses, so that a program behaves the same with either."""
 
 from __future__ import annotations
 
@@ -28,12 +28,26 @@ def _check(positional: Tuple[Any, ...], keywords: Dict[str, Any]) -> Tuple[str, 
 class Span:
     """A span, as returned by span()."""
 
-    __slots__ = ("name", "category")
-    name: str
-    category: str
+    __slots__ = ("_name", "_category")
+    _name: str
+    _category: str
 
     def __new__(cls, *positional: Any, **keywords: Any) -> Span:
         raise TypeError("Span cannot be created directly; use span()")
+
+    def __init_subclass__(cls) -> None:
+        raise TypeError("type 'faultline._fallback.Span' is not an acceptable base type")
+
+    def __reduce__(self) -> Any:
+        raise TypeError("cannot pickle faultline.Span objects")
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def category(self) -> str:
+        return self._category
 
     def begin(self) -> Span:
         return self
@@ -62,7 +76,7 @@ class Span:
 def span(*positional: Any, **keywords: Any) -> Span:
     """span(name, category='', **args): does nothing without the C extension."""
     made = object.__new__(Span)
-    made.name, made.category = _check(positional, keywords)
+    made._name, made._category = _check(positional, keywords)
     return made
 
 
