@@ -180,7 +180,7 @@ static int flight_answer_status;
 
 static int flight(void *context, char *said, size_t size)
 {
-	snprintf(said, size, flight_answer_status ? "not now" : "writing to /somewhere");
+	snprintf(said, size, flight_answer_status ? "not now" : "trace is being written");
 	return flight_answer_status;
 }
 

@@ -311,7 +311,7 @@ class Other(InPlace):
             self.assertEqual(served.ask("/flight", "POST", Authorization="Bearer a-token-of-sixteen-or-more")[
                 :2], (404, b"no flight recorder (requires --flight SIZE)\n"))
             self.assertEqual(served.ask("/flight", Authorization="Bearer a-token-of-sixteen-or-more")[0], 405)
-        for status, answer in ((0, (202, b"writing to /somewhere\n")), (-11, (429, b"not now\n")),
+        for status, answer in ((0, (202, b"trace is being written\n")), (-11, (429, b"not now\n")),
                                (-28, (500, b"not now\n"))):
             with Served("--flight", str(status), listen=f"unix:{self.place}/s") as served:
                 self.assertEqual(served.ask("/flight", "POST")[:2], answer)

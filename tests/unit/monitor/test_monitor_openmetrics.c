@@ -224,6 +224,40 @@ TEST(test_hostile_names)
 	ledger_close(ledger);
 }
 
+/* Whatever bytes names have, no two get the same label: a series would have two samples. */
+TEST(test_names_stay_distinct)
+{
+	static const struct {
+		const char *name, *label;
+	} programs[] = {
+		{ "\xff", "\\\\xff" },
+		{ "\\xff", "\\\\x5cxff" },
+		{ "\\x5cxff", "\\\\x5cx5cxff" },
+		{ "\\\xff", "\\\\\\\\xff" },
+		{ "\\\\xff", "\\\\\\\\x5cxff" },
+		{ "a\\x2db\\", "a\\\\x2db\\\\" }, /* as systemd names units */
+		{ "\\x7f", "\\\\x7f" },
+		{ "\\x", "\\\\x" },
+	};
+	struct ledger *ledger = open_ledger(10000);
+	char *text, expected[128];
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		begin(ledger, 7 + i, "/a", programs[i].name);
+		add(ledger, 7 + i, LEDGER_READ, METHOD_SYSCALL, 1, 5);
+	}
+	text = render(ledger, FORMAT_OPENMETRICS, LAYERS_ALL);
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		snprintf(expected, sizeof(expected),
+			 "\nfaultline_io_operations_total{cgroup=\"/"
+			 "a\",user=\"root\",command=\"%s\",",
+			 programs[i].label);
+		HAS(text, expected);
+	}
+	free(text);
+	ledger_close(ledger);
+}
+
 /* A layer that is off was not measured, so it is not 0. */
 TEST(test_layers_that_are_off)
 {

@@ -2,6 +2,7 @@
 /* Writes samples of metrics as text. */
 #include "monitor/service/openmetrics.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,30 @@ static void write_escaped(struct sink *out, const char *text, size_t length)
 	}
 }
 
+/* Returns whether a backslash looks like the escape of a byte that is not UTF-8, or like that of a
+ * backslash. */
+static bool looks_escaped(const char *text)
+{
+	return text[1] == 'x' &&
+	       ((strchr("89abcdef", text[2]) && text[2] && isxdigit((unsigned char)text[3])) ||
+		!strncmp(text + 2, "5c", 2));
+}
+
+/* Writes valid UTF-8. Different names stay different, or one series would have two samples. */
+static void write_value(struct sink *out, const char *value)
+{
+	const char *from = value;
+
+	for (const char *at = strchr(value, '\\'); at; at = strchr(at + 1, '\\')) {
+		if (!looks_escaped(at))
+			continue;
+		escape_to_utf8(out, from, at - from);
+		sink_text(out, "\\x5c");
+		from = at + 1;
+	}
+	escape_to_utf8(out, from, strlen(from));
+}
+
 /* A label without a value is omitted. */
 static void write_label(struct writing *writing, const char *name, const char *value)
 {
@@ -81,7 +106,7 @@ static void write_label(struct writing *writing, const char *name, const char *v
 	sink_text(writing->out, "=\"");
 	/* Names of cgroups and programs may be arbitrary bytes. */
 	writing->text.used = 0;
-	escape_to_utf8(&writing->text, value, strlen(value));
+	write_value(&writing->text, value);
 	write_escaped(writing->out, writing->text.buffer, writing->text.used);
 	sink_char(writing->out, '"');
 }
