@@ -10,7 +10,6 @@
 #include "analysis/report/report.h"
 #include "analysis/shared/rollup.h"
 #include "analysis/table/select.h"
-#include "analysis/report/summary.h"
 #include "base/strbuf.h"
 #include "command/common/command.h"
 #include "command/common/export_target.h"
@@ -250,6 +249,8 @@ static int print_table(const struct report *report, const struct report_request 
 		return output_failed(-ENOMEM);
 	}
 	status = write_table(&out, found, request);
+	if (!status && found->absent && found->note && !strcmp(request->format, "csv"))
+		log_warning("table %s: %s", found->name, found->note);
 	if (!status && sink_flush(&out))
 		status = output_failed(out.error);
 	sink_close(&out);
@@ -458,19 +459,13 @@ static int list_without_trace(const struct report_request *request,
 	return status;
 }
 
-/* Summaries do not store what columns mean. */
-static int take_meanings(struct report *report, struct trace_reader *const *traces, size_t count)
+/* Summaries do not store what columns mean; absent tables have no columns. */
+static int take_meanings(struct report *report)
 {
 	struct trace_reader *reader;
 	struct report *nothing;
-	bool summaries = false;
-	int status;
+	int status = no_trace_report(&nothing, &reader, NULL);
 
-	for (size_t i = 0; i < count; i++)
-		summaries |= summary_is(traces[i]);
-	if (!summaries)
-		return 0;
-	status = no_trace_report(&nothing, &reader, NULL);
 	if (!status)
 		status = report_take_meanings(report, nothing);
 	report_free(nothing);
@@ -529,8 +524,8 @@ static int report_traces(const struct report_request *request, struct report_opt
 		goto out;
 	progress_start(&progress, "reading");
 	status = report_make(&report, traces, names, count, options, &error);
-	if (!status && request->list_columns)
-		status = take_meanings(report, traces, count);
+	if (!status && is_one_table(request))
+		status = take_meanings(report);
 	progress_end(&progress);
 	status = status ? report_failed(status, &error)
 			: print_made(report, request, options, &limits);

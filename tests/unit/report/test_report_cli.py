@@ -156,6 +156,14 @@ class Report(Command):
             texts = {key: "" if value is None else f"{value:.17g}" if isinstance(value, float) else str(value)
                      for key, value in row["evidence"].items()}
             self.assertEqual(dict(pair.split("=", 1) for pair in evidence.split("; ")), texts)
+        done = call("report", "--table", "lines", "--format", "csv", SAMPLE)  # its layer is off
+        self.assertRegex(done.stdout, rb"\Afile,line,function,[a-z_.,]+\r\n\Z")
+        self.assertEqual(done.stderr, b"faultline: table lines: requires layer stack\n")
+        done = call("report", "--table", "lines", "--columns", "line,file", "--format", "csv", SAMPLE)
+        self.assertEqual(done.stdout, b"line,file\r\n")
+        self.refused("report", "--table", "lines", "--columns", "nothing", "--format", "csv", SAMPLE, naming="nothing")
+        done = call("report", "--table", "lines", "--list-columns", SAMPLE)
+        self.assertIn(b"qualified name of its function", done.stdout)
         tables = call("report", "--list-tables", "--format", "json", SAMPLE)
         for row in json.loads(tables.stdout)["tables"]:
             self.assertTrue(row["meaning"], row)

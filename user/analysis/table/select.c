@@ -154,7 +154,7 @@ int select_make(struct table **made, const struct table *table, const struct sel
 		table_set_note(*made, table->note);
 		status = table_status(*made);
 	}
-	if (!status && !table->absent)
+	if (!status && (!table->absent || table->column_count))
 		status = fill(*made, table, selection, columns, unknown);
 	free(columns);
 	if (status) {

@@ -470,6 +470,8 @@ void table_set_title(struct table *table, size_t column, const char *title)
 
 void table_take_meanings(struct table *table, const struct table *like)
 {
+	if (table->absent && !table->column_count)
+		table_add_columns(table, like->columns, like->column_count);
 	for (size_t i = 0; i < table->column_count; i++) {
 		struct table_column *column = &table->columns[i];
 		int same = column->meaning ? -1 : table_find_column(like, column->name);

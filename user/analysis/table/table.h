@@ -292,7 +292,8 @@ void table_append_note(struct table *table, const char *note);
 bool table_absent_if(struct table *table, bool is_absent, const char *why);
 /* Changes the heading of a column; the text is copied. */
 void table_set_title(struct table *table, size_t column, const char *title);
-/* Copies missing meanings from the columns of the same names in another table. */
+/* Copies missing meanings from the columns of the same names in another table. An absent table
+ * without columns gets all of them. */
 void table_take_meanings(struct table *table, const struct table *like);
 /* Sorts the rows; equal ones keep their order. */
 void table_sort(struct table *table,
