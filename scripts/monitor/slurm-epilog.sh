@@ -5,7 +5,8 @@
 # failing epilog drains the node.
 #
 # FAULTLINE_URL   address of the monitor (http://127.0.0.1:9918)
-# FAULTLINE_KEEP  directory for JOB.HOST.json, readable by the job's user (/var/log/faultline)
+# FAULTLINE_KEEP  directory for JOB.HOST.json, readable by the job's user (/var/log/faultline); one
+#                 that exists must belong to root, and nobody else may write to it
 set -uo pipefail
 
 url=${FAULTLINE_URL:-http://127.0.0.1:9918}
@@ -14,7 +15,12 @@ job=${SLURM_JOB_ID:-}
 
 [[ $job =~ ^[0-9]+$ ]] || exit 0
 umask 077
-mkdir -p "$keep" && chmod 711 "$keep" || exit 0
+[ -d "$keep" ] || mkdir -p -m 711 "$keep" || exit 0
+# Others could plant a link there, which root would write through.
+if [ -z "$(find -H "$keep" -maxdepth 0 -type d -uid "$(id -u)" ! -perm /022)" ]; then
+	logger -t faultline "job $job: cannot save its numbers: others may write to $keep" 2>/dev/null
+	exit 0
+fi
 file=$keep/$job.$(hostname -s).json
 # Written to a temporary file and renamed, so that no reader sees a partial file.
 if curl -fsS --max-time 10 -o "$file.part" "$url/jobs?slurm_job=$job&jobs=4096&files=48&processes=0" &&

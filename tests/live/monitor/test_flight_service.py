@@ -229,7 +229,7 @@ class Monitor(unittest.TestCase):
                          ["f-1.flt", "f-3.flt", "f-4.flt"])
 
     def test_bad_options(self):
-        for options in (("--flight-slower", "1"), ("--flight", "0"),
+        for options in (("--flight-slower", "1"), ("--flight", "0"), ("--flight", "1K"),
                         ("--flight-of", "user=root"), ("--flight", "4M", "--flight-of", "root"),
                         ("--flight", "4M", "--flight-of", "user="),
                         ("--flight", "4M", "--flight-of", "command=x"),

@@ -107,6 +107,16 @@ class Files(InPlace):
     def served(self, session):
         return {row["name"] for row in session.call("list_traces")["traces"]}
 
+    def test_more_than_is_read(self):
+        """Of a directory with very many entries, the traces are listed; those below it are not."""
+        made = {self.make(f"many/{i}.flt") for i in range(3)}
+        self.make("many/below/4.flt")
+        for i in range(20000):
+            with open(self.path(f"many/{i}.txt"), "w"):
+                pass
+        with Session(self.path("many")) as session:
+            self.assertEqual(self.served(session), made)
+
     def test_directory(self):
         """Serves *.flt files below the directory; no links, hidden files or others."""
         made = {self.make("served/one.flt"), self.make("served/deep/two.flt")}

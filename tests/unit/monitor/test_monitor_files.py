@@ -298,6 +298,23 @@ class Slurm(InPlace):
         self.assertEqual(sorted(job["slurm_step"] for job in jobs), ["0", "batch"])
         self.assertEqual(sum(method["bytes"] for job in jobs for method in job["methods"]), 500)
 
+    def test_epilog_leaves_a_directory_as_it_is(self):
+        """One that others may write to is not used: they could plant links, or read too much."""
+        os.mkdir(self.path("kept"), 0o755)
+        for mode, count in (0o755, 1), (0o777, 0), (0o1777, 0), (0o775, 0):
+            with self.subTest(oct(mode)), Served() as served:
+                os.chmod(self.path("kept"), mode)
+                for name in os.listdir(self.path("kept")):
+                    os.remove(self.path(f"kept/{name}"))
+                self.assertEqual(self.script("slurm-epilog.sh", served.address.rstrip("/"), SLURM_JOB_ID="42",
+                                             SLURM_JOB_UID=str(os.getuid())), (0, ""))
+                self.assertEqual(stat.S_IMODE(os.stat(self.path("kept")).st_mode), mode)
+                self.assertEqual(len(os.listdir(self.path("kept"))), count)
+                self.assertEqual("may write" in self.called(), mode != 0o755)
+        os.rmdir(self.path("kept"))
+        os.symlink("/nowhere", self.path("kept"))
+        self.assertEqual(self.script("slurm-epilog.sh", self.unused(), SLURM_JOB_ID="42")[0], 0)
+
     def test_epilog_never_drains_the_node(self):
         url = self.unused()
         self.assertEqual(self.script("slurm-epilog.sh", url, SLURM_JOB_ID="42")[0], 0)

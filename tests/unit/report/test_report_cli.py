@@ -323,6 +323,10 @@ class Report(Command):
                        check=True)
         self.assertEqual(sums("span", partly), sums("host", partly))
         self.assertIn(b"(no span)", call("report", "--by", "span", partly).stdout)
+        # ... and processes without a rank.
+        self.assertEqual(sums("rank", partly), sums("host", partly))
+        self.assertEqual(call("report", "--by", "rank", "--columns", "name", "--format", "csv", partly).stdout,
+                         b"name\r\n(no rank)\r\n")
 
     def test_report_filters(self):
         whole = self.report()

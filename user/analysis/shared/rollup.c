@@ -258,7 +258,9 @@ static uint32_t find_program(struct rollup *rollup, uint32_t number)
 
 static uint32_t find_rank(struct rollup *rollup, uint32_t number)
 {
-	return find_group(rollup, rollup->job->processes.processes[number].rank, NULL, 0);
+	int64_t rank = rollup->job->processes.processes[number].rank;
+
+	return rank < 0 ? ROLLUP_NONE : find_group(rollup, rank, NULL, 0);
 }
 
 static uint32_t find_host(struct rollup *rollup, uint32_t number)
@@ -375,7 +377,7 @@ const struct rollup_key rollup_keys[] = {
 	{ "process", "the process, by its pid", group_of_process, name_of_process, NULL },
 	{ "program", "the program, by its name in the kernel (comm)", group_of_program,
 	  name_of_text, NULL },
-	{ "rank", "the rank; -1 for processes without one", group_of_rank, name_of_number, NULL },
+	{ "rank", "the rank", group_of_rank, name_of_number, "(no rank)" },
 	{ "host", "the host", group_of_host, name_of_text, NULL },
 	{ "file", "the file", group_of_file, name_of_file, "(no file)" },
 	{ "directory", "the directory: itself, of the file, or of the requested path",

@@ -142,11 +142,6 @@ int session_open(struct session **out, const struct session_options *options)
 		buffer_sizes_of_sums(&session->sizes, options->flight_bytes);
 	if (options->native_stacks)
 		buffer_sizes_of_copies(&session->sizes);
-	if (options->flight_bytes && options->flight_bytes < FLIGHT_BYTES_MIN) {
-		err = -EINVAL;
-		log_error("--flight: too small; use at least %u KiB", FLIGHT_BYTES_MIN / 1024);
-		goto fail;
-	}
 	err = rings_open(&session->rings, session->sizes.lane_count, session->sizes.ring_bytes);
 	if (err) {
 		session_say_no_buffers(session, err);

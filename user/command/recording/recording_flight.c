@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "capture/session/buffer_sizes.h"
 
 #define NOT_GIVEN UINT64_MAX
 #define EVERY_NS (60 * 1000000000ull)
@@ -15,7 +16,8 @@
 static const struct option_row rows[] = {
 	{ 0, "flight", "SIZE", OPTION_BYTES, FIELD(bytes),
 	  "Keep the most recent events in SIZE of memory, such as 256M (at least 1M), and write "
-	  "them as a trace on SIGUSR2 or on a trigger below." },
+	  "them as a trace on SIGUSR2 or on a trigger below.",
+	  FLIGHT_BYTES_MIN, UINT64_MAX },
 	{ 0, "flight-slower", "TIME", OPTION_TIME, FIELD(slower_ns),
 	  "With --flight: trigger when a call, asynchronous operation or page fault takes at least "
 	  "TIME, such as 500ms, even before it ends." },
@@ -54,10 +56,6 @@ int recording_flight_choose(const struct flight_given *given, uint64_t interval_
 
 	if (given->bytes == NOT_GIVEN)
 		return check_without(given);
-	if (!given->bytes) {
-		log_error("--flight 0: size must be positive");
-		return -EINVAL;
-	}
 	if (!given->slower_ns) {
 		log_error("--flight-slower 0: time must be positive");
 		return -EINVAL;

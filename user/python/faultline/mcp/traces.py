@@ -69,14 +69,14 @@ class Traces:
             for place, directories, files in os.walk(top):
                 directories[:] = sorted(name for name in directories if not name.startswith("."))
                 entries += len(files) + len(directories) + 1
-                if entries > ENTRIES_MAX:
-                    self.overfull = True
-                    return
                 for name in sorted(files):
                     path = os.path.join(place, name)
                     if name.endswith(SUFFIX) and not name.startswith(".") and \
                             not os.path.islink(path):
                         yield path
+                if entries > ENTRIES_MAX:
+                    self.overfull = True
+                    return
 
     def find(self, names: Sequence[str]) -> List[Trace]:
         """The traces of these names; without any, the only one that there is."""
