@@ -14,7 +14,7 @@
 
 /* --- pipes --- */
 
-static char page[4096];
+static char page[65536]; /* no kernel here has larger ones */
 static eventfd_t events;
 
 STEP(pipe_block, read(ends[0], &byte, 1) >= 0);
@@ -22,11 +22,11 @@ STEP(pipe_block, read(ends[0], &byte, 1) >= 0);
 static void full_prepare(void)
 {
 	pipe_prepare();
-	require(fcntl(ends[1], F_SETPIPE_SZ, sizeof(page)) == sizeof(page));
-	require(write(ends[1], page, sizeof(page)) == sizeof(page));
+	require(fcntl(ends[1], F_SETPIPE_SZ, getpagesize()) == getpagesize());
+	require(write(ends[1], page, getpagesize()) == getpagesize());
 }
 
-STEP(full_end, read(ends[0], page, sizeof(page)) == sizeof(page));
+STEP(full_end, read(ends[0], page, getpagesize()) == getpagesize());
 STEP(duplicate_end, dup3(2, ends[1], O_CLOEXEC) == ends[1]);
 
 /* A child has the last descriptor of the other end, and executes a program. */

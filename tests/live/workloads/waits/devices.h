@@ -123,10 +123,11 @@ static void absent_prepare(void)
 		return;
 	ends[1] = -1;
 	require(!ioctl(ends[0], UFFDIO_API, &api));
-	absent = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	absent = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
 	require(absent != MAP_FAILED);
 	range.range.start = (uint64_t)absent;
-	range.range.len = 4096;
+	range.range.len = getpagesize();
 	require(!ioctl(ends[0], UFFDIO_REGISTER, &range));
 }
 
@@ -137,7 +138,7 @@ static void absent_block(void)
 
 static void absent_end(void)
 {
-	struct uffdio_zeropage fill = { .range = { (uint64_t)absent, 4096 } };
+	struct uffdio_zeropage fill = { .range = { (uint64_t)absent, getpagesize() } };
 
 	it.waker_pid = -1;
 	require(!ioctl(ends[0], UFFDIO_ZEROPAGE, &fill));
