@@ -33,7 +33,7 @@ endif
 CAPTURE_PACKAGES := libbpf libelf
 LIBDW ?= $(if $(shell $(PKG_CONFIG) --exists libdw && echo yes),libdw)
 # libiberty names functions of C++ and Rust. Without it, they have the names of their symbols.
-LIBIBERTY ?= $(if $(wildcard /usr/include/libiberty/demangle.h),-l:libiberty.a)
+LIBIBERTY ?= $(if $(wildcard $(SYSROOT)/usr/include/libiberty/demangle.h),-l:libiberty.a)
 # msgpack-c has another name since version 4.
 MSGPACK := $(if $(shell $(PKG_CONFIG) --exists msgpack-c && echo yes),msgpack-c,msgpack)
 CORE_PACKAGES := $(MSGPACK) libzstd json-c zlib sqlite3 libdeflate

@@ -8,8 +8,8 @@ import subprocess
 import kernels
 
 COMPILERS = {"arm64": "aarch64-linux-gnu-gcc"}
-# For the build, and for the guest: libraries of faultline, strace, busybox and the tools that make
-# devices and file systems.
+# For the build, and for the guest: libraries of faultline, strace, busybox, the tools that make
+# devices and file systems, and the interpreter of jobs in Python.
 PACKAGES = """libc6 libc6-dev linux-libc-dev libgcc-s1 libcrypt1 libbpf-dev libbpf1 libelf-dev libelf1
     zlib1g zlib1g-dev libzstd1 libzstd-dev libjson-c5 libjson-c-dev libmsgpackc2 libmsgpack-dev
     libsqlite3-0 libsqlite3-dev libdeflate0 libdeflate-dev
@@ -18,7 +18,8 @@ PACKAGES = """libc6 libc6-dev linux-libc-dev libgcc-s1 libcrypt1 libbpf-dev libb
     systemtap-sdt-dev strace libunwind8 liblzma5 busybox-static
     dmsetup libdevmapper1.02.1 libudev1 libselinux1 libpcre2-8-0
     e2fsprogs libext2fs2 libcom-err2 libss2 libblkid1 libuuid1 btrfs-progs liblzo2-2
-    util-linux""".split()
+    util-linux libdw1 libdw-dev libbz2-1.0 libiberty-dev
+    python3.11-minimal libpython3.11-minimal libexpat1""".split()
 
 
 def suite():
