@@ -27,6 +27,7 @@ struct gendisk {
 	char disk_name[32];
 	struct block_device *part0;
 	struct request_queue *queue;
+	__u64 diskseq; /* since 5.15 */
 } CORE_STRUCT;
 
 /* A piece of a bio's memory, which may span pages that are adjacent in memory. */

@@ -8,6 +8,7 @@
 #include "types.h"
 
 struct backing_dev_info {
+	__u64 id; /* counted up; 0: of file systems in memory, which share one */
 	unsigned int capabilities;
 	unsigned long ra_pages;
 } CORE_STRUCT;
@@ -23,6 +24,7 @@ struct super_block {
 	struct file_system_type *s_type;
 	unsigned long s_magic;
 	struct backing_dev_info *s_bdi;
+	struct block_device *s_bdev; /* NULL: not on a block device */
 	void *s_fs_info;
 	const char *s_subtype;
 	struct mount *s_mounts; /* since 6.18 */

@@ -5,10 +5,11 @@
 #ifndef FAULTLINE_BPF_DEVICE_H
 #define FAULTLINE_BPF_DEVICE_H
 
+#include "core/identity.h"
 #include "core/ring.h"
 
-/* A device's number is its index here: the index selected by its dev_t, or the next free one. The
- * user side reads this map through mapped memory. */
+/* A device's number is its index here: the index selected by its dev_t and instance, or the next
+ * free one. The user side reads this map through mapped memory, and frees slots in it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -26,9 +27,10 @@ struct {
 	__type(value, struct device_total);
 } devices SEC(".maps");
 
-static __always_inline __u32 device_home(__u32 dev)
+static __always_inline __u32 device_home(__u32 dev, __u32 instance)
 {
-	return dev * 0x9e3779b1 >> (32 - DEVICES_MAX_LOG); /* 2^32 / golden ratio */
+	return device_key(dev, instance) * 0x9e3779b1 >>
+	       (32 - DEVICES_MAX_LOG); /* 2^32 / golden ratio */
 }
 
 /* Kernel addresses of a device's name strings. */
@@ -38,9 +40,10 @@ struct device_source {
 };
 
 struct device_search {
-	struct device_source source;
 	__u64 taken; /* value in its slot */
 	__u32 home, found;
+	__u32 free; /* first free slot on the way; DEVICES_MAX: none */
+	__u32 pad;
 };
 
 /* User space takes a nonempty name as a sign that the entry is complete. */
@@ -64,33 +67,55 @@ static long device_step(__u32 i, struct device_search *search)
 	if (!slot)
 		return 1;
 	taken = slot->taken;
-	if (!taken && !search->source.name)
+	if (taken == search->taken) {
+		search->found = number;
 		return 1;
-	if (!taken)
-		taken = __sync_val_compare_and_swap(&slot->taken, 0, search->taken);
-	if (!taken) /* keeps the name it had when first seen */
-		device_name(slot, &search->source);
-	else if (taken != search->taken)
-		return 0;
-	search->found = number;
-	return 1;
+	}
+	if ((!taken || taken == DEVICE_FREED) && search->free == DEVICES_MAX)
+		search->free = number;
+	return !taken;
 }
 LOOP_STEP(device_step)
+
+/* Takes the free slot that a search has found, unless another program was faster. */
+static __always_inline void device_claim(struct device_search *search,
+					 const struct device_source *source)
+{
+	struct device_place *slot = bpf_map_lookup_elem(&device_places, &search->free);
+	__u64 taken;
+
+	if (!slot)
+		return;
+	taken = slot->taken;
+	if (!taken || taken == DEVICE_FREED) {
+		if (__sync_val_compare_and_swap(&slot->taken, taken, search->taken) == taken) {
+			device_name(slot, source); /* keeps the name it had when first seen */
+			search->found = search->free;
+			return;
+		}
+		taken = slot->taken;
+	}
+	if (taken == search->taken)
+		search->found = search->free;
+}
 
 /* Returns the number of a device that is new, or not at the index selected by its dev_t. If there
  * are too many devices, returns DEVICES_MAX and counts a lost record. Global, so it is verified
  * once instead of on every path. */
-__noinline __u32 device_find(const struct device_source *source, __u32 dev)
+__noinline __u32 device_find(const struct device_source *source, __u32 dev, __u32 instance)
 {
-	struct device_search search = { .taken = DEVICE_TAKEN(dev),
-					.home = device_home(dev),
-					.found = DEVICES_MAX };
+	struct device_search search = { .taken = DEVICE_TAKEN(dev, instance),
+					.home = device_home(dev, instance),
+					.found = DEVICES_MAX,
+					.free = DEVICES_MAX };
 
 	if (!source)
 		return DEVICES_MAX;
-	search.source = *source;
 	LOOP(DEVICES_MAX, device_step, &search);
-	if (search.found == DEVICES_MAX && source->name)
+	if (search.found != DEVICES_MAX || !source->name)
+		return search.found;
+	device_claim(&search, source);
+	if (search.found == DEVICES_MAX)
 		ring_lose(RECORD_DEVICE);
 	return search.found;
 }
@@ -104,13 +129,13 @@ static __always_inline __u32 disk_dev(struct gendisk *disk)
 
 /* Returns NULL, and counts a lost record, if there are too many devices. */
 static __always_inline struct device_total *device_total(const struct device_source *source,
-							 __u32 dev)
+							 __u32 dev, __u32 instance)
 {
-	__u32 number = device_home(dev);
+	__u32 number = device_home(dev, instance);
 	struct device_place *slot = bpf_map_lookup_elem(&device_places, &number);
 
-	if (!slot || slot->taken != DEVICE_TAKEN(dev))
-		number = device_find(source, dev);
+	if (!slot || slot->taken != DEVICE_TAKEN(dev, instance))
+		number = device_find(source, dev, instance);
 	return bpf_map_lookup_elem(&devices, &number);
 }
 
@@ -153,7 +178,7 @@ static __always_inline struct device_total *disk_total(struct gendisk *disk)
 {
 	struct device_source source = { .name = (__u64)KFIELD(gendisk, disk, disk_name) };
 
-	return device_total(&source, disk_dev(disk));
+	return device_total(&source, disk_dev(disk), disk_instance(disk));
 }
 
 static __always_inline struct device_counts *device_counts(struct gendisk *disk, __u32 class)

@@ -93,6 +93,7 @@ struct done_walk {
 	__u32 bios, own_bios, own_bytes;
 	__u32 whole; /* the request is complete */
 	__u32 flush; /* part of a flush sequence: its bio's bytes are already completed */
+	__u32 instance, pad;
 };
 
 static __always_inline void bio_fill(struct event_bio *event, const struct done_walk *walk,
@@ -111,7 +112,7 @@ static __always_inline void bio_fill(struct event_bio *event, const struct done_
 	event->bytes = bytes;
 	event->flags = mark->flags | (walk->issued_ns ? 0 : TRACE_BLOCK_UNISSUED);
 	event->op = walk->op;
-	event->pad = 0;
+	event->instance = walk->instance;
 }
 
 /* Global, like the functions below, so that the verifier checks it once, not on every path. */
@@ -257,7 +258,7 @@ static __always_inline void request_fill(struct event_request *event, const stru
 		       (walk->whole ? 0 : TRACE_BLOCK_PART);
 	event->op = walk->op;
 	event->status = error;
-	event->pad = 0;
+	event->instance = walk->instance;
 }
 
 /* Sends one record for a request and its only bio of the run, as most requests have. */
@@ -362,6 +363,7 @@ static __always_inline int request_complete(struct request *rq, int error, unsig
 	walk.flush = !bytes && (rq->cmd_flags & REQ_OP_MASK) == REQ_OP_WRITE;
 	walk.issued_ns = rq->io_start_time_ns;
 	walk.dev = disk_dev(disk);
+	walk.instance = disk_instance(disk);
 	walk.disk = bio_disk(disk);
 	walk.sector = rq->__sector;
 	walk.op = OP_REQUEST_READ + class;

@@ -2,8 +2,8 @@
 /*
  * Files: from descriptor to file, from file to id, and the file's path, which is read once.
  *
- * A file is identified by device, inode number and generation. It gets its id when it is first
- * seen; the record that describes the id is sent before any record that uses it.
+ * A file is identified by device, inode number and generation (see identity.h). It gets its id when
+ * it is first seen; the record that describes the id is sent before any record that uses it.
  */
 #ifndef FAULTLINE_BPF_FILE_H
 #define FAULTLINE_BPF_FILE_H
@@ -61,14 +61,14 @@ extern volatile bool files_crowded; /* the hash is not empty */
 
 static __always_inline struct file_table_slot *file_table_slot(const struct file_key *key)
 {
-	return file_places_slot(key->ino ^ (__u64)key->generation << 32 ^ (__u64)key->dev << 20);
+	return file_places_slot(key->ino ^ (__u64)key->generation << 32 ^ (__u64)key->device << 20);
 }
 
 static __always_inline bool file_slot_matches(const struct file_table_slot *slot,
 					      const struct file_key *key)
 {
 	return slot->entry.id && slot->key.ino == key->ino &&
-	       *(const __u64 *)&slot->key.dev == *(const __u64 *)&key->dev;
+	       *(const __u64 *)&slot->key.device == *(const __u64 *)&key->device;
 }
 
 /* Looks up a file by its key, which must be on the stack. Returns NULL if the file is new or its id
@@ -166,7 +166,9 @@ static __noinline int file_describe(struct event_file *record, struct file_facts
 	struct super_block *sb = KREAD(inode, inode, i_sb);
 
 	record->ino = key->ino;
-	record->dev = key->dev;
+	record->dev = inode_dev(inode);
+	record->instance = mount_instance(sb);
+	record->pad = 0;
 	record->generation = key->generation;
 	record->mode = KREAD(inode, inode, i_mode);
 	record->rdev = KREAD(inode, inode, i_rdev);
@@ -371,8 +373,8 @@ static __always_inline struct known_file *file_known(struct task_state *state, _
 
 		if (known->address == address && known->inode == (__u64)inode &&
 		    known->turn == file_turn && known->ino == KREAD(inode, inode, i_ino) &&
-		    known->generation == (known->derived ? inode_derived_generation(&at)
-							 : KREAD(inode, inode, i_generation)))
+		    known->generation ==
+			    (known->tagged ? inode_tag(&at) : KREAD(inode, inode, i_generation)))
 			return known;
 	}
 	return NULL;
@@ -382,12 +384,13 @@ static __always_inline void file_remember(struct task_state *state, __u64 addres
 					  struct inode *inode, __u64 mapping, __u32 id)
 {
 	struct known_file *known = &state->known[state->known_next++ & 1];
+	struct address at = { (__u64)inode };
 
 	known->address = address;
 	known->inode = (__u64)inode;
 	known->ino = KREAD(inode, inode, i_ino);
-	known->derived = inode_derives_generation(inode);
-	known->generation = inode_generation(inode);
+	known->tagged = inode_needs_tag(inode);
+	known->generation = known->tagged ? inode_tag(&at) : KREAD(inode, inode, i_generation);
 	known->mapping = mapping;
 	known->id = id;
 	known->turn = file_turn;

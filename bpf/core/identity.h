@@ -6,12 +6,13 @@
 #define FAULTLINE_BPF_IDENTITY_H
 
 #include "core/kernel.h"
+#include "vmlinux/block.h"
 #include "vmlinux/identity.h"
 
 /* The identity of a file: the inode of the name that was opened. */
 struct file_key {
 	__u64 ino;
-	__u32 dev;
+	__u32 device; /* see device_key() */
 	__u32 generation;
 };
 
@@ -154,11 +155,57 @@ static __always_inline __u32 inode_dev(struct inode *inode)
 	return KREAD(super_block, KREAD(inode, inode, i_sb), s_dev);
 }
 
+/*
+ * The number of a mount or disk that is gone becomes that of a later one: mounts without a block
+ * device get the lowest free number, and a loop device is given one file after the other. An
+ * instance tells them apart: a number that the kernel counts up from boot, for disks since 5.15;
+ * 0: unknown.
+ */
+static __always_inline __u32 disk_instance(const void *disk)
+{
+	if (!bpf_core_field_exists(struct gendisk, diskseq))
+		return 0;
+	return KREAD(gendisk, disk, diskseq);
+}
+
+static __always_inline __u32 mount_instance(struct super_block *sb)
+{
+	if (KREAD(super_block, sb, s_dev) >> 20)
+		return disk_instance(KREAD(block_device, KREAD(super_block, sb, s_bdev), bd_disk));
+	return KREAD(backing_dev_info, KREAD(super_block, sb, s_bdi), id);
+}
+
+/* A hash of a device's number and instance. */
+static __always_inline __u32 device_key(__u32 dev, __u32 instance)
+{
+	return dev + instance * 0x85ebca6b;
+}
+
+/* Whether the files of two mounts may have the same numbers and generations, and a file of the
+ * later mount the address of one of the earlier. */
+static __always_inline bool inode_needs_tag(struct inode *inode)
+{
+	struct super_block *sb = KREAD(inode, inode, i_sb);
+
+	return inode_derives_generation(inode) ||
+	       ((!(KREAD(super_block, sb, s_dev) >> 20) || !KREAD(inode, inode, i_generation)) &&
+		mount_instance(sb));
+}
+
+/* For such a file, a hash of its generation and the instance of its mount. */
+__noinline __u32 inode_tag(struct address *inode)
+{
+	if (!inode)
+		return 0;
+	return device_key(inode_generation((struct inode *)inode->at),
+			  mount_instance(KREAD(inode, inode->at, i_sb)));
+}
+
 static __always_inline void inode_key(struct file_key *key, struct inode *inode)
 {
 	key->ino = KREAD(inode, inode, i_ino);
 	key->generation = inode_generation(inode);
-	key->dev = inode_dev(inode);
+	key->device = device_key(inode_dev(inode), mount_instance(KREAD(inode, inode, i_sb)));
 }
 
 /* Global, so it is verified once instead of for every caller. */

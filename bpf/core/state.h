@@ -11,7 +11,7 @@
 
 /* A file whose id the task has looked up, with the address it was reached through: a struct file,
  * or the dentry of a working directory. Valid only while the address leads to the same inode, and
- * the inode has the same number and generation. */
+ * the inode has the same number and generation, on the same mount. */
 struct known_file {
 	__u64 address;
 	__u64 inode;
@@ -19,9 +19,9 @@ struct known_file {
 	__u64 mapping;
 	__u32 generation;
 	__u32 id;
-	__u32 turn;    /* the turn when this was stored: see file.h */
-	__u16 class;   /* FILE_CLASS_* */
-	__u16 derived; /* the generation is derived: see identity.h */
+	__u32 turn;   /* the turn when this was stored: see file.h */
+	__u16 class;  /* FILE_CLASS_* */
+	__u16 tagged; /* `generation` is a tag: see identity.h */
 };
 
 struct call_state {

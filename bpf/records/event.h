@@ -135,16 +135,18 @@ struct device_name {
 	char text[128]; /* of a mount: its source and type; longer ones are cut */
 };
 
-/* Slot of a device, whose index is the device's number, with the name it had when first seen. */
+/* Slot of a device, whose index is the device's number, with the name it had when first seen. A
+ * later device with the same dev_t is another instance, with a slot of its own. */
 struct device_place {
-	__u64 taken;		 /* DEVICE_TAKEN(dev_t) of the device; 0: free */
+	__u64 taken;		 /* DEVICE_TAKEN() of the device; 0: free, DEVICE_FREED */
 	struct device_name name; /* empty until known */
 	/* Type of a mount's file system; empty for a disk. */
 	char type[16];
 	char subtype[16];
 };
 
-#define DEVICE_TAKEN(dev) ((dev) + 1ull)
+#define DEVICE_TAKEN(dev, instance) (((__u64)(instance) << 32 | (dev)) + 1)
+#define DEVICE_FREED (~0ull) /* by the user side: taken before, and searches go on behind it */
 
 /*
  * The records, from the lists in columns.h, with the sizes of their fixed parts. The lists also
@@ -179,7 +181,7 @@ EVENT_RECORD(event_throttle, struct event_header header, THROTTLE, 40);
 EVENT_RECORD(event_fork, struct event_header header, FORK, 32);
 EVENT_RECORD(event_exec, struct event_header header, EXEC, 144);
 EVENT_RECORD(event_exit, struct event_header header, EXIT, 72);
-EVENT_RECORD(event_file, struct event_header header, FILE, 96);
+EVENT_RECORD(event_file, struct event_header header, FILE, 104);
 EVENT_RECORD(event_span, struct event_header header, SPAN_BEGIN, 40); /* and instants */
 EVENT_RECORD(event_span_end, struct event_header header, SPAN_END, 32);
 EVENT_RECORD(event_request, struct event_header header, REQUEST, 96);
@@ -190,7 +192,7 @@ EVENT_RECORD(event_wait, struct event_header header, WAIT, 64);
 EVENT_RECORD(event_frame, struct event_header header, FRAME, 824);
 EVENT_RECORD(event_stack, struct event_header header, STACK, 56);
 EVENT_RECORD(event_sample, struct event_header header, SAMPLE, 88);
-EVENT_RECORD(event_remote, struct event_header header, REMOTE, 104);
+EVENT_RECORD(event_remote, struct event_header header, REMOTE, 112);
 
 #include "bpf/records/event_in_flight.h"
 

@@ -51,6 +51,8 @@ struct remote_end { /* without padding: 5.14 passes only what is initialized */
 	__u32 flags;
 	__u32 sent_bytes, received_bytes;
 	__u32 retransmits;
+	__u32 instance; /* of the device */
+	__u32 pad;
 };
 
 /* Lost requests are counted per layer. */
@@ -261,8 +263,9 @@ static __always_inline void remote_count(const struct device_source *source, __u
 					 const struct remote_mark *mark,
 					 const struct remote_end *end)
 {
-	struct device_total *total =
-		end->dev && !(end->dev >> 20) ? device_total(source, end->dev) : NULL;
+	struct device_total *total = end->dev && !(end->dev >> 20)
+					     ? device_total(source, end->dev, end->instance)
+					     : NULL;
 	struct device_counts *counts;
 
 	if (!total || class >= DEVICE_CLASSES)
@@ -303,6 +306,8 @@ __noinline int remote_send(struct remote_mark *mark, struct remote_end *end)
 	event->offset = mark->offset;
 	event->node = mark->node;
 	event->dev = end->dev;
+	event->instance = end->instance;
+	event->pad = 0;
 	event->bytes = end->bytes;
 	event->asked_bytes = mark->asked_bytes;
 	event->server_pid = end->server_pid;
@@ -326,6 +331,7 @@ static __always_inline int remote_finish(struct super_block *sb, __u32 class,
 
 	if (sb) {
 		end->dev = KREAD(super_block, sb, s_dev);
+		end->instance = mount_instance(sb);
 		remote_source(&source, sb);
 	}
 	remote_count(&source, class, mark, end);

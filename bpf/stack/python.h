@@ -63,7 +63,7 @@ static __always_inline void python_mapping_fill(struct python_mapping *mapping,
 
 	file_key_of(&key, &inode);
 	mapping->file.ino = key.ino;
-	mapping->file.dev = key.dev;
+	mapping->file.dev = inode_dev((struct inode *)inode.at);
 	mapping->file.generation = key.generation;
 	mapping->address = address;
 }

@@ -62,30 +62,33 @@ struct made_fill {
 struct made_bio {
 	uint64_t time, dur, file, bytes, flags;
 	int64_t offset;
-	uint64_t pid, op, queue, request, dev;
+	uint64_t pid, op, queue, request, dev, instance;
 };
 
 struct made_request {
 	uint64_t time, dur, queue, pid, op, file, id, dev, part, sector, bytes, status;
 	uint64_t bios; /* 0 means one */
+	uint64_t instance;
 };
 
 /* A request to the daemon of a FUSE mount; it moves all bytes if they are not given otherwise. */
 struct made_remote {
 	uint64_t time, dur, pid, op, file, node, dev, bytes, asked, server_pid, error, flags;
+	uint64_t instance;
 	int64_t queue, offset;
 };
 
 /* A device's totals. */
 struct made_device {
 	uint64_t time, dev, reads, read_bytes, writes, write_bytes, flushes, flush_ns;
-	uint64_t kernel_metadata, unseen_reads, unseen_read_bytes;
+	uint64_t kernel_metadata, unseen_reads, unseen_read_bytes, instance;
 	const char *name;
 };
 
 struct made_file {
 	uint64_t time, id, dev, ino, generation, size, flags, stripes, stripe_bytes;
 	uint64_t mode; /* 0: a regular file's */
+	uint64_t instance;
 	const char *path, *filesystem;
 };
 
@@ -298,6 +301,7 @@ MADE void made_bio(struct made_trace *made, const struct made_bio *bio)
 		[BIO_BYTES] = bio->bytes,
 		[BIO_REQUEST] = bio->request,
 		[BIO_DEV] = bio->dev,
+		[BIO_INSTANCE] = bio->instance,
 		[BIO_QUEUE] = bio->queue,
 		[BIO_FLAGS] = bio->flags,
 	};
@@ -316,6 +320,7 @@ MADE void made_request(struct made_trace *made, const struct made_request *reque
 		[REQUEST_FILE] = request->file,
 		[REQUEST_ID] = request->id,
 		[REQUEST_DEV] = request->dev,
+		[REQUEST_INSTANCE] = request->instance,
 		[REQUEST_PART] = request->part ? request->part : request->dev,
 		[REQUEST_SECTOR] = request->sector,
 		[REQUEST_BYTES] = request->bytes,
@@ -345,6 +350,7 @@ MADE void made_remote(struct made_trace *made, const struct made_remote *remote)
 		[REMOTE_FILE] = remote->file,
 		[REMOTE_OFFSET] = remote->offset,
 		[REMOTE_DEV] = remote->dev,
+		[REMOTE_INSTANCE] = remote->instance,
 		[REMOTE_NODE] = remote->node,
 		[REMOTE_BYTES] = remote->bytes,
 		[REMOTE_ASKED] = remote->asked ? remote->asked : remote->bytes,
@@ -367,6 +373,7 @@ MADE void made_device(struct made_trace *made, const struct made_device *device)
 	const uint64_t values[DEVICE_COLUMNS] = {
 		[DEVICE_ROW_TIME] = device->time,
 		[DEVICE_DEV] = device->dev,
+		[DEVICE_INSTANCE] = device->instance,
 		[DEVICE_NAME] = made_string(made, device->name),
 		[DEVICE_READ_REQUESTS] = device->reads,
 		[DEVICE_READ_BYTES] = device->read_bytes,
@@ -450,6 +457,7 @@ MADE void made_file(struct made_trace *made, const struct made_file *file)
 		[FILE_INO] = file->ino,
 		[FILE_MODE] = file->mode ? file->mode : 0100644,
 		[FILE_GENERATION] = file->generation,
+		[FILE_INSTANCE] = file->instance,
 		[FILE_SIZE] = file->size,
 		[FILE_FLAGS] = file->flags,
 		[FILE_PATH] = made_string(made, file->path),

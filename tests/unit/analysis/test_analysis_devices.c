@@ -214,6 +214,37 @@ static void make_mount(struct made_trace *made, int64_t queue)
 	       .read_bytes = 9 * 4096);
 }
 
+/* One mount after the other has the same number. */
+TEST(test_instances)
+{
+	static const char *const names[] = { "first (fuse)", "second (fuse)" };
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .block = true, .fuse = true);
+	for (uint64_t i = 0; i < 2; i++) {
+		FILE_ROW(&made, .id = i + 1, .ino = 1, .dev = MOUNT, .instance = i + 7,
+			 .path = i ? "/b/file" : "/a/file", .filesystem = "fuse");
+		for (uint64_t j = 0; j <= i; j++)
+			REMOTE(&made, .time = (10 * i + j + 1) * MS, .dur = MS, .queue = -1,
+			       .pid = 10, .op = M_FUSE_READ, .file = i + 1, .node = 2, .dev = MOUNT,
+			       .instance = i + 7, .offset = j * 4096, .bytes = 4096);
+		DEVICE(&made, .time = (10 * i + 5) * MS, .dev = MOUNT, .instance = i + 7,
+		       .name = names[i], .reads = 5 + i);
+	}
+	report = report_of(&made, 60 * MS);
+	assert_int_equal(report_table(report, "devices")->row_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		size_t row = find_row(report, "devices", "name", names[i]);
+
+		CHECK(report, "devices", row, "read.requests", 1 + i);
+		CHECK(report, "devices", row, "all.read.requests", 5 + i);
+		CHECK(report, "devices", row, "instance", 7 + i);
+		check_text(report, "devices", row, "dev", "0:44");
+	}
+	done(&made, report);
+}
+
 /* A mount is a device. What its daemon reads from devices counts there, not in totals. */
 TEST(test_mount)
 {

@@ -39,6 +39,9 @@ TEST(test_identity)
 		 .size = 200, .path = "/data/middle");
 	FILE_ROW(&made, .time = 800, .id = 5, .dev = DEV(253, 1000), .ino = 7, .generation = 1,
 		 .path = "/other/file");
+	/* Another device has got the number. */
+	FILE_ROW(&made, .time = 800, .id = 7, .dev = DEV(253, 1000), .instance = 2, .ino = 7,
+		 .generation = 1, .path = "/again/file");
 	FILE_ROW(&made, .time = 900, .id = 6, .dev = DEV(8, 1), .ino = 99, .path = "/not/used");
 	CALL(&made, .time = 1000, .dur = 10, .pid = 10, .op = M_READ, .file = 1, .result = 1);
 	CALL(&made, .time = 1100, .dur = 10, .pid = 20, .op = M_READ, .file = 2, .result = 2);
@@ -46,8 +49,11 @@ TEST(test_identity)
 	CALL(&made, .time = 1300, .dur = 8, .pid = 10, .op = M_READ, .file = 4, .result = 8);
 	CALL(&made, .time = 1400, .dur = 7, .pid = 10, .op = M_READ, .file = 5, .result = 16);
 	CALL(&made, .time = 1500, .dur = 6, .pid = 10, .op = M_READ, .file = 77, .result = 32);
+	CALL(&made, .time = 1600, .dur = 1, .pid = 10, .op = M_READ, .file = 7, .result = 64);
 	report = report_between(&made, 10, 2000);
-	assert_int_equal(report_table(report, "files")->row_count, 5);
+	assert_int_equal(report_table(report, "files")->row_count, 6);
+	row = find_row(report, "files", "path", "/again/file");
+	CHECK(report, "files", row, "read.bytes", 64);
 	row = find_row(report, "files", "path", "/data/new");
 	assert_int_equal(row, 0); /* most time first */
 	CHECK(report, "files", row, "read.bytes", 3);

@@ -284,3 +284,26 @@ TEST(test_names_stay_bounded)
 	check_churn(400, 10000, true);
 	check_churn(4000, 10000, false);
 }
+
+/* Of devices that had a number in turn, the last one is kept. */
+TEST(test_past_devices)
+{
+	struct event_device device = { .header = { .kind = RECORD_DEVICE, .size = sizeof(device) },
+				       .dev = 3,
+				       .instance = 7 };
+	struct flight_past past = { 0 };
+	struct reported reported = { "" };
+
+	device.total.of[0].requests = 40;
+	take(&past, &device);
+	device.instance = 8;
+	device.total.of[0].requests = 2;
+	flight_past_subtract(&past, &device); /* another device has nothing to do with it */
+	assert_int_equal(device.total.of[0].requests, 2);
+	take(&past, &device);
+	device.instance = 7;
+	take(&past, &device);
+	flight_past_emit(&past, 100, emit, &reported);
+	assert_string_equal(reported.text, "device 2 ");
+	flight_past_free(&past);
+}

@@ -532,3 +532,61 @@ TEST(test_moves)
 	assert_null(job_called(ledger, "/a")->processes);
 	ledger_close(ledger);
 }
+
+/* --- devices --- */
+
+static void set_device(struct ledger *ledger, const char *name, uint32_t dev, uint32_t instance,
+		       uint64_t reads)
+{
+	struct ledger_device device = { .dev = dev };
+
+	strcpy(device.name, name);
+	device.of[LEDGER_DEVICE_READ].count = reads;
+	ledger_set_device(ledger, &device, instance);
+}
+
+static uint64_t reads_of(const struct ledger *ledger, const char *name)
+{
+	const struct ledger_node *node = ledger_node(ledger);
+	uint64_t reads = 0;
+
+	for (unsigned int i = 0; i < node->device_count; i++)
+		if (!strcmp(node->devices[i].name, name))
+			reads += node->devices[i].of[LEDGER_DEVICE_READ].count;
+	return reads;
+}
+
+TEST(test_devices)
+{
+	struct ledger *ledger = open_with(roomy);
+
+	set_device(ledger, "first", 5, 1, 10);
+	set_device(ledger, "other", 6, 2, 1);
+	set_device(ledger, "first", 5, 1, 12);
+	set_device(ledger, "second", 5, 3, 4); /* the number of the first */
+	set_device(ledger, "first", 5, 1, 13); /* late: it is gone */
+	assert_int_equal(reads_of(ledger, "first"), 12);
+	assert_int_equal(reads_of(ledger, "second"), 4);
+	set_device(ledger, "first", 7, 4, 3); /* again, and counts from zero */
+	set_device(ledger, "second", 5, 3, 5);
+	assert_int_equal(reads_of(ledger, "first"), 15);
+	assert_int_equal(reads_of(ledger, "second"), 5);
+	assert_int_equal(reads_of(ledger, "other"), 1);
+	assert_int_equal(ledger_node(ledger)->device_count, 3);
+	ledger_close(ledger);
+}
+
+/* When there is no room, a device that is gone makes room. */
+TEST(test_devices_without_end)
+{
+	struct ledger *ledger = open_with(roomy);
+	char name[32];
+
+	for (uint32_t i = 0; i < 2 * LEDGER_DEVICES_MAX; i++) {
+		snprintf(name, sizeof(name), "mount %u", i);
+		set_device(ledger, name, 5, i, i + 1);
+		assert_int_equal(reads_of(ledger, name), i + 1);
+	}
+	assert_int_equal(ledger_node(ledger)->device_count, LEDGER_DEVICES_MAX);
+	ledger_close(ledger);
+}

@@ -67,7 +67,7 @@ static uint32_t root_of(struct device_users *users, uint32_t process)
 /* Returns NULL if there are too many devices, or no memory. */
 static struct used_device *find_device(struct device_users *users, const struct event *event)
 {
-	size_t number = device_list_add(&users->list, event, REQUEST_DEV);
+	size_t number = device_list_add(&users->list, event);
 
 	if (number == DEVICES_MAX)
 		return NULL;
@@ -278,9 +278,9 @@ const struct analysis analysis_device_users = {
 	.begin = begin,
 	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
-		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
-		[TRACE_REMOTE] = 1ull << REMOTE_DEV | 1ull << REMOTE_BYTES,
-		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,
+		[TRACE_REQUEST] = DEVICE_OF_REQUEST | 1ull << REQUEST_BYTES,
+		[TRACE_REMOTE] = DEVICE_OF_REMOTE | 1ull << REMOTE_BYTES,
+		[TRACE_DEVICE] = DEVICE_OF_DEVICE | 1ull << DEVICE_NAME,
 	},
 	.fill = fill,
 	.sampled = &sampled,

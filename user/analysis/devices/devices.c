@@ -22,9 +22,9 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 }
 
 /* Finds or adds a device. Returns NULL if there are too many, or no memory. */
-static struct device *find(struct devices *devices, const struct event *event, unsigned int column)
+static struct device *find(struct devices *devices, const struct event *event)
 {
-	size_t number = device_list_add(&devices->list, event, column);
+	size_t number = device_list_add(&devices->list, event);
 
 	if (number == DEVICES_MAX)
 		return NULL;
@@ -95,7 +95,7 @@ static void add_wait(struct devices *devices, struct device *device, unsigned in
 static void add_bio(struct devices *devices, const struct event *event)
 {
 	enum device_use use = devices->job->operations[event->operation].use;
-	struct device *device = find(devices, event, BIO_DEV);
+	struct device *device = find(devices, event);
 
 	if (!device)
 		return;
@@ -171,7 +171,7 @@ static void add_place_in_file(struct devices *devices, struct device *device, un
 static void add_remote(struct devices *devices, const struct event *event)
 {
 	enum device_use use = devices->job->operations[event->operation].use;
-	struct device *device = find(devices, event, REMOTE_DEV);
+	struct device *device = find(devices, event);
 	uint64_t time_ns = event->end - event->start, queue_ns = 0;
 	struct device_sum *sum;
 
@@ -213,7 +213,7 @@ static void add_request(struct devices *devices, const struct event *event)
 
 	if (use == DEVICE_USES)
 		return;
-	device = find(devices, event, REQUEST_DEV);
+	device = find(devices, event);
 	if (!device) {
 		devices->beyond++;
 		return;
@@ -262,7 +262,7 @@ static void change_trace(const struct devices *devices, struct device *device, u
 /* The last row in a trace holds its sums. */
 static void add_sums(struct devices *devices, const struct event *event)
 {
-	struct device *device = find(devices, event, DEVICE_DEV);
+	struct device *device = find(devices, event);
 
 	if (!device)
 		return;
@@ -345,6 +345,7 @@ bool devices_view(const struct results *results, size_t number, struct device_vi
 	*view = (struct device_view) {
 		.host = listed->host,
 		.dev = listed->dev,
+		.device = listed->device,
 		.name = listed->name,
 		.mount = device_is_mount(listed->dev),
 		.queue_unknown = device_is_mount(listed->dev) && !device->queue_known,
@@ -390,13 +391,13 @@ const struct analysis analysis_devices = {
 	.aggregated_ok = true,
 	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_BIO | EVENT_DEVICE },
 	.columns = {
-		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |
+		[TRACE_REQUEST] = DEVICE_OF_REQUEST | 1ull << REQUEST_QUEUE |
 				  1ull << REQUEST_BIOS | 1ull << REQUEST_PART |
 				  1ull << REQUEST_FLAGS | 1ull << REQUEST_SECTOR |
 				  1ull << REQUEST_BYTES,
-		[TRACE_REMOTE] = 1ull << REMOTE_DEV | 1ull << REMOTE_FLAGS | 1ull << REMOTE_QUEUE |
+		[TRACE_REMOTE] = DEVICE_OF_REMOTE | 1ull << REMOTE_FLAGS | 1ull << REMOTE_QUEUE |
 				 1ull << REMOTE_NODE,
-		[TRACE_BIO] = 1ull << BIO_DEV | 1ull << BIO_QUEUE | 1ull << BIO_FLAGS,
+		[TRACE_BIO] = DEVICE_OF_BIO | 1ull << BIO_QUEUE | 1ull << BIO_FLAGS,
 		[TRACE_DEVICE] = (1ull << DEVICE_COLUMNS) - 1,
 	},
 	.fill = devices_fill,

@@ -19,6 +19,7 @@ struct device_waits {
 
 struct device_view {
 	uint32_t host, dev;
+	uint64_t device; /* see event_device */
 	struct trace_string name;
 	bool mount;				    /* with a server, not a block device */
 	bool queue_unknown;			    /* all time counts as service */
@@ -39,7 +40,7 @@ struct device_view {
 };
 
 /* Returns false past the last device. For merged reports (results->job is NULL) the values come
- * from their tables, and `host` and `dev` are unknown. */
+ * from their tables, and `host` and the numbers are unknown. */
 bool devices_view(const struct results *results, size_t number, struct device_view *view);
 
 /* --- for devices.c --- */

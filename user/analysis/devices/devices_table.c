@@ -20,6 +20,7 @@ struct devices_row {
 	const struct numbers *served, *parts;
 	const char *host;
 	struct table_text name;
+	uint64_t instance;
 	struct sum_line own[DEVICE_USES], all[DEVICE_USES], others;
 	struct device_waits waits[DEVICE_USES];
 	struct device_unseen unseen;
@@ -122,6 +123,10 @@ static const struct table_column columns[] = {
 	COLUMN(devices_row, dev, "number", NONE, KEY,
 	       "major:minor of the whole device; of a mount, st_dev of its files"),
 	COLUMN(devices_row, host, NULL, NONE, KEY, "host of the device"),
+	COLUMN(devices_row, instance, NULL, NONE, FACT,
+	       "distinguishes devices that had the number in turn, such as one mount after "
+	       "another; "
+	       "null: unknown"),
 	{ "st_devs", NULL, UNIT_NONE, KIND_LIST,
 	  "st_dev of the files whose bytes the device moved; on overlay and btrfs it differs from "
 	  "the device's own number",
@@ -268,6 +273,7 @@ void devices_fill(void *state, struct table *table)
 		const struct listed_device *listed = &devices->list.devices[device->number];
 		struct devices_row line = { .name = { listed->name.bytes, listed->name.length },
 					    .dev = listed->dev,
+					    .instance = listed->device >> 32 ?: TABLE_NO_UINT,
 					    .served = &device->served,
 					    .parts = &device->parts,
 					    .host = device_list_host(&devices->list, listed),

@@ -84,7 +84,7 @@ static void add_request(void *state, const struct event *event)
 
 	if (use == DEVICE_USES || event->flags & EVENT_SECOND)
 		return;
-	number = device_list_add(&heat->list, event, REQUEST_DEV);
+	number = device_list_add(&heat->list, event);
 	if (number == DEVICES_MAX) {
 		heat->beyond++;
 		return;
@@ -236,9 +236,9 @@ const struct analysis analysis_device_heat = {
 	.begin = begin,
 	.consumer = { .parallel = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
-		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
-		[TRACE_REMOTE] = 1ull << REMOTE_DEV | 1ull << REMOTE_BYTES,
-		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,
+		[TRACE_REQUEST] = DEVICE_OF_REQUEST | 1ull << REQUEST_BYTES,
+		[TRACE_REMOTE] = DEVICE_OF_REMOTE | 1ull << REMOTE_BYTES,
+		[TRACE_DEVICE] = DEVICE_OF_DEVICE | 1ull << DEVICE_NAME,
 	},
 	.fill = fill,
 	.merging = { .alone = true },

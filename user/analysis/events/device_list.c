@@ -7,28 +7,32 @@ static uint32_t host_of(const struct device_list *list, const struct event *even
 	return list->job->traces[event->block->trace].host;
 }
 
-static size_t find(const struct device_list *list, uint32_t host, uint32_t dev)
+static size_t find(const struct device_list *list, uint32_t host, uint64_t device)
 {
 	size_t i = 0;
 
-	while (i < list->count && (list->devices[i].dev != dev || list->devices[i].host != host))
+	while (i < list->count &&
+	       (list->devices[i].device != device || list->devices[i].host != host))
 		i++;
 	return i;
 }
 
-size_t device_list_add(struct device_list *list, const struct event *event, unsigned int column)
+size_t device_list_add(struct device_list *list, const struct event *event)
 {
-	uint32_t host = host_of(list, event), dev = event_value(event, column);
-	size_t number = find(list, host, dev);
+	uint64_t device = event_device(event);
+	uint32_t host = host_of(list, event);
+	size_t number = find(list, host, device);
 
 	if (number == list->count && number < DEVICES_MAX)
-		list->devices[list->count++] = (struct listed_device) { .host = host, .dev = dev };
+		list->devices[list->count++] = (struct listed_device) {
+			.host = host, .dev = device_number(device), .device = device
+		};
 	return number;
 }
 
 void device_list_name(struct device_list *list, const struct event *event)
 {
-	size_t number = find(list, host_of(list, event), event_value(event, DEVICE_DEV));
+	size_t number = find(list, host_of(list, event), event_device(event));
 
 	if (number < list->count)
 		list->devices[number].name =

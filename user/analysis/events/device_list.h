@@ -11,6 +11,7 @@ struct device_list {
 	const struct job *job;
 	struct listed_device {
 		uint32_t host, dev;
+		uint64_t device; /* see event_device */
 		struct trace_string
 			name; /* as in /sys/block, or SOURCE (TYPE); empty: not recorded */
 	} devices[DEVICES_MAX];
@@ -48,9 +49,9 @@ static inline uint64_t device_list_total(uint64_t before, uint64_t now, uint64_t
 	return sum > least ? sum : least;
 }
 
-/* Returns the number of the device in a column of an event, adding it if new; DEVICES_MAX when the
- * list is full. */
-size_t device_list_add(struct device_list *list, const struct event *event, unsigned int column);
+/* Returns the number of an event's device in the list, adding it if new; DEVICES_MAX when the list
+ * is full. */
+size_t device_list_add(struct device_list *list, const struct event *event);
 /* Returns why a table of the devices is absent: requests to block devices are unknown, and there is
  * no mount. NULL: it is not. */
 const char *device_list_lacks(const struct device_list *list);

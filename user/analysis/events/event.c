@@ -180,3 +180,19 @@ bool event_moves_bytes(enum trace_family family)
 {
 	return event_rules[family].moves;
 }
+
+uint64_t event_device(const struct event *event)
+{
+	static const struct {
+		unsigned int dev, instance;
+	} columns[TRACE_KIND_COUNT] = {
+		[TRACE_REQUEST] = { REQUEST_DEV, REQUEST_INSTANCE },
+		[TRACE_REMOTE] = { REMOTE_DEV, REMOTE_INSTANCE },
+		[TRACE_BIO] = { BIO_DEV, BIO_INSTANCE },
+		[TRACE_DEVICE] = { DEVICE_DEV, DEVICE_INSTANCE },
+	};
+	const enum trace_kind kind = event_kind(event);
+
+	return event_value(event, columns[kind].instance) << 32 |
+	       device_number(event_value(event, columns[kind].dev));
+}

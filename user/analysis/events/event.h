@@ -140,6 +140,21 @@ static inline bool event_is_remote(const struct event *event)
 	return event->flags & EVENT_REQUEST && event_kind(event) == TRACE_REMOTE;
 }
 
+/* Columns of a row that identify its device: see event_device. */
+#define DEVICE_OF_REQUEST (1ull << REQUEST_DEV | 1ull << REQUEST_INSTANCE)
+#define DEVICE_OF_REMOTE (1ull << REMOTE_DEV | 1ull << REMOTE_INSTANCE)
+#define DEVICE_OF_BIO (1ull << BIO_DEV | 1ull << BIO_INSTANCE)
+#define DEVICE_OF_DEVICE (1ull << DEVICE_DEV | 1ull << DEVICE_INSTANCE)
+
+/* Returns the device of a request, a bio or a device's totals: its number, and in the upper half
+ * its instance, which distinguishes devices that had the number in turn. */
+uint64_t event_device(const struct event *event);
+
+static inline uint32_t device_number(uint64_t device)
+{
+	return device;
+}
+
 _Static_assert((int)REMOTE_DEV == (int)REQUEST_DEV && (int)REMOTE_BYTES == (int)REQUEST_BYTES,
 	       "analyses of devices read both alike");
 

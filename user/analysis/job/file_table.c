@@ -15,14 +15,15 @@
 	(1ull << FILE_TIME | 1ull << FILE_ID | 1ull << FILE_DEV | 1ull << FILE_INO |               \
 	 1ull << FILE_GENERATION | 1ull << FILE_MODE | 1ull << FILE_SIZE | 1ull << FILE_FLAGS |    \
 	 1ull << FILE_PATH | 1ull << FILE_READAHEAD | 1ull << FILE_FILESYSTEM |                    \
-	 1ull << FILE_CAPACITY | 1ull << FILE_STRIPES | 1ull << FILE_STRIPE_BYTES)
+	 1ull << FILE_CAPACITY | 1ull << FILE_STRIPES | 1ull << FILE_STRIPE_BYTES |                \
+	 1ull << FILE_INSTANCE)
 
 /* --- lookup --- */
 
 static uint64_t hash_identity(const struct file *file, uint64_t seed)
 {
 	const uint64_t words[] = { (uint64_t)file->host << 32 | file->dev, file->ino,
-				   file->generation };
+				   (uint64_t)file->instance << 32 | file->generation };
 
 	return number_index_hash(seed, words, sizeof(words) / sizeof(words[0]));
 }
@@ -49,7 +50,7 @@ static uint32_t find_identity(const struct file_table *table, const struct file 
 		const struct file *file = &table->files[number];
 
 		if (file->ino == row->ino && file->dev == row->dev && file->host == row->host &&
-		    file->generation == row->generation)
+		    file->generation == row->generation && file->instance == row->instance)
 			return number;
 	}
 	return FILE_NONE;
@@ -260,6 +261,7 @@ static int load_block(struct file_table *table, uint32_t trace, uint32_t host, s
 			.dev = at_most(columns[FILE_DEV][i], UINT32_MAX),
 			.ino = columns[FILE_INO][i],
 			.generation = at_most(columns[FILE_GENERATION][i], UINT32_MAX),
+			.instance = at_most(columns[FILE_INSTANCE][i], UINT32_MAX),
 			.host = host,
 			.trace = trace,
 			.path = at_most(columns[FILE_PATH][i], UINT32_MAX),

@@ -22,6 +22,7 @@ struct file {
 	uint64_t time; /* of the latest row, on its host's clock */
 	uint64_t size_bytes;
 	uint32_t dev, generation;
+	uint32_t instance;	  /* of the device: see event_device */
 	uint32_t host;		  /* other hosts' devices and inodes are other files */
 	uint32_t trace;		  /* trace that has these strings: */
 	uint32_t path;		  /* of the latest row with a path; string id */
@@ -61,7 +62,7 @@ struct file_table {
 	struct trace_reader *const *traces;
 	size_t trace_count;
 	struct file_ids *ids;		/* by trace */
-	struct number_index identities; /* by host, dev, ino, generation */
+	struct number_index identities; /* by host, device, ino, generation */
 	struct map first_paths; /* file -> time of its first row, trace and string id of the path
 				 * there; only files whose path has changed */
 	uint64_t lost_rows;	/* in damaged blocks: their files are FILE_UNKNOWN */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/devices/devices.h"
 #include "analysis/files/files.h"
 #include "analysis/phases/spans.h"
 #include "analysis/processes/processes.h"
@@ -137,7 +138,12 @@ static int name_label(struct arena *arena, struct picture_name *name, const stru
 static int name_device(struct arena *arena, struct picture_name *name,
 		       const struct results *results, uint64_t number)
 {
-	units_device(name->dev, (uint32_t)number);
+	struct device_view view;
+
+	if (devices_view(results, number, &view)) {
+		units_device(name->dev, view.dev);
+		name->instance = view.device >> 32;
+	}
 	return 0;
 }
 
@@ -156,6 +162,6 @@ const struct picture_key_rule picture_keys[PICTURE_KEYS] = {
 	[PICTURE_BY_PROCESS] = { 48, count_processes, weigh_process, name_process },
 	[PICTURE_BY_RANK] = { 48, NULL, NULL, name_rank },
 	[PICTURE_BY_SPAN] = { 24, count_labels, weigh_span, name_label },
-	[PICTURE_BY_DEVICE] = { 12, NULL, NULL, name_device },
+	[PICTURE_BY_DEVICE] = { PICTURE_DEVICES, NULL, NULL, name_device },
 	[PICTURE_BY_ROWS] = { .name = name_total },
 };

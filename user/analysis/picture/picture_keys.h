@@ -24,6 +24,8 @@ enum picture_key {
 };
 
 /* Unset texts are NULL and numbers 0. */
+#define PICTURE_DEVICES 12 /* those with the most time of requests */
+
 struct picture_name {
 	struct table_text text; /* operation, path, comm, name of a span or device */
 	struct table_text more; /* layer, category */
@@ -31,6 +33,7 @@ struct picture_name {
 	uint64_t ino, start_ns; /* start_ns: since the start of the run */
 	int64_t rank;		/* -1: none */
 	char dev[UNITS_TEXT];
+	uint32_t instance; /* of a device; 0: unknown */
 };
 
 struct picture_key_rule {

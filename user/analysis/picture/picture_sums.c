@@ -22,11 +22,6 @@ const struct analysis *const picture_tables[PICTURE_TABLES] = {
 
 #define NO_SERIES UINT32_MAX
 
-static uint64_t device_number(uint32_t host, uint32_t dev)
-{
-	return (uint64_t)host << 32 | dev;
-}
-
 /* --- choosing --- */
 
 struct candidate {
@@ -131,17 +126,20 @@ static int choose_ranks(struct picture_set *set, const struct job *job)
 }
 
 /* Chooses devices as in the table "devices": those with the most request time come first. */
-static int choose_devices(struct picture_set *set, const struct results *results)
+static int choose_devices(struct picture_sums *sums, const struct results *results)
 {
+	struct picture_set *set = &sums->sets[PICTURE_BY_DEVICE];
 	struct device_view view;
 	uint64_t left = 0;
 	int status = 0;
 
 	for (size_t i = 0; !status && devices_view(results, i, &view); i++) {
-		if (i < picture_keys[PICTURE_BY_DEVICE].most)
-			status = add_series(set, device_number(view.host, view.dev));
-		else
+		if (i >= PICTURE_DEVICES) {
 			left += view.own_requests ? 1 : 0;
+			continue;
+		}
+		sums->devices[i] = (struct picture_device) { view.device, view.host };
+		status = add_series(set, i);
 	}
 	return status ? status : add_others(set, left);
 }
@@ -179,7 +177,7 @@ int picture_sums_init(struct picture_sums *sums, const struct results *results,
 	if (!status)
 		status = choose_ranks(&sums->sets[PICTURE_BY_RANK], results->job);
 	if (!status)
-		status = choose_devices(&sums->sets[PICTURE_BY_DEVICE], results);
+		status = choose_devices(sums, results);
 	return status ? status : choose_rows(sums, results);
 }
 
@@ -230,11 +228,14 @@ static struct picture_series *series_of(struct picture_sums *sums, enum picture_
 	return &set->series[slot == NO_SERIES ? set->count - 1 : slot];
 }
 
-static struct picture_series *device_series(struct picture_set *set, uint64_t number)
+static struct picture_series *device_series(struct picture_sums *sums, const struct event *event)
 {
-	struct picture_series *series = set->series;
+	const uint32_t host = sums->job->traces[event->block->trace].host;
+	struct picture_series *series = sums->sets[PICTURE_BY_DEVICE].series;
+	const uint64_t device = event_device(event);
 
-	while (!series->others && series->number != number)
+	while (!series->others && (sums->devices[series->number].device != device ||
+				   sums->devices[series->number].host != host))
 		series++;
 	return series;
 }
@@ -243,7 +244,6 @@ static void add_request(struct picture_sums *sums, const struct picture_event *a
 			struct picture_sum *more)
 {
 	const struct event *event = at->event;
-	uint32_t host = sums->job->traces[event->block->trace].host;
 	enum device_use use = at->use;
 
 	more->of[PICTURE_COUNT] = event->flags & EVENT_SECOND ? 0 : 1;
@@ -252,9 +252,7 @@ static void add_request(struct picture_sums *sums, const struct picture_event *a
 	more->of[PICTURE_WRITE_BYTES] = use == DEVICE_WRITES ? event->bytes : 0;
 	more->of[PICTURE_THREAD_TIME] = event->flags & EVENT_SECOND ? 0 : event->end - event->start;
 	if (use == DEVICE_READS || use == DEVICE_WRITES)
-		add(device_series(&sums->sets[PICTURE_BY_DEVICE],
-				  device_number(host, event_value(event, REQUEST_DEV))),
-		    &sums->axis, &at->over, more);
+		add(device_series(sums, event), &sums->axis, &at->over, more);
 }
 
 /* The table "operations" also counts what is not I/O of a task, and what adds no time to its

@@ -32,6 +32,10 @@ struct picture_sums {
 	const struct job *job;
 	void *states[PICTURE_TABLES]; /* NULL: the table has no rows */
 	struct picture_axis axis;
+	struct picture_device {
+		uint64_t device; /* see event_device */
+		uint32_t host;
+	} devices[PICTURE_DEVICES]; /* by number of the series */
 	struct picture_set {
 		struct picture_series *series; /* the others' is last; of rows by first use */
 		size_t count, room;
@@ -51,6 +55,7 @@ int picture_sums_turn(struct picture_sums *sums, uint32_t slot, bool begins);
 void picture_sums_end(struct picture_sums *sums, const struct span *span,
 		      const struct picture_stretches *over);
 /* Columns of requests that it reads. */
-#define PICTURE_REQUEST_COLUMNS (1ull << REQUEST_DEV | 1ull << REQUEST_BYTES)
+#define PICTURE_REQUEST_COLUMNS (DEVICE_OF_REQUEST | 1ull << REQUEST_BYTES)
+#define PICTURE_REMOTE_COLUMNS (DEVICE_OF_REMOTE | 1ull << REMOTE_BYTES)
 
 #endif

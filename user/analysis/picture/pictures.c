@@ -134,7 +134,7 @@ static int walk(struct pictures *pictures, struct job *job, const struct picture
 		.cursor.kinds = ~(JOB_KINDS | 1ull << TRACE_BIO | 1ull << TRACE_DEVICE),
 		.cursor.bytes_most = job->memory_bytes / 2,
 		.cursor.columns[TRACE_REQUEST] = PICTURE_REQUEST_COLUMNS,
-		.cursor.columns[TRACE_REMOTE] = PICTURE_REQUEST_COLUMNS,
+		.cursor.columns[TRACE_REMOTE] = PICTURE_REMOTE_COLUMNS,
 		.cursor.columns[TRACE_SAMPLE] = analysis_lines.columns[TRACE_SAMPLE],
 		.consumers = consumers,
 		.consumer_count = 2,

@@ -10,19 +10,20 @@ void process_storages_init(struct process_storages *all, struct arena *arena, co
 }
 
 /* Returns NULL if there are too many devices or no memory. */
-static struct kernel_metadata *metadata_of(struct process_storages *all, const struct event *event,
-					   uint32_t dev)
+static struct kernel_metadata *metadata_of(struct process_storages *all, const struct event *event)
 {
-	uint32_t host = all->job->traces[event->block->trace].host;
+	const uint32_t host = all->job->traces[event->block->trace].host;
+	const uint64_t device = event_device(event);
 
 	for (size_t i = 0; i < all->metadata_count; i++)
-		if (all->metadata[i].dev == dev && all->metadata[i].host == host)
+		if (all->metadata[i].device == device && all->metadata[i].host == host)
 			return &all->metadata[i];
 	if (all->metadata_count == DEVICES_MAX)
 		return NULL;
 	if (!ARENA_GROW(all->arena, all->metadata, all->metadata_room, all->metadata_count + 1))
 		return NULL;
-	all->metadata[all->metadata_count] = (struct kernel_metadata) { .host = host, .dev = dev };
+	all->metadata[all->metadata_count] =
+		(struct kernel_metadata) { .host = host, .device = device };
 	return &all->metadata[all->metadata_count++];
 }
 
@@ -30,7 +31,7 @@ static void add_bio(struct process_storages *all, const struct event *event)
 {
 	bool kernel = !event_value(event, BIO_PID);
 	struct process_storage *storage = &all->kernel;
-	struct kernel_metadata *metadata = metadata_of(all, event, event_value(event, BIO_DEV));
+	struct kernel_metadata *metadata = metadata_of(all, event);
 
 	if (metadata)
 		metadata->used = true;
@@ -52,7 +53,7 @@ static void add_bio(struct process_storages *all, const struct event *event)
 static void add_total(struct process_storages *all, const struct event *event)
 {
 	uint64_t bytes = event_value(event, DEVICE_KERNEL_METADATA);
-	struct kernel_metadata *metadata = metadata_of(all, event, event_value(event, DEVICE_DEV));
+	struct kernel_metadata *metadata = metadata_of(all, event);
 
 	if (!metadata)
 		return;
@@ -81,10 +82,10 @@ struct process_storage process_storage_of(const struct process_storages *all, ui
 }
 
 uint64_t process_storage_kernel_metadata(const struct process_storages *all, uint32_t host,
-					 uint32_t dev)
+					 uint64_t device)
 {
 	for (size_t i = 0; i < all->metadata_count; i++)
-		if (all->metadata[i].dev == dev && all->metadata[i].host == host)
+		if (all->metadata[i].device == device && all->metadata[i].host == host)
 			return all->metadata[i].bytes;
 	return 0;
 }

@@ -13,7 +13,8 @@ struct process_storage {
 
 /* Metadata that kernel threads wrote to a device of a host, for any process. */
 struct kernel_metadata {
-	uint32_t host, dev;
+	uint64_t device; /* see event_device */
+	uint32_t host;
 	bool used;	/* by the run */
 	bool known;	/* `bytes` is, from `trace` and earlier ones */
 	uint32_t trace; /* that the latest total comes from */
@@ -33,8 +34,8 @@ struct process_storages {
 };
 
 /* Columns that events must have. */
-#define PROCESS_STORAGE_BIO (1ull << BIO_PID | 1ull << BIO_DEV | 1ull << BIO_FLAGS)
-#define PROCESS_STORAGE_DEVICE (1ull << DEVICE_DEV | 1ull << DEVICE_KERNEL_METADATA)
+#define PROCESS_STORAGE_BIO (1ull << BIO_PID | DEVICE_OF_BIO | 1ull << BIO_FLAGS)
+#define PROCESS_STORAGE_DEVICE (DEVICE_OF_DEVICE | 1ull << DEVICE_KERNEL_METADATA)
 
 void process_storages_init(struct process_storages *all, struct arena *arena,
 			   const struct job *job);
@@ -44,7 +45,7 @@ void process_storages_add(struct process_storages *all, const struct event *even
 struct process_storage process_storage_of(const struct process_storages *all, uint32_t process);
 /* Returns the bytes of metadata that kernel threads wrote to a device, for any process. */
 uint64_t process_storage_kernel_metadata(const struct process_storages *all, uint32_t host,
-					 uint32_t dev);
+					 uint64_t device);
 /* Returns the kernel's own I/O, including metadata written by its threads. */
 struct process_storage process_storage_of_kernel(const struct process_storages *all);
 

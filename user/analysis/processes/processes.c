@@ -466,11 +466,11 @@ uint64_t processes_beside_ns(const struct results *results, uint32_t number)
 	return clock_subtract(clock_subtract(end_ns, process->start_ns), io_ns);
 }
 
-uint64_t processes_kernel_metadata(const struct results *results, uint32_t host, uint32_t dev)
+uint64_t processes_kernel_metadata(const struct results *results, uint32_t host, uint64_t device)
 {
 	const struct processes *processes = results_state(results, &analysis_processes);
 
-	return process_storage_kernel_metadata(&processes->storages, host, dev);
+	return process_storage_kernel_metadata(&processes->storages, host, device);
 }
 
 bool processes_wait(const struct results *results, enum process_waits_for what, size_t number,

@@ -47,7 +47,7 @@ struct processes_sums processes_sums(const struct results *results);
 
 /* Returns the bytes of metadata, including journals, that the kernel wrote to a device, for any
  * process. */
-uint64_t processes_kernel_metadata(const struct results *results, uint32_t host, uint32_t dev);
+uint64_t processes_kernel_metadata(const struct results *results, uint32_t host, uint64_t device);
 
 /* Gets the saves or loads of a process, in no particular order; false past the last one. */
 bool processes_wait(const struct results *results, enum process_waits_for what, size_t number,

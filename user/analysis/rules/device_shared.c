@@ -95,7 +95,7 @@ THRESHOLD(SHARED_BYTES, 16777216, UNIT_BYTES, "bytes moved by others, at least",
 static bool find_others(struct findings *findings, const struct device_view *view,
 			struct shared *shared)
 {
-	uint64_t journal = processes_kernel_metadata(findings->results, view->host, view->dev);
+	uint64_t journal = processes_kernel_metadata(findings->results, view->host, view->device);
 	uint64_t others = clock_subtract(view->all_bytes, view->own_bytes + journal);
 
 	if (!view->all_known || others < threshold(THRESHOLD_SHARED_BYTES) ||

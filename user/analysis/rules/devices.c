@@ -76,9 +76,10 @@ struct queue_waits {
 	const char *op;
 	uint64_t requests, bytes_each, time_ns, bandwidth;
 	uint64_t queue_each_ns, service_each_ns, service_p50_ns;
-	double share;	/* queue time of all time */
-	double at_once; /* operations at the same time */
-	uint32_t host, dev;
+	double share;	 /* queue time of all time */
+	double at_once;	 /* operations at the same time */
+	uint64_t number; /* see event_device */
+	uint32_t host;
 	enum device_use use;
 	bool only; /* no other device was waited for */
 };
@@ -181,7 +182,7 @@ static struct queue_waits waits_of(struct findings *findings, const struct devic
 	return (struct queue_waits) {
 		.device = finding_device_name(findings, view->name, view->dev),
 		.host = view->host,
-		.dev = view->dev,
+		.number = view->device,
 		.use = use,
 		.op = device_use_names[use],
 		.requests = of->requests,
@@ -225,8 +226,8 @@ static bool is_on_device(const struct findings *findings, const void *evidence,
 		return false;
 	if (use->file == FILE_NONE || !files_used(findings->results, use->file, &file))
 		return waits->only && use->sums.fetched_bytes > 0;
-	if (!waits->only &&
-	    (file.dev != waits->dev || job->files.files[use->file].host != waits->host))
+	if (!waits->only && (((uint64_t)file.instance << 32 | file.dev) != waits->number ||
+			     job->files.files[use->file].host != waits->host))
 		return false;
 	return waits->use == DEVICE_WRITES || use->sums.fetched_bytes > 0 || file.direct_bytes;
 }

@@ -24,6 +24,7 @@ void rollup_init(struct rollup *rollup, struct arena *arena, const struct job *j
 		.paths.arena = arena,
 	};
 	map_init_in(&rollup->numbers, arena, 1, 1);
+	map_init_in(&rollup->devices, arena, 1, 1);
 }
 
 bool rollup_make_room(struct rollup *rollup, size_t count)
@@ -232,13 +233,22 @@ static uint32_t find_device(struct rollup *rollup, uint32_t number)
 {
 	const struct file *file = &rollup->job->files.files[number];
 	const char *host = rollup->job->traces[file->trace].header->host;
-	char text[256 + UNITS_TEXT], device[UNITS_TEXT];
+	const uint64_t key = (uint64_t)file->host << 32 | file->dev;
+	char text[256 + 2 * UNITS_TEXT], device[UNITS_TEXT];
 	int length = 0;
+	uint64_t *first;
+	bool added;
 
 	if (rollup->job->many_hosts)
 		length = snprintf(text, sizeof(text), "%.255s ", host);
 	length += snprintf(text + length, sizeof(text) - length, "%s",
 			   units_device(device, file->dev));
+	first = map_add(&rollup->devices, &key, &added);
+	if (first && added)
+		*first = file->instance;
+	else if (first && *first != file->instance) /* a later one with that number */
+		length += snprintf(text + length, sizeof(text) - length, " (instance %u)",
+				   file->instance);
 	return find_text_group(rollup, text, length);
 }
 

@@ -55,6 +55,7 @@ struct rollup {
 	size_t count, room; /* groups; some may have no events */
 	/* For keys that find groups by name or number: */
 	struct map numbers; /* name hash or number -> group */
+	struct map devices; /* number of a device -> instance of the first one */
 	struct rollup_name {
 		const char *bytes;
 		size_t length;

@@ -19,11 +19,13 @@
 #define PLACES_BYTES (DEVICES_MAX * sizeof(struct device_place))
 
 struct device_stats {
-	const struct device_place *places; /* the kernel side's */
+	struct device_place *places; /* the kernel side's */
 	int totals, cpus;
 	bool merges;				   /* merges and requeues are counted */
 	struct device_total *values;		   /* one per CPU */
 	struct device_total reported[DEVICES_MAX]; /* last recorded, by device number */
+	/* What the totals were when the slot was freed: the next device counts from there. */
+	struct device_total freed[DEVICES_MAX];
 	uint64_t records;
 	/* /proc/diskstats at the start and at the end of the recording. */
 	struct diskstat began[STATS_MAX], ended[STATS_MAX];
@@ -44,7 +46,7 @@ int device_stats_open(struct device_stats **out, int places, int totals, int cpu
 		device_stats_close(stats);
 		return -ENOMEM;
 	}
-	stats->places = shared_map(places, PLACES_BYTES, false, 0);
+	stats->places = shared_map(places, PLACES_BYTES, true, 0);
 	if (!stats->places) {
 		int err = -errno;
 
@@ -61,21 +63,55 @@ void device_stats_close(struct device_stats *stats)
 	if (!stats)
 		return;
 	if (stats->places)
-		munmap((void *)stats->places, shared_pages(PLACES_BYTES));
+		munmap(stats->places, shared_pages(PLACES_BYTES));
 	free(stats->values);
 	free(stats);
 }
 
-static int sum_up(struct device_stats *stats, uint32_t number, struct device_total *total)
+#define TOTAL_WORDS (sizeof(struct device_total) / sizeof(uint64_t))
+
+static uint64_t taken_of(const struct device_stats *stats, uint32_t number)
 {
+	return __atomic_load_n(&stats->places[number].taken, __ATOMIC_ACQUIRE);
+}
+
+/* Adds what a slot has counted since it was last freed. */
+static int add_slot(struct device_stats *stats, uint32_t number, struct device_total *total)
+{
+	const uint64_t *before = (const uint64_t *)&stats->freed[number];
 	uint64_t *sums = (uint64_t *)total;
 
 	if (bpf_map_lookup_elem(stats->totals, &number, stats->values))
 		return -errno;
-	memset(total, 0, sizeof(*total));
-	for (int cpu = 0; cpu < stats->cpus; cpu++)
-		for (size_t i = 0; i < sizeof(*total) / sizeof(*sums); i++)
+	for (size_t i = 0; i < TOTAL_WORDS; i++) {
+		for (int cpu = 0; cpu < stats->cpus; cpu++)
 			sums[i] += ((const uint64_t *)&stats->values[cpu])[i];
+		sums[i] -= before[i];
+	}
+	return 0;
+}
+
+/* Programs that take slots at the same moment may give a device two: the first one counts from then
+ * on, and is the one that is reported. */
+static bool is_second(const struct device_stats *stats, uint32_t number, uint64_t taken)
+{
+	for (uint32_t i = 0; i < number; i++)
+		if (taken_of(stats, i) == taken)
+			return true;
+	return false;
+}
+
+static int sum_up(struct device_stats *stats, uint32_t number, uint64_t taken,
+		  struct device_total *total)
+{
+	int status = 0;
+
+	memset(total, 0, sizeof(*total));
+	for (uint32_t i = number; i < DEVICES_MAX && !status; i++)
+		if (i == number || taken_of(stats, i) == taken)
+			status = add_slot(stats, i, total);
+	if (status)
+		return status;
 	for (size_t i = 0; i < DEVICE_CLASSES && (!stats->merges || stats->places[number].type[0]);
 	     i++)
 		total->of[i].merges = total->of[i].requeues = DEVICE_NOT_COUNTED;
@@ -105,7 +141,29 @@ static uint64_t beyond(uint64_t began, uint64_t ended, uint64_t counted)
 	return ended > began && ended - began > counted ? ended - began - counted : 0;
 }
 
-/* Both readings lie within the recording, so this is a lower bound. */
+#define NUMBER_OF(taken) ((uint32_t)((taken)-1))
+#define INSTANCE_OF(taken) ((uint32_t)(((taken)-1) >> 32))
+
+/* Whether another device has had the number, and *is_gone: whether it was a later one. */
+static bool has_others(const struct device_stats *stats, uint64_t taken, bool *is_gone)
+{
+	bool others = false;
+
+	*is_gone = false;
+	for (uint32_t i = 0; i < DEVICES_MAX; i++) {
+		uint64_t other = taken_of(stats, i);
+
+		if (!other || other == DEVICE_FREED || other == taken ||
+		    NUMBER_OF(other) != NUMBER_OF(taken))
+			continue;
+		others = true;
+		*is_gone |= (int32_t)(INSTANCE_OF(other) - INSTANCE_OF(taken)) > 0;
+	}
+	return others;
+}
+
+/* Both readings lie within the recording, so this is a lower bound. The kernel's counters do not
+ * say which of several devices with one number they are of. */
 static bool count_unseen(const struct device_stats *stats, struct event_device *record)
 {
 	const struct device_counts *reads = &record->total.of[DEVICE_READ];
@@ -124,31 +182,71 @@ static bool count_unseen(const struct device_stats *stats, struct event_device *
 	return record->unseen_reads || record->unseen_writes;
 }
 
+/* Frees the slot of a device that is gone, so that a service that runs for long has room for later
+ * ones. Only once its counts have come to rest. */
+static void free_slot(struct device_stats *stats, uint32_t number)
+{
+	static const struct device_name no_name;
+	struct device_place *place = &stats->places[number];
+	struct device_total total = { .kernel_metadata_bytes = 0 };
+
+	if (add_slot(stats, number, &total))
+		return;
+	for (size_t i = 0; i < TOTAL_WORDS; i++)
+		((uint64_t *)&stats->freed[number])[i] += ((const uint64_t *)&total)[i];
+	memset(&stats->reported[number], 0, sizeof(stats->reported[number]));
+	place->name = no_name;
+	memset(place->type, 0, sizeof(place->type));
+	memset(place->subtype, 0, sizeof(place->subtype));
+	__atomic_store_n(&place->taken, DEVICE_FREED, __ATOMIC_RELEASE);
+}
+
+/* Records a device if it has changed and, if `gone`, there is a later one with its number; or if
+ * not `gone`, there is none. */
+static int go_on(struct device_stats *stats, uint32_t number, bool gone, ring_record_fn take,
+		 void *context)
+{
+	const uint64_t taken = taken_of(stats, number);
+	const struct device_place *place = &stats->places[number];
+	struct event_device record = { .header = { .kind = RECORD_DEVICE, .size = sizeof(record) },
+				       .dev = NUMBER_OF(taken),
+				       .instance = INSTANCE_OF(taken) };
+	bool is_gone, others, unseen;
+	int status;
+
+	if (!taken || taken == DEVICE_FREED || !place->name.text[0] ||
+	    is_second(stats, number, taken))
+		return 0;
+	others = has_others(stats, taken, &is_gone);
+	if (is_gone != gone)
+		return 0;
+	record.header.time_ns = host_now_ns();
+	status = sum_up(stats, number, taken, &record.total);
+	if (status)
+		return status;
+	unseen = !others && count_unseen(stats, &record);
+	if (!unseen && !memcmp(&stats->reported[number], &record.total, sizeof(record.total))) {
+		for (uint32_t i = number; i < DEVICES_MAX && gone; i++)
+			if (taken_of(stats, i) == taken)
+				free_slot(stats, i);
+		return 0;
+	}
+	fill_name(&record.name, place);
+	stats->reported[number] = record.total;
+	stats->records++;
+	take(context, 0, &record, sizeof(record));
+	return 0;
+}
+
 int device_stats_go_on(struct device_stats *stats, ring_record_fn take, void *context)
 {
-	for (uint32_t number = 0; stats && number < DEVICES_MAX; number++) {
-		const struct device_place *place = &stats->places[number];
-		struct event_device record = { .header = { .kind = RECORD_DEVICE,
-							   .size = sizeof(record) } };
-		uint64_t taken = __atomic_load_n(&place->taken, __ATOMIC_ACQUIRE);
-		int status;
+	int status = 0;
 
-		if (!taken || !place->name.text[0])
-			continue;
-		record.header.time_ns = host_now_ns();
-		status = sum_up(stats, number, &record.total);
-		if (status)
-			return status;
-		record.dev = taken - DEVICE_TAKEN(0);
-		if (!count_unseen(stats, &record) &&
-		    !memcmp(&stats->reported[number], &record.total, sizeof(record.total)))
-			continue;
-		fill_name(&record.name, place);
-		stats->reported[number] = record.total;
-		stats->records++;
-		take(context, 0, &record, sizeof(record));
-	}
-	return 0;
+	/* What a device still has to say comes before its successor. */
+	for (int gone = 1; stats && gone >= 0; gone--)
+		for (uint32_t number = 0; number < DEVICES_MAX && !status; number++)
+			status = go_on(stats, number, gone, take, context);
+	return status;
 }
 
 uint64_t device_stats_count(const struct device_stats *stats)

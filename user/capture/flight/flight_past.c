@@ -167,6 +167,25 @@ static void take_end(struct flight_past *past, const struct event_span_end *end)
 	keep_record(past, &past->ends, end->header.pid, end->id, &end->header);
 }
 
+/* A device is gone when there is a later one with its number. */
+static void take_device(struct flight_past *past, const struct event_device *device)
+{
+	const struct flight_item *item;
+	size_t at = 0;
+
+	while ((item = flight_table_next(&past->devices, &at))) {
+		int32_t later = device->instance - (uint32_t)item->key2;
+
+		if (item->key != device->dev || !later)
+			continue;
+		if (later < 0)
+			return;
+		flight_table_remove(&past->devices, item->key, item->key2);
+		break; /* it was the only one */
+	}
+	keep_record(past, &past->devices, device->dev, device->instance, &device->header);
+}
+
 void flight_past_take(void *context, unsigned int ring, const void *record, size_t size)
 {
 	struct flight_past *past = context;
@@ -188,8 +207,7 @@ void flight_past_take(void *context, unsigned int ring, const void *record, size
 		take_end(past, record);
 		break;
 	case RECORD_DEVICE:
-		keep_record(past, &past->devices, ((const struct event_device *)record)->dev, 0,
-			    record);
+		take_device(past, record);
 		break;
 	default:
 		break;
@@ -240,7 +258,8 @@ void flight_past_emit(const struct flight_past *past, uint64_t from_ns, ring_rec
 
 void flight_past_subtract(const struct flight_past *past, struct event_device *device)
 {
-	const struct event_device *before = flight_table_find(&past->devices, device->dev, 0);
+	const struct event_device *before =
+		flight_table_find(&past->devices, device->dev, device->instance);
 	const uint64_t *from = before ? (const uint64_t *)&before->total : NULL;
 	uint64_t *counts = (uint64_t *)&device->total;
 

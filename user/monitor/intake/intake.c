@@ -247,6 +247,7 @@ static void take_file(struct intake *intake, const struct event_file *event)
 		.ino = event->ino,
 		.dev = event->dev,
 		.generation = event->generation,
+		.instance = event->instance,
 		.filesystem = event->filesystem,
 		.path = path,
 		.path_bytes = names_path(event, path),
@@ -268,7 +269,7 @@ static void take_device(struct intake *intake, const struct event_device *event)
 							.bytes = of->bytes,
 							.time_ns = of->time_ns };
 	}
-	ledger_set_device(intake->ledger, &device);
+	ledger_set_device(intake->ledger, &device, event->instance);
 }
 
 static void report_code(const struct intake *intake, const struct event_header *header)

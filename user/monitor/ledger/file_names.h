@@ -9,7 +9,7 @@ struct file_names;
 
 struct file_name {
 	uint32_t id; /* 0: the slot is free */
-	uint32_t dev, generation;
+	uint32_t dev, generation, instance;
 	uint32_t file_system; /* assigned by the caller */
 	uint64_t ino;
 	char *path; /* NUL-terminated */

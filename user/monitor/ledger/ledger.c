@@ -39,6 +39,7 @@ void ledger_close(struct ledger *ledger)
 	for (unsigned int i = 0; i < LEDGER_FILE_SYSTEMS_MAX; i++)
 		sums_free(&ledger->node.file_systems[i].sums);
 	free(ledger->node.devices);
+	free(ledger->sources);
 	ledger_forget_in_flight(ledger);
 	arena_free(&ledger->lines);
 	file_names_close(ledger->file_names);
@@ -218,26 +219,6 @@ void ledger_add_thread(struct ledger *ledger, uint32_t pid, uint64_t start_ns, u
 		add_states(ledger, job, thread_ns);
 	for (unsigned int state = 0; owner.process && state < THREAD_STATE_COUNT; state++)
 		owner.process->thread_ns[state] += thread_ns[state];
-}
-
-void ledger_set_device(struct ledger *ledger, const struct ledger_device *device)
-{
-	struct ledger_node *node = &ledger->node;
-	struct ledger_device *devices;
-
-	for (unsigned int i = 0; i < node->device_count; i++)
-		if (node->devices[i].dev == device->dev) {
-			node->devices[i] = *device;
-			return;
-		}
-	if (node->device_count == LEDGER_DEVICES_MAX ||
-	    !ledger_take_series(ledger, NULL, ledger->options.costs.device, false))
-		return;
-	devices = realloc(node->devices, (node->device_count + 1) * sizeof(*devices));
-	if (!devices)
-		return;
-	node->devices = devices;
-	devices[node->device_count++] = *device;
 }
 
 size_t ledger_settle(struct ledger *ledger, uint64_t until_ns)

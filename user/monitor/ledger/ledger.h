@@ -100,8 +100,9 @@ struct ledger_span {
 struct ledger_file {
 	uint64_t ino;
 	uint32_t dev, generation;
-	char *path;	  /* arbitrary bytes; NULL: the slot is free */
-	uint64_t time_ns; /* total */
+	uint32_t instance; /* distinguishes devices that had the number in turn */
+	char *path;	   /* arbitrary bytes; NULL: the slot is free */
+	uint64_t time_ns;  /* total */
 	struct ledger_sums sums;
 };
 
@@ -159,7 +160,7 @@ enum {
 
 struct ledger_device {
 	char name[128];
-	uint32_t dev;
+	uint32_t dev; /* of the latest device of that name */
 	/* `count`: requests; `time_ns`: their sum from creation to completion. */
 	struct ledger_counts of[LEDGER_DEVICE_USES];
 };
@@ -178,7 +179,7 @@ struct ledger_node {
 	/* The last, which is not counted, stands for all others if its type is LEDGER_OTHER. */
 	struct ledger_file_system file_systems[LEDGER_FILE_SYSTEMS_MAX];
 	unsigned int file_system_count;
-	struct ledger_device *devices;
+	struct ledger_device *devices; /* each name once, as in metrics */
 	unsigned int device_count;
 	uint64_t jobs_ended, jobs_folded; /* retired; folded for lack of room */
 	uint64_t processes_begun, processes_ended;
@@ -287,7 +288,7 @@ void ledger_each_process(struct ledger *ledger,
 struct ledger_file_name {
 	uint32_t id;
 	uint64_t ino;
-	uint32_t dev, generation;
+	uint32_t dev, generation, instance;
 	const char *filesystem; /* 16 bytes, NUL-terminated if shorter */
 	const char *path;
 	size_t path_bytes;
@@ -311,8 +312,10 @@ struct ledger_owner ledger_find_owner(struct ledger *ledger, uint32_t pid, uint6
  * pid at that time. */
 bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t start_ns, uint64_t time_ns);
 
-/* Sets a device's totals so far. */
-void ledger_set_device(struct ledger *ledger, const struct ledger_device *device);
+/* Sets a device's totals so far. Another instance of its number is another device, and the one
+ * before is gone; devices of one name are counted together. */
+void ledger_set_device(struct ledger *ledger, const struct ledger_device *device,
+		       uint32_t instance);
 
 /* What was done since the last time: by one pid, on one file. */
 struct ledger_added {

@@ -47,6 +47,7 @@ void ledger_name_file(struct ledger *ledger, const struct ledger_file_name *name
 		.id = name->id,
 		.dev = name->dev,
 		.generation = name->generation,
+		.instance = name->instance,
 		.ino = name->ino,
 	};
 
@@ -62,7 +63,7 @@ void ledger_name_file(struct ledger *ledger, const struct ledger_file_name *name
 static bool is_file(const struct ledger_file *file, const struct file_name *name)
 {
 	return file->path && file->ino == name->ino && file->dev == name->dev &&
-	       file->generation == name->generation;
+	       file->generation == name->generation && file->instance == name->instance;
 }
 
 /* Folds a file into the others, which frees its slot. */
@@ -97,6 +98,7 @@ static struct ledger_file *find_file(struct ledger_job *job, const struct file_n
 	least->ino = name->ino;
 	least->dev = name->dev;
 	least->generation = name->generation;
+	least->instance = name->instance;
 	return least;
 }
 

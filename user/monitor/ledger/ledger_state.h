@@ -13,10 +13,21 @@
 #define JOB_CHAINS_LOG 10
 #define JOB_CHAINS (1 << JOB_CHAINS_LOG)
 
+#define NO_ROW UINT32_MAX
+
+/* The latest device with a number. */
+struct device_source {
+	uint32_t dev, instance;
+	uint32_t row;				       /* of its name in node.devices */
+	struct ledger_counts last[LEDGER_DEVICE_USES]; /* counted there so far */
+};
+
 struct ledger {
 	pthread_mutex_t lock;
 	struct ledger_options options;
 	struct ledger_node node;
+	struct device_source *sources;
+	unsigned int source_count;
 	struct ledger_job *jobs, *last_job;
 	struct ledger_job *unknown, *other;	   /* NULL: not needed yet */
 	struct ledger_job *job_chains[JOB_CHAINS]; /* by cgroup and user; without those two */

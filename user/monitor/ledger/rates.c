@@ -14,7 +14,7 @@ struct rated_cell {
 
 struct rated_file {
 	uint64_t ino;
-	uint32_t dev, generation;
+	uint32_t dev, generation, instance;
 	struct ledger_counts last, added;
 };
 
@@ -96,7 +96,8 @@ static const struct rated_file *find_file(const struct rated_job *entry,
 {
 	for (unsigned int i = 0; entry && i < entry->file_count; i++)
 		if (entry->files[i].ino == file->ino && entry->files[i].dev == file->dev &&
-		    entry->files[i].generation == file->generation)
+		    entry->files[i].generation == file->generation &&
+		    entry->files[i].instance == file->instance)
 			return &entry->files[i];
 	return NULL;
 }
@@ -109,8 +110,10 @@ static void fill_file(struct rated_file *file, const struct ledger_file *now,
 	/* A file that was folded in between and came back has started from zero. */
 	if (before && (before->last.time_ns > all.time_ns || before->last.count > all.count))
 		before = NULL;
-	*file = (struct rated_file) { now->ino, now->dev, now->generation, all,
-				      sums_since(before ? &before->last : NULL, &all) };
+	*file = (struct rated_file) {
+		now->ino,      now->dev, now->generation,
+		now->instance, all,	 sums_since(before ? &before->last : NULL, &all)
+	};
 }
 
 /* Returns 0, or -1 if out of memory. */

@@ -15,10 +15,11 @@ struct naming {
 	const struct job *job;
 };
 
-static const struct device_name *find(const struct device_names *names, uint32_t host, uint32_t dev)
+static const struct device_name *find(const struct device_names *names, uint32_t host,
+				      uint64_t device)
 {
 	for (size_t i = 0; i < names->count; i++)
-		if (names->all[i].dev == dev && names->all[i].host == host)
+		if (names->all[i].device == device && names->all[i].host == host)
 			return &names->all[i];
 	return NULL;
 }
@@ -30,15 +31,15 @@ static int name_devices(void *state, const struct event *events, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct job_trace *trace = &naming->job->traces[events[i].block->trace];
-		uint32_t dev = event_value(&events[i], DEVICE_DEV);
-		const struct device_name *known = find(names, trace->host, dev);
+		uint64_t device = event_device(&events[i]);
+		const struct device_name *known = find(names, trace->host, device);
 		size_t at = known ? (size_t)(known - names->all) : names->count;
 
 		if (at == DEVICE_NAMES_MAX)
 			continue;
 		names->all[at] = (struct device_name) {
 			.host = trace->host,
-			.dev = dev,
+			.device = device,
 			.name = trace_reader_string(trace->reader,
 						    event_value(&events[i], DEVICE_NAME)),
 		};
@@ -62,13 +63,13 @@ int device_names_load(struct device_names *names, struct job *job, struct trace_
 	return walk_run(job, &walk, error);
 }
 
-void device_names_title(const struct device_names *names, uint32_t host, uint32_t dev,
+void device_names_title(const struct device_names *names, uint32_t host, uint64_t device,
 			char title[DEVICE_TITLE_BYTES])
 {
-	const struct device_name *known = find(names, host, dev);
+	const struct device_name *known = find(names, host, device);
 	char number[UNITS_TEXT];
 
-	units_device(number, dev);
+	units_device(number, device_number(device));
 	if (known && known->name.length)
 		snprintf(title, DEVICE_TITLE_BYTES, "device %.*s (%s)",
 			 (int)(known->name.length < NAME_SHOWN ? known->name.length : NAME_SHOWN),

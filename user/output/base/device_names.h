@@ -12,7 +12,8 @@
 #define DEVICE_TITLE_BYTES 192
 
 struct device_name {
-	uint32_t host, dev;
+	uint64_t device; /* see event_device */
+	uint32_t host;
 	struct trace_string name; /* from the latest row */
 };
 
@@ -25,7 +26,7 @@ struct device_names {
  * an error of walk_run. */
 int device_names_load(struct device_names *names, struct job *job, struct trace_error *error);
 /* Writes "device sda (8:0)", or "device 8:0" if it has no name. */
-void device_names_title(const struct device_names *names, uint32_t host, uint32_t dev,
+void device_names_title(const struct device_names *names, uint32_t host, uint64_t device,
 			char title[DEVICE_TITLE_BYTES]);
 
 #endif

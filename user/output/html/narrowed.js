@@ -8,15 +8,16 @@
 /* Tables whose rows have sums by stretch, and how to match them; the other tables in
  * pictures.rows_of are matched by row. */
 const NARROWED = {
-	files: { key: 'files', id: (row, of) => `${of(row, 'dev')} ${of(row, 'ino')}`,
-		idOf: (series) => `${series.dev} ${series.ino}` },
+	files: { key: 'files', id: (row, of) => `${of(row, 'dev')} ${of(row, 'ino')} ${of(row, 'path')}`,
+		idOf: (series) => `${series.dev} ${series.ino} ${series.name}` },
 	processes: { key: 'processes', id: (row, of) => `${of(row, 'pid')} ${of(row, 'start_ns')}`,
 		idOf: (series) => `${series.pid} ${series.start_ns}` },
 	operations: { key: 'operations', id: (row, of) => `${of(row, 'layer')} ${of(row, 'op')}`,
 		idOf: (series) => `${series.more} ${series.name}` },
 	spans: { key: 'spans', id: (row, of) => `${of(row, 'name')} ${of(row, 'category')}`,
 		idOf: (series) => `${series.name || ''} ${series.more || ''}` },
-	devices: { key: 'devices', id: (row, of) => of(row, 'dev'), idOf: (series) => series.dev },
+	devices: { key: 'devices', id: (row, of) => `${of(row, 'dev')} ${of(row, 'instance') || ''}`,
+		idOf: (series) => `${series.dev} ${series.instance || ''}` },
 	ranks: { key: 'ranks', id: (row, of) => of(row, 'rank'), idOf: (series) => series.rank },
 };
 

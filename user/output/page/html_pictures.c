@@ -83,6 +83,8 @@ static void write_name(struct json *json, const struct picture_name *name)
 		json_uint(json, "ino", name->ino);
 	if (name->dev[0])
 		json_literal(json, "dev", name->dev);
+	if (name->instance)
+		json_uint(json, "instance", name->instance);
 	if (name->rank >= 0)
 		json_int(json, "rank", name->rank);
 }

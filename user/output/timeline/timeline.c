@@ -84,7 +84,7 @@ static void draw_request(struct model *model, struct timeline_item *item)
 	if (!model_cut(model, item, event->start, event->end))
 		return;
 	device = track_find(model, TIMELINE_DEVICE, model->timeline.job.traces[item->trace].host,
-			    event_value(event, REQUEST_DEV), TIMELINE_NONE);
+			    event_device(event), TIMELINE_NONE);
 	if (device == TIMELINE_NONE ||
 	    (!model->tracks[device].used && model->device_count == DEVICES_MAX))
 		return;

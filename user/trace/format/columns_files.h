@@ -27,7 +27,11 @@
 	       "file system type; none: unknown")                                                  \
 	COLUMN(FILE_CAPACITY, 11, "capacity_bytes", UINT, BYTES, PAGES(__u32, capacity_pages),     \
 	       "size limit of its file system, for tmpfs; 0: unknown or unlimited")                \
+	COLUMN(FILE_INSTANCE, 14, "instance", UINT, NONE, FIELD(__u32, instance),                  \
+	       "distinguishes mounts and disks that had the same device number in turn; "          \
+	       "0: unknown")                                                                       \
 	HIDDEN(__u32, names_bytes)                                                                 \
+	HIDDEN(__u32, pad)                                                                         \
 	HIDDEN(char, names[]) /* path components from leaf to root, each with its NUL */           \
 	COLUMN(FILE_PATH, 8, "path", STRING, NONE, BY_HAND, "path, if known")                      \
 	COLUMN(FILE_STRIPES, 12, "stripe_count", UINT, COUNT, BY_HAND,                             \

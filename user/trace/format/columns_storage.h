@@ -36,7 +36,8 @@
 	       "operation: number in the header's operations")                                     \
 	COLUMN(REQUEST_STATUS, 15, "status", UINT, NONE, FIELD(__u16, status),                     \
 	       "0, or the kernel's BLK_STS_* of an error")                                         \
-	HIDDEN(__u32, pad)
+	COLUMN(REQUEST_INSTANCE, 17, "instance", UINT, NONE, FIELD(__u32, instance),               \
+	       "distinguishes disks that had the same number in turn; 0: unknown")
 
 /* The part of a request that belongs to one file. Sent before the request's record. */
 #define TRACE_FIELDS_BIO(COLUMN, HIDDEN)                                                           \
@@ -62,7 +63,8 @@
 	       "TRACE_BLOCK_* of flags.h")                                                         \
 	COLUMN(BIO_OP, 4, "op", UINT, NONE, FIELD(__u32, op),                                      \
 	       "operation: number in the header's operations")                                     \
-	HIDDEN(__u32, pad)
+	COLUMN(BIO_INSTANCE, 13, "instance", UINT, NONE, FIELD(__u32, instance),                   \
+	       "of the device, as in request")
 
 /* Counters of a class of requests. */
 #define TRACE_COLUMNS_OF_CLASS(COLUMN, ID, name, class, first)                                     \
@@ -112,7 +114,8 @@
 	       "bytes of these writes")                                                            \
 	COLUMN(DEVICE_DEV, 1, "dev", UINT, NONE, FIELD(__u32, dev),                                \
 	       "whole device, major << 20 | minor")                                                \
-	HIDDEN(__u32, pad)
+	COLUMN(DEVICE_INSTANCE, 32, "instance", UINT, NONE, FIELD(__u32, instance),                \
+	       "distinguishes disks and mounts that had the same number in turn; 0: unknown")
 
 /* A request to the server of a file system. */
 #define TRACE_FIELDS_REMOTE(COLUMN, HIDDEN)                                                        \
@@ -157,7 +160,10 @@
 	COLUMN(REMOTE_RECEIVED, 17, "received", UINT, BYTES, FIELD(__u32, received_bytes),         \
 	       "NFS and 9p: bytes of the reply; 0: none came")                                     \
 	COLUMN(REMOTE_RETRANSMITS, 18, "retransmits", UINT, COUNT, FIELD(__u32, retransmits),      \
-	       "NFS: transmissions after the first one")
+	       "NFS: transmissions after the first one")                                            \
+	COLUMN(REMOTE_INSTANCE, 19, "instance", UINT, NONE, FIELD(__u32, instance),                \
+	       "distinguishes mounts that had the same number in turn; 0: unknown")                \
+	HIDDEN(__u32, pad)
 /* clang-format on */
 
 #endif
