@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/compare.h"
 #include "bpf/records/event.h"
 #include "capture/host/diskstats.h"
 #include "capture/host/host.h"
@@ -201,51 +202,59 @@ static void free_slot(struct device_stats *stats, uint32_t number)
 	__atomic_store_n(&place->taken, DEVICE_FREED, __ATOMIC_RELEASE);
 }
 
-/* Records a device if it has changed and, if `gone`, there is a later one with its number; or if
- * not `gone`, there is none. */
-static int go_on(struct device_stats *stats, uint32_t number, bool gone, ring_record_fn take,
-		 void *context)
+static int go_on(struct device_stats *stats, uint32_t number, ring_record_fn take, void *context)
 {
 	const uint64_t taken = taken_of(stats, number);
-	const struct device_place *place = &stats->places[number];
 	struct event_device record = { .header = { .kind = RECORD_DEVICE, .size = sizeof(record) },
 				       .dev = NUMBER_OF(taken),
 				       .instance = INSTANCE_OF(taken) };
-	bool is_gone, others, unseen;
+	bool is_gone, unseen;
 	int status;
 
-	if (!taken || taken == DEVICE_FREED || !place->name.text[0] ||
-	    is_second(stats, number, taken))
-		return 0;
-	others = has_others(stats, taken, &is_gone);
-	if (is_gone != gone)
-		return 0;
 	record.header.time_ns = host_now_ns();
 	status = sum_up(stats, number, taken, &record.total);
 	if (status)
 		return status;
-	unseen = !others && count_unseen(stats, &record);
+	unseen = !has_others(stats, taken, &is_gone) && count_unseen(stats, &record);
 	if (!unseen && !memcmp(&stats->reported[number], &record.total, sizeof(record.total))) {
-		for (uint32_t i = number; i < DEVICES_MAX && gone; i++)
+		for (uint32_t i = number; i < DEVICES_MAX && is_gone; i++)
 			if (taken_of(stats, i) == taken)
 				free_slot(stats, i);
 		return 0;
 	}
-	fill_name(&record.name, place);
+	fill_name(&record.name, &stats->places[number]);
 	stats->reported[number] = record.total;
 	stats->records++;
 	take(context, 0, &record, sizeof(record));
 	return 0;
 }
 
+static int compare_slots(const void *left, const void *right, void *context)
+{
+	uint64_t a = taken_of(context, *(const uint32_t *)left);
+	uint64_t b = taken_of(context, *(const uint32_t *)right);
+
+	return COMPARE(a, b);
+}
+
 int device_stats_go_on(struct device_stats *stats, ring_record_fn take, void *context)
 {
+	uint32_t numbers[DEVICES_MAX];
+	size_t count = 0;
 	int status = 0;
 
-	/* What a device still has to say comes before its successor. */
-	for (int gone = 1; stats && gone >= 0; gone--)
-		for (uint32_t number = 0; number < DEVICES_MAX && !status; number++)
-			status = go_on(stats, number, gone, take, context);
+	for (uint32_t number = 0; stats && number < DEVICES_MAX; number++) {
+		uint64_t taken = taken_of(stats, number);
+
+		if (taken && taken != DEVICE_FREED && stats->places[number].name.text[0] &&
+		    !is_second(stats, number, taken))
+			numbers[count++] = number;
+	}
+	/* By instance: what is left to say of a device comes before its successor. */
+	if (count)
+		qsort_r(numbers, count, sizeof(numbers[0]), compare_slots, stats);
+	for (size_t i = 0; i < count && !status; i++)
+		status = go_on(stats, numbers[i], take, context);
 	return status;
 }
 
