@@ -167,7 +167,7 @@ static __noinline int file_describe(struct event_file *record, struct file_facts
 
 	record->ino = key->ino;
 	record->dev = inode_dev(inode);
-	record->instance = mount_instance(sb);
+	record->instance = mount_read_instance(sb); /* the deepest call chain ends here */
 	record->pad = 0;
 	record->generation = key->generation;
 	record->mode = KREAD(inode, inode, i_mode);

@@ -168,11 +168,24 @@ static __always_inline __u32 disk_instance(const void *disk)
 	return KREAD(gendisk, disk, diskseq);
 }
 
-static __always_inline __u32 mount_instance(struct super_block *sb)
+static __always_inline __u32 mount_read_instance(struct super_block *sb)
 {
 	if (KREAD(super_block, sb, s_dev) >> 20)
 		return disk_instance(KREAD(block_device, KREAD(super_block, sb, s_bdev), bd_disk));
 	return KREAD(backing_dev_info, KREAD(super_block, sb, s_bdi), id);
+}
+
+/* Global, so it is verified once instead of for every caller. */
+__noinline __u32 mount_instance(struct address *sb)
+{
+	return sb ? mount_read_instance((struct super_block *)sb->at) : 0;
+}
+
+static __always_inline __u32 inode_instance(struct inode *inode)
+{
+	struct address sb = { (__u64)KREAD(inode, inode, i_sb) };
+
+	return mount_instance(&sb);
 }
 
 /* A hash of a device's number and instance. */
@@ -185,11 +198,12 @@ static __always_inline __u32 device_key(__u32 dev, __u32 instance)
  * later mount the address of one of the earlier. */
 static __always_inline bool inode_needs_tag(struct inode *inode)
 {
-	struct super_block *sb = KREAD(inode, inode, i_sb);
-
-	return inode_derives_generation(inode) ||
-	       ((!(KREAD(super_block, sb, s_dev) >> 20) || !KREAD(inode, inode, i_generation)) &&
-		mount_instance(sb));
+	if (inode_derives_generation(inode))
+		return true;
+	if (KREAD(super_block, KREAD(inode, inode, i_sb), s_dev) >> 20 &&
+	    KREAD(inode, inode, i_generation))
+		return false;
+	return inode_instance(inode) != 0;
 }
 
 /* For such a file, a hash of its generation and the instance of its mount. */
@@ -198,14 +212,14 @@ __noinline __u32 inode_tag(struct address *inode)
 	if (!inode)
 		return 0;
 	return device_key(inode_generation((struct inode *)inode->at),
-			  mount_instance(KREAD(inode, inode->at, i_sb)));
+			  inode_instance((struct inode *)inode->at));
 }
 
 static __always_inline void inode_key(struct file_key *key, struct inode *inode)
 {
 	key->ino = KREAD(inode, inode, i_ino);
 	key->generation = inode_generation(inode);
-	key->device = device_key(inode_dev(inode), mount_instance(KREAD(inode, inode, i_sb)));
+	key->device = device_key(inode_dev(inode), inode_instance(inode));
 }
 
 /* Global, so it is verified once instead of for every caller. */

@@ -328,10 +328,12 @@ static __always_inline int remote_finish(struct super_block *sb, __u32 class,
 					 struct remote_mark *mark, struct remote_end *end)
 {
 	struct device_source source = {};
+	struct address at;
 
 	if (sb) {
 		end->dev = KREAD(super_block, sb, s_dev);
-		end->instance = mount_instance(sb);
+		at.at = (__u64)sb;
+		end->instance = mount_instance(&at);
 		remote_source(&source, sb);
 	}
 	remote_count(&source, class, mark, end);
