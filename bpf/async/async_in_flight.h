@@ -13,6 +13,11 @@ struct async_process {
 	struct task_struct *leader;
 	struct seq_file *out;
 	__u32 pid;
+	__u32 rows;		 /* written so far */
+	struct async_key oldest; /* of the rest: those without a row of their own */
+	__u64 oldest_ns;	 /* its start; 0: there is no rest */
+	__u32 rest;
+	__u32 count; /* operations that a row stands for */
 };
 
 /* A silent operation has no completion event: it may have ended. */
@@ -41,7 +46,19 @@ static __noinline int async_list(struct async_key *key, struct async_operation *
 		if (!found.key.file)
 			found.summed_ns = ~0ull; /* its end has a file to book the time on */
 	}
-	in_flight_send(&found, process->out);
+	if (!in_flight_is_due(&found))
+		return 0;
+	if (process->rows < IN_FLIGHT_ASYNC_MAX) {
+		process->rows++;
+		found.count = process->count;
+		in_flight_send(&found, process->out);
+		return 0;
+	}
+	process->rest++;
+	if (!process->oldest_ns || found.start_ns < process->oldest_ns) {
+		process->oldest_ns = found.start_ns;
+		process->oldest = *key;
+	}
 	return 0;
 }
 
@@ -65,7 +82,10 @@ static long async_list_overflow(struct bpf_map *map, struct async_key *key,
 /* Lists the operations of the process that `task` leads. */
 static __always_inline void async_in_flight(struct task_struct *task, struct seq_file *out)
 {
-	struct async_process process = { .leader = task, .out = out, .pid = task->tgid };
+	struct async_process process = {
+		.leader = task, .out = out, .pid = task->tgid, .count = 1
+	};
+	struct async_operation *oldest;
 
 	if (!async_recorded || task->pid != task->tgid ||
 	    !bpf_map_lookup_elem(&async_users, &process.pid))
@@ -73,6 +93,12 @@ static __always_inline void async_in_flight(struct task_struct *task, struct seq
 	bpf_for_each_map_elem(&async_places, async_list_slot, &process, 0);
 	if (async_flight_count)
 		bpf_for_each_map_elem(&async_flight, async_list_overflow, &process, 0);
+	oldest = process.rest ? async_find(&process.oldest) : NULL;
+	if (oldest && async_is_listed(oldest)) {
+		process.rows = 0;
+		process.count = process.rest;
+		async_list(&process.oldest, oldest, &process);
+	}
 }
 
 #endif

@@ -17,6 +17,10 @@ EVENT_SIZE(blocked_thread, 16);
 
 #define IN_FLIGHT_PATH_BYTES 256
 
+/* Asynchronous operations of a process that have a row each; one more row stands for the rest. All
+ * rows of a process are written in one visit, and must fit into the 32 KiB that it may write. */
+#define IN_FLIGHT_ASYNC_MAX 64
+
 #define IN_FLIGHT_BEFORE (1u << 0) /* already in flight when recording began */
 #define IN_FLIGHT_KEPT (1u << 1)   /* the flight recorder keeps events of the process */
 #define IN_FLIGHT_ASYNC (1u << 2)  /* no thread waits in it; `tid` submitted it */
@@ -29,11 +33,13 @@ struct event_in_flight {
 	__u32 file; /* id; 0: none or unknown */
 	__u16 op;
 	__u16 flags; /* IN_FLIGHT_* */
+	__u32 count; /* operations that the row stands for; it describes the oldest of them */
+	__u32 pad;
 	struct blocked_thread blocked;
 	char path[IN_FLIGHT_PATH_BYTES]; /* path argument, if it is all that is known; may be cut */
 };
 
-EVENT_SIZE(event_in_flight, 48 + IN_FLIGHT_PATH_BYTES);
+EVENT_SIZE(event_in_flight, 56 + IN_FLIGHT_PATH_BYTES);
 
 /* A thread, as the records that it would send now. Their headers have times and ids only. */
 struct event_thread_now {

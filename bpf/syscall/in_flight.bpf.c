@@ -93,29 +93,49 @@ static __always_inline void in_flight_find_fault(struct in_flight *found, struct
 	}
 }
 
+/* Not inlined, as the three parts of a visit need different stack frames. */
+static __noinline int in_flight_call(struct task_struct *task, struct task_state *state,
+				     struct seq_file *out)
+{
+	struct in_flight call = {
+		.task = task, .tid = task->pid, .key.pid = task->tgid, .count = 1
+	};
+	struct pt_regs *regs = task_regs(task);
+	struct call_args args;
+
+	call_args_read(&args, regs);
+	in_flight_find_call(&call, state, &args, SYSCALL_NUMBER(regs));
+	if (in_flight_is_due(&call))
+		in_flight_send(&call, out);
+	return 0;
+}
+
+static __noinline int in_flight_fault(struct task_struct *task, struct task_state *state,
+				      struct seq_file *out)
+{
+	struct in_flight fault = {
+		.task = task, .tid = task->pid, .key.pid = task->tgid, .count = 1
+	};
+
+	in_flight_find_fault(&fault, state, SYSCALL_NUMBER(task_regs(task)));
+	if (in_flight_is_due(&fault))
+		in_flight_send(&fault, out);
+	return 0;
+}
+
 SEC("?iter.s/task")
 int fl_in_flight(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
-	struct in_flight call = {}, fault = {};
 	struct task_state *state;
-	struct call_args args;
-	struct pt_regs *regs;
 
 	if (!task)
 		return 0;
 	state = task_state(task);
 	if (!state || state->mode != TASK_FOLLOWED)
 		return 0;
-	regs = task_regs(task);
-	call_args_read(&args, regs);
-	call.task = fault.task = task;
-	call.tid = fault.tid = task->pid;
-	call.key.pid = fault.key.pid = task->tgid;
-	in_flight_find_call(&call, state, &args, SYSCALL_NUMBER(regs));
-	in_flight_send(&call, context->meta->seq);
-	in_flight_find_fault(&fault, state, SYSCALL_NUMBER(regs));
-	in_flight_send(&fault, context->meta->seq);
+	in_flight_call(task, state, context->meta->seq);
+	in_flight_fault(task, state, context->meta->seq);
 	async_in_flight(task, context->meta->seq);
 	return 0;
 }

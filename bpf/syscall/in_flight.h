@@ -80,6 +80,7 @@ struct in_flight {
 	__u64 path;	 /* in the task's memory; 0: none */
 	__u32 tid;
 	__u32 flags; /* IN_FLIGHT_BEFORE, IN_FLIGHT_ASYNC */
+	__u32 count; /* operations that its row stands for */
 };
 
 /* Adds the time since the last reading, unless the operation has just ended. */
@@ -95,18 +96,25 @@ static __always_inline void in_flight_sum(struct in_flight *found, __u64 now_ns)
 	profile_add_time(&found->key, found->task, found->start_ns, now_ns - from_ns);
 }
 
-static __always_inline int in_flight_send(struct in_flight *found, struct seq_file *out)
+/* Adds its time so far to the sums; false if it is too short to be listed. */
+static __always_inline bool in_flight_is_due(struct in_flight *found)
 {
-	struct task_struct *leader = TASK_POINTER(found->task, group_leader);
 	__u64 now_ns = bpf_ktime_get_ns();
-	struct event_in_flight *row;
 
 	if (!found->key.op || now_ns < found->start_ns + IN_FLIGHT_MIN_NS)
-		return 0;
+		return false;
 	in_flight_sum(found, now_ns);
+	return true;
+}
+
+static __always_inline void in_flight_send(struct in_flight *found, struct seq_file *out)
+{
+	struct task_struct *leader = TASK_POINTER(found->task, group_leader);
+	struct event_in_flight *row;
+
 	row = scratch_get();
 	if (!row)
-		return 0;
+		return;
 	row->start_ns = found->start_ns;
 	row->process_start_ns = TASK_POINTER(leader, start_time);
 	row->pid = found->task->tgid;
@@ -114,12 +122,13 @@ static __always_inline int in_flight_send(struct in_flight *found, struct seq_fi
 	row->file = found->key.file;
 	row->op = found->key.op;
 	row->flags = found->flags | (flight_keeps(found->task->tgid) ? IN_FLIGHT_KEPT : 0);
+	row->count = found->count;
+	row->pad = 0;
 	row->blocked = blocked_thread(found->task);
 	if (!found->path || !path_read_task(row->path, sizeof(row->path), found->task, found->path))
 		row->path[0] = 0;
 	bpf_seq_write(out, row, sizeof(*row));
 	scratch_put(row);
-	return 0;
 }
 
 #endif

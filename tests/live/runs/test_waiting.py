@@ -13,9 +13,11 @@ import harness
 from flights import Recorder
 from harness import machine
 from test_attach import Attached
+from watched import ROOM, Watched
 
 UNFINISHED = 1 << 12
 EINPROGRESS = 115
+DEPTH = 256
 OPEN = "import sys; open(sys.argv[1], 'w')"
 WRITE = """
 import os, sys
@@ -135,7 +137,7 @@ class Frozen(unittest.TestCase):
         self.assertEqual(attached.report["trace"]["unaccounted"], 0)
         self.assertGreaterEqual(attached.report["totals"]["io"]["time_ns"], 1_000_000_000)
 
-    def start_uring(self):
+    def start_uring(self, depth=4, *options):
         """A job whose io_uring writes hang once the file system is frozen, and its submitter."""
         if not (shutil.which("fio") and harness.has_uring()):
             self.skipTest("no fio, or no io_uring")
@@ -143,11 +145,33 @@ class Frozen(unittest.TestCase):
             file.write(bytes(1 << 20))
         os.sync()
         job = self.start("fio", "--name=hang", f"--filename={self.path}", "--rw=write", "--bs=4k",
-                         "--size=1m", "--ioengine=io_uring", "--iodepth=4", "--direct=1",
-                         "--thread", "--minimal", "--thinktime=20ms", "--time_based",
-                         "--runtime=20", stdout=subprocess.DEVNULL)
+                         "--size=1m", "--ioengine=io_uring", f"--iodepth={depth}", "--direct=1",
+                         "--thread", "--minimal", "--time_based", "--runtime=20",
+                         *options or ["--thinktime=20ms"], stdout=subprocess.DEVNULL)
         self.addCleanup(job.kill)
         return job
+
+    def test_many_in_flight(self):
+        """More hanging operations of a process than are listed one by one: all are counted, and
+        those of later processes are still listed."""
+        watched = Watched(*ROOM, "--interval", "0.5")
+        self.addCleanup(watched.process.wait)
+        self.addCleanup(watched.process.kill)
+        many = self.start_uring(DEPTH, "--iodepth_batch=16")
+        time.sleep(0.5)
+        job = self.start_ready(WRITE)
+        self.hang(job)
+
+        def in_flight():
+            told = json.loads(watched.get("/jobs?jobs=4096&processes=64&files=0")[2])
+            return {process["pid"]: (found["in_flight"]["count"], process["in_flight"])
+                    for found in told["jobs"] for process in found.get("processes", ())
+                    if process["pid"] in (many.pid, job.pid)}
+
+        harness.wait_until(lambda: in_flight().get(many.pid, (0,))[0] > DEPTH, 10)
+        told = in_flight()
+        self.assertEqual(told[many.pid][0], DEPTH + 1, told)  # of both, in one cgroup
+        self.assertEqual([row["op"] for row in told[job.pid][1]], ["pwrite64"])
 
     def check_fault(self, traced, pid, path):
         row, = [row for row in traced.trace.dicts("fault") if row["flags"] & WAITING]

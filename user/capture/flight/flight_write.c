@@ -6,6 +6,7 @@
 #include "capture/flight/flight_state.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,7 +125,15 @@ static void take_in_flight(struct flight *flight, struct flight_snapshot *snapsh
 	struct in_flight_list *operations = &snapshot->in_flight;
 	struct thread_list *threads = &snapshot->threads;
 	int err = session_read_in_flight(flight->session, operations);
+	uint64_t unlisted = 0;
 
+	for (size_t i = 0; i < operations->count; i++)
+		if (operations->rows[i].flags & IN_FLIGHT_KEPT)
+			unlisted += operations->rows[i].count - 1;
+	if (unlisted)
+		log_warning("flight recorder: the trace lacks %" PRIu64
+			    " asynchronous operations in flight: only %d of a process are listed",
+			    unlisted, IN_FLIGHT_ASYNC_MAX + 1);
 	if (err)
 		log_warning("flight recorder: the trace lacks operations in flight: %s",
 			    strerror(-err));

@@ -19,6 +19,7 @@
 #define READ_BYTES 32768 /* the kernel returns no more at once */
 
 struct in_flight {
+	bool reported;			       /* that rows were missing */
 	struct bpf_link *operations, *threads; /* NULL: not read */
 };
 
@@ -52,9 +53,13 @@ void in_flight_close(struct in_flight *in_flight)
 	free(in_flight);
 }
 
-/* Reads rows into an array as for GROW, and returns their number or a negative errno. A read may
- * end inside a row. */
-static ssize_t read_rows(int fd, void **rows, size_t *room, size_t row_bytes)
+/*
+ * Reads rows into an array as for GROW, and returns their number or a negative errno. A read may
+ * end inside a row. The kernel ends the list with E2BIG at a task whose rows exceed its buffer:
+ * those before it are good.
+ */
+static ssize_t read_rows(struct in_flight *in_flight, int fd, void **rows, size_t *room,
+			 size_t row_bytes)
 {
 	size_t used = 0;
 	ssize_t got = 1;
@@ -72,12 +77,19 @@ static ssize_t read_rows(int fd, void **rows, size_t *room, size_t row_bytes)
 		else if (got > 0)
 			used += got;
 	}
+	if (got < 0 && errno == E2BIG) {
+		if (!in_flight->reported)
+			log_warning("the list of operations and threads in flight is incomplete: "
+				    "one thread has too many");
+		in_flight->reported = true;
+		got = 0;
+	}
 	return got < 0 ? -errno : (ssize_t)(used / row_bytes);
 }
 
 /* Sets *count to the rows that one run of the iterator writes. */
-static int run(const struct bpf_link *link, void **rows, size_t *room, size_t row_bytes,
-	       size_t *count)
+static int run(struct in_flight *in_flight, const struct bpf_link *link, void **rows, size_t *room,
+	       size_t row_bytes, size_t *count)
 {
 	ssize_t got;
 	int fd;
@@ -86,7 +98,7 @@ static int run(const struct bpf_link *link, void **rows, size_t *room, size_t ro
 	fd = bpf_iter_create(bpf_link__fd(link));
 	if (fd < 0)
 		return fd;
-	got = read_rows(fd, rows, room, row_bytes);
+	got = read_rows(in_flight, fd, rows, room, row_bytes);
 	close(fd);
 	*count = got > 0 ? got : 0;
 	return got < 0 ? got : 0;
@@ -97,8 +109,8 @@ int in_flight_read(struct in_flight *in_flight, struct in_flight_list *list)
 	list->count = 0;
 	if (!in_flight || !in_flight->operations)
 		return 0;
-	return run(in_flight->operations, (void **)&list->rows, &list->room, sizeof(*list->rows),
-		   &list->count);
+	return run(in_flight, in_flight->operations, (void **)&list->rows, &list->room,
+		   sizeof(*list->rows), &list->count);
 }
 
 int in_flight_read_threads(struct in_flight *in_flight, struct thread_list *list)
@@ -106,6 +118,6 @@ int in_flight_read_threads(struct in_flight *in_flight, struct thread_list *list
 	list->count = 0;
 	if (!in_flight || !in_flight->threads)
 		return -ENOENT;
-	return run(in_flight->threads, (void **)&list->rows, &list->room, sizeof(*list->rows),
-		   &list->count);
+	return run(in_flight, in_flight->threads, (void **)&list->rows, &list->room,
+		   sizeof(*list->rows), &list->count);
 }

@@ -343,6 +343,7 @@ static void book_in_flight(struct intake *intake)
 			.op = row->op < operation_count ? names[row->op].name : "?",
 			.path = row->path[0] ? row->path : NULL,
 			.file = row->file,
+			.count = row->count,
 			.before = row->flags & IN_FLIGHT_BEFORE,
 		};
 	}

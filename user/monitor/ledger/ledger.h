@@ -196,6 +196,7 @@ struct ledger_in_flight {
 	const char *op;		   /* name of the call, a literal */
 	char *path;		   /* of the file, or as passed to the call; NULL: unknown */
 	uint32_t file;		   /* its id; 0: none */
+	uint32_t count;		   /* operations it stands for; it is the oldest of them */
 	bool before;		   /* was in flight before monitoring began */
 };
 

@@ -233,7 +233,8 @@ static void put_in_flight_of_job(struct json *out, const struct ledger *ledger,
 
 		if (process->end_ns || !count)
 			continue;
-		all += count;
+		for (size_t i = 0; i < count; i++)
+			all += first[i].count;
 		if (!oldest || first->since_ns < oldest->since_ns) {
 			oldest = first;
 			of = process;
