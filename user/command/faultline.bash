@@ -37,6 +37,8 @@ _faultline_rows() {
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		[[ ${COMP_WORDS[i]} == --table ]] && table=(--table "${COMP_WORDS[i + 1]}")
 	done
+	# Without a table, the command lists the columns of all, and refuses them.
+	[[ $1 == --list-columns && ${#table[@]} == 0 ]] && return
 	"$_faultline_program" "$_faultline_command" "$1" "${table[@]}" 2>/dev/null |
 		sed -e 1d -e 's/ .*//'
 }

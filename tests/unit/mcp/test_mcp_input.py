@@ -11,8 +11,9 @@ import sys
 import unittest
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)),
-                os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+                os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join("user", "python")]
 from _place import InPlace  # noqa: E402
+from faultline.mcp import database, traces  # noqa: E402
 from _session import FAULTLINE, SAMPLE, SANITIZED, SPANS, Session  # noqa: E402
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -96,6 +97,26 @@ class Sql(InPlace):
                     session.process.send_signal(ended_by)
                     session.process.wait(30)
             self.assertEqual((session.status, os.listdir(self.temporary)), (0, []))
+
+
+class Exports(InPlace):
+    def test_all_exports_have_one_limit(self):
+        """The oldest are removed before the next could exceed it."""
+        class Exporter:
+            def run(self, command, *_, output_max):
+                [path] = (word[len("--output="):] for word in command if word.startswith("--output="))
+                with open(path, "wb") as file:
+                    file.truncate(output_max)
+
+        databases = database.Databases("faultline", Exporter(), 0)
+        self.addCleanup(databases.remove)
+        most = []
+        for number in range(6):
+            trace = traces.Trace("t", "t.flt", traces.Identity(0, number, 0, 0))
+            databases._export([trace], [])
+            most.append(sum(os.path.getsize(os.path.join(place, name))
+                            for place, _, names in os.walk(databases.place) for name in names))
+        self.assertLessEqual(max(most), 8 << 30)
 
 
 class Files(InPlace):

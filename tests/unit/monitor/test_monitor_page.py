@@ -156,7 +156,13 @@ class Page(unittest.TestCase):
         self.assertIn("2 more do not match the filter", self.texts("#left-out")[0])
         self.browser.value("(() => { const f = document.getElementById('filter'); f.value = ''; "
                            "f.dispatchEvent(new Event('input')); })()")
-        self.assertEqual(len(self.texts(".open-job")), 3)
+        self.assertEqual(self.texts(".open-job bdi"), [TRAINS, LOADS, STRANGE])
+        by_name = "document.querySelector('thead button').click()"
+        for order in "ascending", "descending":  # pod, Slurm job, user.slice
+            self.browser.value(by_name)
+            self.assertEqual(self.texts(".open-job bdi"),
+                             [LOADS, TRAINS, STRANGE][::1 if order == "ascending" else -1])
+            self.assertEqual(self.texts(f"th[aria-sort={order}]"), ["job"])
         self.told_again(lambda: self.served.add(9, 2, "write", bytes=9 << 20, time_ns=1))
         sort = "[...document.querySelectorAll('thead button')].find((b) => b.textContent === 'written').click()"
         self.browser.value(sort)

@@ -131,9 +131,8 @@ function updateJob(body, job) {
 /* --- the head --- */
 
 function sortBy(title) {
-	const at = jobList.columns.findIndex((column) => column.title === title);
 	jobList.reverse = jobList.sortTitle === title && !jobList.reverse;
-	jobList.sortTitle = at < 0 ? null : title;
+	jobList.sortTitle = title;
 	drawJobs();
 }
 
@@ -150,7 +149,7 @@ function drawHead() {
 	const sorted = jobList.sortTitle || 'threads waiting';
 	[...head.children].forEach((th) => {
 		if (th.textContent === sorted)
-			th.setAttribute('aria-sort', jobList.reverse ? 'ascending' : 'descending');
+			th.setAttribute('aria-sort', jobList.reverse !== (sorted === 'job') ? 'ascending' : 'descending');
 		else
 			th.removeAttribute('aria-sort');
 	});
@@ -158,9 +157,10 @@ function drawHead() {
 
 function sortedJobs(jobs) {
 	const column = jobList.columns.find((item) => item.title === jobList.sortTitle);
-	if (!column)
+	if (!column && jobList.sortTitle !== 'job')
 		return jobList.reverse ? jobs.slice().reverse() : jobs; /* in the service's order */
-	const sorted = jobs.slice().sort((a, b) => (column.value(b) || 0) - (column.value(a) || 0));
+	const sorted = jobs.slice().sort(column ? (a, b) => (column.value(b) || 0) - (column.value(a) || 0)
+		: (a, b) => jobName(a).localeCompare(jobName(b)));
 	return jobList.reverse ? sorted.reverse() : sorted;
 }
 

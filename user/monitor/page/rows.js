@@ -15,8 +15,8 @@ function cellEl(column) {
 function fillCell(cell, column, row) {
 	const text = column.get(row);
 	setText(column.name ? cell.firstChild : cell, text === null || text === undefined ? NOTHING : text);
-	const title = column.hint ? column.hint(row) : null;
-	if (title && cell.title !== title)
+	const title = (column.hint && column.hint(row)) || '';
+	if (cell.title !== title)
 		cell.title = title;
 }
 

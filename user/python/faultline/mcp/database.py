@@ -14,7 +14,8 @@ from .child import Children
 from .traces import Identity, Trace
 
 KEPT = 4  # exports at a time
-EXPORT_MAX = 8 << 30
+EXPORT_MAX = 6 << 30
+EXPORTS_MAX = 8 << 30  # all together
 RESULT_MAX = 16 << 20
 QUERY_SECONDS = 20.0
 QUERY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "query.py")
@@ -41,11 +42,14 @@ class Databases:
             [sys.executable, "-I", QUERY, self._export(traces, filters), str(READ_MAX)],
             self.memory, QUERY_SECONDS, RESULT_MAX, query))
 
+    def _used(self) -> int:
+        return sum(os.path.getsize(path) for path in self.exports.values())
+
     def _export(self, traces: List[Trace], filters: Sequence[str]) -> str:
         key = tuple(trace.identity for trace in traces), tuple(filters)
         path = self.exports.pop(key, None)
         if path is None:
-            while len(self.exports) >= KEPT:
+            while len(self.exports) >= KEPT or self._used() > EXPORTS_MAX - EXPORT_MAX:
                 shutil.rmtree(os.path.dirname(self.exports.pop(next(iter(self.exports)))))
             self.number += 1
             path = os.path.join(self.place, str(self.number), "traces.sqlite")
