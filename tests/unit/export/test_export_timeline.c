@@ -91,3 +91,31 @@ TEST(test_requests)
 	sink_close(&text);
 	made_close(&made);
 }
+
+/* Each of many requests in flight has a lane of its own, which the next one takes over. */
+TEST(test_many_lanes)
+{
+	static const char *const name = "lanes.flt";
+	const struct export_options options = { .filter = NULL };
+	const uint64_t many = 20000, dev = 7 << 20 | 3;
+	struct trace_error error = { "" };
+	struct made_trace made;
+	struct sink text;
+
+	BEGIN(&made, .block = true, .lanes = 1);
+	for (uint64_t i = 0; i < 2 * many; i++)
+		REQUEST(&made, .time = START + i, .dur = many, .op = M_REQUEST_READ, .id = i + 1,
+			.bytes = 4096, .dev = dev);
+	made_finish(&made, START, START + 100 * MS);
+	sink_open_memory(&text);
+	assert_int_equal(
+		timeline_export(&export_chrome, &text, &made.reader, &name, 1, &options, &error),
+		0);
+	/* The first lanes are tracks with two requests each; those of the others are not on tracks.
+	 */
+	assert_int_equal(count_of(&text, "\"ph\":\"X\""), 2 * 512);
+	assert_int_equal(count_of(&text, "\"ph\":\"b\""), 2 * (many - 512));
+	assert_int_equal(count_of(&text, "\"tid\":5000512,\"ts\""), 2);
+	sink_close(&text);
+	made_close(&made);
+}

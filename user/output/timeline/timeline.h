@@ -52,6 +52,8 @@ struct timeline_sample {
 	bool cut;
 };
 
+struct timeline_lanes;
+
 /* A track. Slices of a thread nest; those of a lane follow each other. */
 struct timeline_track {
 	enum timeline_kind kind;
@@ -64,10 +66,10 @@ struct timeline_track {
 	struct trace_string name;
 	/* Private to the model: */
 	bool used;
-	uint32_t lanes, next; /* its first lane; the next lane of its parent */
-	uint32_t top, aside;  /* innermost open span, and the first one that does not nest */
+	struct timeline_lanes *lanes; /* below it; NULL: none */
+	uint32_t top, aside; /* innermost open span, and the first one that does not nest */
 	uint32_t depth;
-	uint64_t ends[TIMELINE_DEPTH]; /* of the open slices, innermost last; of a lane, its last */
+	uint64_t ends[TIMELINE_DEPTH]; /* of a thread's open slices, innermost last */
 	uint64_t shared;	       /* events of further threads */
 	struct timeline_sample sample; /* of the operation that begins next */
 };

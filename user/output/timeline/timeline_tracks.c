@@ -23,6 +23,8 @@ static const char *const counter_names[COUNTER_COUNT] = {
 	[COUNTER_CREATED] = "newly cached by writes",
 };
 
+static void free_lanes(struct timeline_lanes *lanes);
+
 void tracks_init(struct model *model)
 {
 	map_init(&model->track_numbers, 2, 1);
@@ -32,6 +34,8 @@ void tracks_init(struct model *model)
 
 void tracks_free(struct model *model)
 {
+	for (uint32_t i = 0; i < model->track_count; i++)
+		free_lanes(model->tracks[i].lanes);
 	free(model->tracks);
 	map_free(&model->track_numbers);
 	map_free(&model->pids);
@@ -53,8 +57,6 @@ static uint32_t add_track(struct model *model, enum timeline_kind kind, uint32_t
 		.parent = parent,
 		.process = process,
 		.key = key,
-		.lanes = TIMELINE_NONE,
-		.next = TIMELINE_NONE,
 		.top = TIMELINE_NONE,
 		.aside = TIMELINE_NONE,
 	};
@@ -106,31 +108,111 @@ uint32_t track_of_thread(struct model *model, uint32_t process, uint64_t tid)
 	return number;
 }
 
+/* --- lanes --- */
+
+/*
+ * The lanes of a track, in a tree of their ends, so that the first free one is found without a look
+ * at the others. Lanes that do not exist yet are free.
+ */
+struct timeline_lanes {
+	size_t count, room; /* room: a power of two */
+	uint32_t *tracks;
+	uint64_t *
+		ends; /* [1, room): the earlier one of nodes 2 * i and 2 * i + 1; then the lanes' */
+};
+
+#define LANES_FIRST 4
+
+static void free_lanes(struct timeline_lanes *lanes)
+{
+	if (!lanes)
+		return;
+	free(lanes->tracks);
+	free(lanes->ends);
+	free(lanes);
+}
+
+static void set_end(struct timeline_lanes *lanes, size_t lane, uint64_t end_ns)
+{
+	uint64_t *ends = lanes->ends;
+	size_t node = lanes->room + lane;
+
+	ends[node] = end_ns;
+	while (node > 1) {
+		node /= 2;
+		ends[node] =
+			ends[2 * node] < ends[2 * node + 1] ? ends[2 * node] : ends[2 * node + 1];
+	}
+}
+
+static size_t first_free(const struct timeline_lanes *lanes, uint64_t start_ns)
+{
+	size_t node = 1;
+
+	while (node < lanes->room)
+		node = 2 * node + (lanes->ends[2 * node] > start_ns);
+	return node - lanes->room;
+}
+
+/* Returns NULL if out of memory. */
+static struct timeline_lanes *with_room(const struct timeline_lanes *old)
+{
+	struct timeline_lanes *lanes = calloc(1, sizeof(*lanes));
+
+	if (!lanes)
+		return NULL;
+	lanes->room = old ? 2 * old->room : LANES_FIRST;
+	lanes->tracks = calloc(lanes->room, sizeof(*lanes->tracks));
+	lanes->ends = calloc(2 * lanes->room, sizeof(*lanes->ends));
+	if (!lanes->tracks || !lanes->ends) {
+		free_lanes(lanes);
+		return NULL;
+	}
+	for (; old && lanes->count < old->count; lanes->count++) {
+		lanes->tracks[lanes->count] = old->tracks[lanes->count];
+		set_end(lanes, lanes->count, old->ends[old->room + lanes->count]);
+	}
+	return lanes;
+}
+
+/* Returns the lanes of a track with one that is free at `start_ns`; NULL if out of memory. */
+static struct timeline_lanes *lanes_of(struct timeline_track *track, uint64_t start_ns)
+{
+	struct timeline_lanes *lanes;
+
+	if (track->lanes && track->lanes->ends[1] <= start_ns)
+		return track->lanes;
+	lanes = with_room(track->lanes);
+	if (!lanes)
+		return NULL;
+	free_lanes(track->lanes);
+	track->lanes = lanes;
+	return lanes;
+}
+
 uint32_t track_lane(struct model *model, enum timeline_kind kind, uint32_t parent,
 		    uint64_t start_ns, uint64_t end_ns)
 {
-	uint32_t last = TIMELINE_NONE, number;
-	uint64_t lane = 0;
+	struct timeline_lanes *lanes;
+	size_t lane;
+	uint32_t number;
 
 	if (parent == TIMELINE_NONE)
 		return TIMELINE_NONE;
-	for (number = model->tracks[parent].lanes; number != TIMELINE_NONE;
-	     number = model->tracks[number].next, lane++) {
-		if (model->tracks[number].ends[0] <= start_ns)
-			break;
-		last = number;
+	lanes = lanes_of(&model->tracks[parent], start_ns);
+	if (!lanes) {
+		timeline_fail(&model->timeline, -ENOMEM);
+		return TIMELINE_NONE;
 	}
-	if (number == TIMELINE_NONE) {
+	lane = first_free(lanes, start_ns);
+	if (lane == lanes->count) {
 		number = add_track(model, kind, model->tracks[parent].process, lane, parent);
 		if (number == TIMELINE_NONE)
 			return TIMELINE_NONE;
-		if (last == TIMELINE_NONE)
-			model->tracks[parent].lanes = number;
-		else
-			model->tracks[last].next = number;
+		lanes->tracks[lanes->count++] = number;
 	}
-	model->tracks[number].ends[0] = end_ns;
-	return number;
+	set_end(lanes, lane, end_ns);
+	return lanes->tracks[lane];
 }
 
 /* --- names --- */
