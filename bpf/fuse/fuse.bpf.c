@@ -102,7 +102,8 @@ static __always_inline __u32 fuse_file_of_call(const struct fuse_request *reques
  * owner. The kernel sends requests in the background later if the daemon has many, in the context
  * of any task, then the daemon's. But they carry the thread's number, as the daemon sees it.
  */
-static __always_inline struct task_state *fuse_asker(struct remote_mark *mark, struct fuse_req *req)
+static __always_inline struct task_state *fuse_requester(struct remote_mark *mark,
+							 struct fuse_req *req)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct fuse_conn *connection = fuse_connection(req);
@@ -111,7 +112,7 @@ static __always_inline struct task_state *fuse_asker(struct remote_mark *mark, s
 	struct task_slot *slot;
 
 	if (!tid || tid == (__u32)task->pid)
-		return remote_asker(mark);
+		return remote_requester(mark);
 	slot = task_slot(tid);
 	if (slot && slot->tid == tid && slot->state.mode == TASK_FOLLOWED &&
 	    !(attach_to && recording_ended)) {
@@ -136,7 +137,7 @@ static __always_inline int fuse_send(struct fuse_req *req)
 		fuse_node_offset = FUSE_NODE_OFFSET;
 	request.node = mark.node = KREAD_MODULE(fuse_args, request.args, nodeid);
 	mark.op = OP_FUSE + (opcode < FUSE_OPERATION_COUNT ? opcode : 0);
-	state = fuse_asker(&mark, req);
+	state = fuse_requester(&mark, req);
 	if (moves || opcode == FUSE_READDIR || opcode == FUSE_READDIRPLUS) {
 		bpf_probe_read_kernel(&range, sizeof(range),
 				      KREAD_MODULE(fuse_args, request.args, in_args[0].value));

@@ -173,7 +173,7 @@ static __always_inline int nfs_begin(__u64 task)
 		mark.offset = KREAD_MODULE(nfs_pgio_args, arguments, offset);
 		mark.asked_bytes = KREAD_MODULE(nfs_pgio_args, arguments, count);
 	}
-	remote_asker(&mark);
+	remote_requester(&mark);
 	mark.start_ns = KREAD_MODULE(rpc_task, task, tk_start);
 	return remote_begin(&at, &mark, &inode, class);
 }

@@ -194,7 +194,7 @@ static __always_inline int p9_begin(const struct p9_client *clnt, __u8 type, __u
 	if (!at.at)
 		return 0;
 	bpf_probe_read_kernel(&request, sizeof(request), KREAD_MODULE(p9_req_t, at.at, tc.sdata));
-	state = remote_asker(&mark);
+	state = remote_requester(&mark);
 	if (type == P9_TVERSION) {
 		bpf_map_delete_elem(&p9_places, &target.key); /* a new client */
 	} else if (type != P9_TAUTH && type != P9_TFLUSH) {

@@ -183,7 +183,7 @@ __noinline int remote_mark_attempt(struct address *request, struct remote_mark *
 
 /* Whether the task was followed until its exit, after which the kernel closes its files: many
  * clients write a file to its server only then. */
-static __always_inline bool remote_asks_at_exit(struct task_struct *task)
+static __always_inline bool remote_requests_at_exit(struct task_struct *task)
 {
 	struct task_slot *slot = task_slot(task->pid);
 
@@ -192,12 +192,12 @@ static __always_inline bool remote_asks_at_exit(struct task_struct *task)
 }
 
 /* Returns the state of the current task if it is followed. Sets the owner of its request. */
-static __always_inline struct task_state *remote_asker(struct remote_mark *mark)
+static __always_inline struct task_state *remote_requester(struct remote_mark *mark)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 
-	if (state || remote_asks_at_exit(task)) {
+	if (state || remote_requests_at_exit(task)) {
 		mark->pid = task->tgid;
 		mark->tid = task->pid;
 	}

@@ -43,6 +43,13 @@ DIES = job("none", "cat /mnt/9/data /mnt/9/die >/dev/null")
 # A reader is killed that waits for the server.
 HELD = job("none", "cat /mnt/9/held & sleep 1; kill -9 $! ; wait").replace("$!", "\\$!").replace(
     "server=\\$!", "server=$!")
+# One mount after the other, which get the same device number.
+AGAIN = f"""{LOAD}; {SERVE}
+cat >work <<'END'
+for n in 1 2; do mkdir -p /mnt/9$n; mount -t 9p -o {OPTIONS},cache=none 127.0.0.1 /mnt/9$n || exit
+for i in $(seq $n); do cat /mnt/9$n/data >/dev/null; done; umount /mnt/9$n; done
+END
+$RUN -- sh work; s=$?; kill $server; exit $s"""
 # From QEMU, to and from the program's own memory.
 VIRTIO = f"""load 9p; load 9pnet_virtio; grep -q 9p$ /proc/filesystems || exit 77; mkdir -p /mnt/9
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144,cache=none {SHARED} /mnt/9 || exit
@@ -238,6 +245,20 @@ def judge_late(results):
     return f"{len(reads)} reads in two lives of the modules, not seen for {unseen:.1f} s"
 
 
+def judge_again(results):
+    report, _, rows = served.recorded(results, "9p")
+    devices = [row for row in report["devices"] if row["name"] == "127.0.0.1 (9p)"]
+    equal(len({row["dev"] for row in devices}), 1, "numbers of the mounts")
+    equal([row["all"]["read"]["bytes"] for row in sorted(devices, key=lambda row: row["instance"])],
+          [FILE_BYTES, 2 * FILE_BYTES], "bytes read from each mount")
+    for n in 1, 2:
+        file, = [row for row in report["files"] if row["path"] == f"/mnt/9{n}/data"]
+        equal(file["read"]["bytes"], n * FILE_BYTES, "bytes read from a file")
+        equal(sum(row["bytes"] for row in named(rows, "read") if row.get("path") == file["path"]),
+              n * FILE_BYTES, "bytes of its requests")
+    return "two mounts with one number"
+
+
 def judge_monitor(results):
     return served.monitored(results, "127.0.0.1 (9p)", FILE_BYTES)
 
@@ -245,7 +266,8 @@ def judge_monitor(results):
 def for_kernel(quick):
     table = [("none", NONE, judge_none), ("cached", CACHED, judge_cached),
              ("mapped", MAPPED, judge_mapped), ("dies", DIES, judge_dies),
-             ("held", HELD, judge_held), ("together", TOGETHER, judge_together)]
+             ("held", HELD, judge_held), ("together", TOGETHER, judge_together),
+             ("again", AGAIN, judge_again)]
     # First those that load the modules themselves.
     return [Job("9p", "chosen", "late", LATE, judge_late),
             Job("monitor", "chosen", "9p", MONITOR, judge_monitor),

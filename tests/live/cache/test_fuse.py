@@ -17,7 +17,7 @@ with open("/usr/include/linux/fuse.h") as header:
     OPCODES = {int(number): "fuse_" + name.lower() for name, number in
                re.findall(r"\tFUSE_([A-Z0-9_]+)\s*= (\d+),",
                           re.search(r"enum fuse_opcode {(.*?)}", header.read(), re.S)[1])}
-WITHOUT_ASKER = ("fuse_release", "fuse_releasedir")  # their header names no thread
+WITHOUT_REQUESTER = ("fuse_release", "fuse_releasedir")  # their header names no thread
 DELAY_MS = 2
 FIRST_NODE = 100
 NAMES = ("data", "other", "direct", "short", "long", "failing", "boaster", "die", "stop")
@@ -87,14 +87,14 @@ class Fuse(unittest.TestCase):
 
     def recorded(self, recording):
         for row in recording.trace.dicts("remote"):
-            yield Request(row["op"], 0 if row["op"] in WITHOUT_ASKER else row["tid"], row["node"],
+            yield Request(row["op"], 0 if row["op"] in WITHOUT_REQUESTER else row["tid"], row["node"],
                           row["offset"], row["asked"], row["bytes"], row["error"])
 
     def own(self, recording):
         """What the daemon saw of the job."""
         tids = {process["pid"] for process in harness.followed(recording.report)}
         return [request for request in self.answered()
-                if request.tid in tids or request.op in WITHOUT_ASKER]
+                if request.tid in tids or request.op in WITHOUT_REQUESTER]
 
     def device(self, recording):
         row, = [row for row in recording.trace.dicts("device")
@@ -173,9 +173,9 @@ class Fuse(unittest.TestCase):
         outsider.kill()
         outsider.wait()
         self.unmount()
-        own = [request for request in self.own(recording) if request.op not in WITHOUT_ASKER]
+        own = [request for request in self.own(recording) if request.op not in WITHOUT_REQUESTER]
         self.assertEqual(sorted(request for request in self.recorded(recording)
-                                if request.op not in WITHOUT_ASKER), sorted(own))
+                                if request.op not in WITHOUT_REQUESTER), sorted(own))
         reads = [request for request in own if request.op == "fuse_read"]
         self.assertGreater(self.device(recording)["read_requests"], len(reads))
 

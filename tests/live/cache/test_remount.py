@@ -35,7 +35,7 @@ def packed(dev):
 
 
 class Reader:
-    """A program that reads as it is told to."""
+    """A program that reads on command."""
 
     def __init__(self, *prefix):
         self.process = machine().start([*prefix, *flights.python(READING)], stdin=subprocess.PIPE,
