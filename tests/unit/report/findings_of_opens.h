@@ -252,6 +252,19 @@ FINDING_CASE("metadata-cold", metadata_cold)
 	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
 }
 
+/* Emptying a large file, which is part of saving it again; sound: nothing else takes long. */
+FINDING_CASE("metadata-heavy", metadata_of_saves)
+{
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	for (uint64_t i = 0; i < 10; i++)
+		CALL(made, .time = 100 + i * 20 * MS, .dur = 10 * MS, .pid = 10, .op = M_OPENAT,
+		     .file = 1, .path = "/data/checkpoint", .result = 3,
+		     .flags = TRACE_OP_WRITABLE | TRACE_OP_TRUNCATE);
+	for (uint64_t i = 0; i < 1000; i++)
+		CALL(made, .time = 300 * MS + i * 200 * US, .dur = (sound ? 1 : 150) * US,
+		     .pid = 10, .op = M_FSTAT, .path = "/data");
+}
+
 /* Closing, or opening with O_TRUNC, waits for data, not for names. */
 FINDING_CASE("metadata-cold", metadata_cold_overwritten)
 {

@@ -48,8 +48,9 @@ TEST(test_cases)
 	}
 }
 
-/* One of two ranks syncs or computes while the other waits. A finding names the syncs. */
-TEST(test_rank_behind_is_note)
+/* One of two ranks syncs or computes while the other waits. A finding names the syncs; what it
+ * computes is not divided by two. */
+TEST(test_rank_that_others_wait_for)
 {
 	for (int syncs = 0; syncs < 2; syncs++) {
 		struct made_trace made;
@@ -74,6 +75,11 @@ TEST(test_rank_behind_is_note)
 		row = row_of_finding(report, "rank-behind");
 		assert_true(row >= 0);
 		check_text(report, "findings", row, "severity", syncs ? "note" : "high");
+		if (!syncs)
+			assert_in_range(ask(report, "findings", row_of_finding(report, "cpu-bound"),
+					    "cost_ns")
+						->uint,
+					END - MS, END);
 		done(&made, report);
 	}
 }

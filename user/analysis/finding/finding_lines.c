@@ -239,6 +239,31 @@ static double crowding(const struct path_parts *parts)
 	return parts->cpu_ns > 0 ? 1 + parts->runnable_ns / parts->cpu_ns : 1;
 }
 
+/* Returns how many main threads share the CPU time at sites with time of `own`; less if others wait
+ * for one of them. */
+static double sharing(const struct results *results, const struct located *own)
+{
+	uint64_t *process_ns = calloc(results->job->processes.count + 1, sizeof(*process_ns));
+	uint64_t all_ns = 0, saved_ns;
+	size_t count;
+	const struct path_stack *stacks = critical_path_stacks(results, THREAD_CPU, &count);
+
+	if (!process_ns)
+		return 1;
+	for (; count; count--, stacks++) {
+		const uint32_t site =
+			lines_site(results, stacks->trace, stacks->stack, stacks->cut);
+
+		if (site >= own->count || !own->sites[site].time_ns)
+			continue;
+		process_ns[stacks->process] += stacks->time_ns;
+		all_ns += stacks->time_ns;
+	}
+	saved_ns = critical_path_saved_ns(results, process_ns);
+	free(process_ns);
+	return saved_ns ? fmax((double)all_ns / saved_ns, 1) : 1;
+}
+
 /* Whether a stack is in Python's own modules for paths, directories and containers of data, which
  * only prepare calls and look at their results. */
 static bool is_of_files(const struct job *job, const struct path_stack *sampled)
@@ -329,11 +354,11 @@ int finding_drag(struct findings *findings, const struct finding *finding,
 				files_ns += outside_ns * of_files.sites[i].time_ns /
 					    cpu.sites[i].time_ns;
 		}
+	scale = parts.roots && own.sites ? crowding(&parts) / sharing(results, &own) : 1;
 	free(own.sites);
 	free(all.sites);
 	free(cpu.sites);
 	free(of_files.sites);
-	scale = parts.roots ? crowding(&parts) / parts.roots : 1;
 	dragged->time_ns = finding_least(finding_limited(time_ns * scale), findings->duration_ns);
 	dragged->files_ns = finding_least(finding_limited(files_ns * scale), dragged->time_ns);
 	return status;

@@ -159,6 +159,62 @@ const struct path_share *critical_path_threads(const struct results *results, si
 	return path ? path->shares : NULL;
 }
 
+/* What a main thread's branch has of some time, and what it waits for others. */
+struct branch_time {
+	uint64_t part_ns, alive_ns, waits_ns;
+};
+
+static void add_branches(const struct critical_path *path, const uint64_t *process_ns,
+			 struct branch_time *branches)
+{
+	for (size_t i = 0; i < path->process_count; i++)
+		if (path->branches[i].root != NO_THREAD)
+			branches[path->branches[i].root].part_ns += process_ns[i];
+	for (size_t i = 0; i < path->share_count; i++) {
+		const struct path_share *share = &path->shares[i];
+		struct branch_time *branch;
+
+		if (share->process >= path->process_count ||
+		    path->branches[share->process].root == NO_THREAD)
+			continue;
+		branch = &branches[path->branches[share->process].root];
+		branch->alive_ns += share->time_ns;
+		branch->waits_ns += share->parts[THREAD_LOCK] + share->parts[THREAD_PIPE];
+	}
+}
+
+uint64_t critical_path_saved_ns(const struct results *results, const uint64_t *process_ns)
+{
+	const struct critical_path *path = path_of(results);
+	uint64_t all_ns = 0, most_ns = 0, longest_ns = 0, saved_ns = UINT64_MAX;
+	struct branch_time *branches;
+
+	if (!path || !path->root_count)
+		return 0;
+	for (size_t i = 0; i < path->process_count; i++)
+		all_ns = clock_add(all_ns, process_ns[i]);
+	all_ns /= path->root_count;
+	branches = path->root_count > 1 ? calloc(path->process_count + 1, sizeof(*branches)) : NULL;
+	if (!branches)
+		return all_ns;
+	add_branches(path, process_ns, branches);
+	for (size_t i = 0; i < path->process_count; i++) {
+		most_ns = most(most_ns, branches[i].part_ns);
+		longest_ns = most(longest_ns, branches[i].alive_ns);
+	}
+	for (size_t i = 0; i < path->process_count; i++) {
+		const struct branch_time *branch = &branches[i];
+
+		if (branch->alive_ns)
+			saved_ns = least(saved_ns,
+					 branch->part_ns + least(most_ns - branch->part_ns,
+								 branch->waits_ns + longest_ns -
+									 branch->alive_ns));
+	}
+	free(branches);
+	return saved_ns == UINT64_MAX ? all_ns : most(all_ns, saved_ns);
+}
+
 uint64_t critical_path_io_ns(const struct results *results, enum io_class class)
 {
 	const struct critical_path *path = path_of(results);

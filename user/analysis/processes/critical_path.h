@@ -42,6 +42,11 @@ static inline uint64_t path_thread_key(uint32_t process, uint32_t tid)
 const struct path_share *critical_path_threads(const struct results *results, size_t *count,
 					       uint64_t *whole_ns, uint64_t *roots);
 
+/* Returns by how much the run would be shorter without some time on the path, given by process: by
+ * that of all main threads on average; by more if the others wait as long for the one that has most
+ * of it. */
+uint64_t critical_path_saved_ns(const struct results *results, const uint64_t *process_ns);
+
 /* Returns the time with operations of a class on the path of any main thread, or that one may have
  * waited for: asynchronous ones, and those of other threads while what it waits for is unknown.
  * UINT64_MAX if the path is unknown. */

@@ -77,14 +77,26 @@ static void set_leading_call(const struct report *report, bool locked, struct me
 	}
 }
 
-/* Adds time of reads and writes through mappings. */
-static void add_mapped(const struct results *results, struct metadata *found)
+static bool is_large(const struct file_view *file)
+{
+	return file->size_bytes != TABLE_NO_UINT &&
+	       file->size_bytes > threshold(THRESHOLD_SMALL_FILE);
+}
+
+/* Adds time of reads and writes through mappings. To free the data of a large file when it is
+ * opened to be written again is part of the save. */
+static void add_data_of_files(const struct results *results, struct metadata *found)
 {
 	struct file_view file;
 
 	for (uint32_t i = 0; i < files_count(results); i++) {
-		if (files_used(results, i, &file) && !file_group_is_program(&file))
-			found->data_ns += file.tallies[USE_MMAP].time.measure;
+		if (!files_used(results, i, &file) || file_group_is_program(&file))
+			continue;
+		found->data_ns = clock_add(found->data_ns, file.tallies[USE_MMAP].time.measure);
+		if (!is_large(&file))
+			continue;
+		found->data_ns = clock_add(found->data_ns, file.overwriting_ns);
+		found->time_ns = clock_subtract(found->time_ns, file.overwriting_ns);
 	}
 }
 
@@ -115,7 +127,7 @@ static struct metadata metadata_of(const struct results *results)
 		.modules_ns = modules.time.measure,
 	};
 
-	add_mapped(results, &found);
+	add_data_of_files(results, &found);
 	found.of_modules = finding_share(modules.thread_time_ns, metadata.thread_time_ns);
 	set_leading_call(results->report, locks.count > 0, &found);
 	found.seeks = found.call.bytes && found.call.length == strlen("lseek") &&

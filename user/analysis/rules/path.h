@@ -20,7 +20,7 @@ enum path_kind { PATH_MAIN, PATH_WORKER, PATH_HELPER, PATH_OTHER, PATH_KINDS };
 
 /* Sum of one part of the path over some kinds of threads. */
 struct path_sum {
-	uint64_t time_ns; /* of one main thread on average */
+	uint64_t time_ns; /* what the run would save: see critical_path_saved_ns */
 	uint64_t idle_ns; /* the same minus activity of other threads, which it may wait for */
 	bool is_most;	  /* other kinds have less of it */
 	struct path_evidence evidence;

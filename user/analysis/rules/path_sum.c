@@ -3,6 +3,7 @@
 #include "analysis/rules/path.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/shared/trace_text.h"
@@ -16,7 +17,9 @@ static const struct table_column columns[] = {
 	FACT(path_evidence, pid, "pid", NONE, "its process"),
 	FACT(path_evidence, tid, "tid", NONE, "its thread ID"),
 	COLUMN(path_evidence, time_ns, "time", NS, UNION,
-	       "this part of the critical path, of one main thread on average"),
+	       "this part of the critical path, of one main thread on average, or more if the "
+	       "others "
+	       "wait for the one with most of it"),
 	FACT(path_evidence, share, "share", SHARE, "its share of the critical path"),
 	FACT(path_evidence, busy, "busy", NONE, "CPUs that the run kept busy on average"),
 	FACT(path_evidence, cpus, "cpus", COUNT, "CPUs of the hosts"),
@@ -86,18 +89,26 @@ static void judge_cpus(const struct findings *findings, uint64_t part_ns,
 		evidence->full_cpus = usable_cpus(evidence);
 }
 
+static bool is_wait_for_others(unsigned int part)
+{
+	return part == THREAD_LOCK || part == THREAD_PIPE || part == THREAD_CHILD;
+}
+
 bool path_sum_up(const struct findings *findings, unsigned int part, unsigned int of_kinds,
 		 struct path_sum *sum)
 {
 	const struct job *job = findings->results->job;
-	uint64_t whole_ns, roots, part_ns = 0, path_ns = 0, most_ns = 0, rest_ns = 0, cpu_ns,
-				  other_ns;
-	uint64_t kinds_ns[PATH_KINDS] = { 0 };
+	uint64_t whole_ns, roots, part_ns = 0, saved_ns = 0, path_ns = 0, most_ns = 0, rest_ns = 0,
+				  cpu_ns, other_ns;
+	uint64_t kinds_ns[PATH_KINDS] = { 0 }, *process_ns;
 	size_t count;
 	const struct path_share *shares =
 		critical_path_threads(findings->results, &count, &whole_ns, &roots);
 	const struct path_share *worst = NULL;
 
+	process_ns = calloc(job->processes.count + 1, sizeof(*process_ns));
+	if (!process_ns)
+		return false;
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t one_ns = part == PATH_STARVED
 						? clock_add(shares[i].parts[THREAD_RUNNABLE],
@@ -112,6 +123,8 @@ bool path_sum_up(const struct findings *findings, unsigned int part, unsigned in
 			if (strcmp(kind, kinds[j]) != 0)
 				continue;
 			kinds_ns[j] = clock_add(kinds_ns[j], one_ns);
+			if (of_kinds & PATH_KIND(j))
+				process_ns[shares[i].process] += one_ns;
 			if (of_kinds & PATH_KIND(j) && one_ns > most_ns) {
 				most_ns = one_ns;
 				worst = &shares[i];
@@ -123,12 +136,18 @@ bool path_sum_up(const struct findings *findings, unsigned int part, unsigned in
 			part_ns = clock_add(part_ns, kinds_ns[j]);
 		else
 			rest_ns = finding_most(rest_ns, kinds_ns[j]);
+	if (part_ns && roots)
+		saved_ns = is_wait_for_others(part)
+				   ? part_ns / roots
+				   : critical_path_saved_ns(findings->results, process_ns);
+	free(process_ns);
 	if (!worst || !part_ns || !roots)
 		return false;
 	other_ns = clock_subtract(path_active_ns(findings, &cpu_ns), path_ns);
 	*sum = (struct path_sum) {
-		.time_ns = finding_least(part_ns / roots, findings->duration_ns),
-		.idle_ns = clock_subtract(part_ns, other_ns) / roots,
+		.time_ns = finding_least(saved_ns, findings->duration_ns),
+		.idle_ns = finding_limited(finding_share(clock_subtract(part_ns, other_ns),
+							 part_ns) * saved_ns),
 		.is_most = part_ns > rest_ns,
 		.evidence = {
 			.program = trace_text(job_comm(job, worst->process)),
