@@ -256,10 +256,13 @@ FINDING_CASE("metadata-cold", metadata_cold)
 FINDING_CASE("metadata-heavy", metadata_of_saves)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");
-	for (uint64_t i = 0; i < 10; i++)
+	for (uint64_t i = 0; i < 10; i++) {
 		CALL(made, .time = 100 + i * 20 * MS, .dur = 10 * MS, .pid = 10, .op = M_OPENAT,
 		     .file = 1, .path = "/data/checkpoint", .result = 3,
 		     .flags = TRACE_OP_WRITABLE | TRACE_OP_TRUNCATE);
+		CALL(made, .time = 100 + i * 20 * MS + 11 * MS, .dur = MS, .pid = 10, .op = M_WRITE,
+		     .file = 1, .asked = 64 * MIB, .result = 64 * MIB);
+	}
 	for (uint64_t i = 0; i < 1000; i++)
 		CALL(made, .time = 300 * MS + i * 200 * US, .dur = (sound ? 1 : 150) * US,
 		     .pid = 10, .op = M_FSTAT, .path = "/data");
