@@ -231,7 +231,7 @@ class Frozen(unittest.TestCase):
 
     def test_top_uring(self):
         """Operations for which no thread waits in a call."""
-        job = self.start_uring()
+        job = self.start_uring(depth=1)
         row, = self.watch(job.pid, self.freeze)
         self.assertEqual(row["waits_in"].split(), ["io_uring_write", self.path])
         self.assertGreater(row["waits_ns"], 1_000_000_000)
