@@ -90,7 +90,7 @@ static void begin_file(struct made_trace *made)
 static void row_of(struct made_trace *made, enum trace_kind kind, const uint64_t *given,
 		   size_t count)
 {
-	uint64_t values[SAMPLE_COLUMNS_MAX] = { 0 };
+	uint64_t values[TRACE_COLUMNS_MAX] = { 0 };
 
 	memcpy(values, given, count * sizeof(*given));
 	made_row(made, kind, 0, values);

@@ -15,7 +15,6 @@
 #include "make_trace.h"
 
 #define SAMPLE_OPERATIONS 3
-#define SAMPLE_COLUMNS_MAX 32
 
 struct sample_bytes {
 	uint8_t *bytes;
@@ -201,7 +200,7 @@ static inline struct sample_bytes sample_trace_of(int first, int end, size_t row
 						  size_t reach,
 						  const struct trace_writer_options *options)
 {
-	uint64_t values[SAMPLE_COLUMNS_MAX];
+	uint64_t values[TRACE_COLUMNS_MAX];
 	struct made_trace made;
 	struct sample_bytes sample;
 

@@ -321,7 +321,7 @@ static void check_header_flips(struct sample_bytes *sample, bool has_end)
 TEST(test_header_copy)
 {
 	struct sample_bytes sample = sample_trace(7, 2, SAMPLE_EDGES, NULL);
-	uint64_t values[SAMPLE_COLUMNS_MAX];
+	uint64_t values[TRACE_COLUMNS_MAX];
 	struct trace_writer *writer;
 	int fd = sample_memory_file();
 

@@ -111,7 +111,7 @@ static struct column_view stored_column(const struct sample_bytes *sample,
 {
 	const uint8_t *frame = sample->bytes + info->offset;
 	size_t length = ZSTD_findFrameCompressedSize(frame, sample->length - info->offset);
-	struct column_view views[SAMPLE_COLUMNS_MAX];
+	struct column_view views[TRACE_COLUMNS_MAX];
 	const struct trace_schema *schema = &trace_schemas[info->kind];
 	struct block block;
 

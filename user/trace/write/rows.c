@@ -14,8 +14,6 @@
 
 #include "trace/format/column.h"
 
-#define COLUMNS_MAX 64
-
 /* What the first pass finds out about a column. */
 struct survey {
 	uint64_t first;	   /* value of the first row */
@@ -186,7 +184,7 @@ int rows_pack(struct pack *pack, enum trace_kind kind, struct rows *rows,
 {
 	const struct trace_schema *schema = &trace_schemas[kind];
 	size_t stride = rows_per_chunk(kind);
-	struct survey surveys[COLUMNS_MAX] = { 0 };
+	struct survey surveys[TRACE_COLUMNS_MAX] = { 0 };
 	uint64_t t0 = rows->first->values[TRACE_COL_TIME], time = t0;
 	int err;
 
