@@ -122,10 +122,13 @@ static __always_inline void op_account_done(const struct op_account *account, __
 		count_add(&total->read_for_write_bytes, account->read_for_write_bytes, preempted);
 	if (account->dirtied_pages)
 		op_account_count_dirtied(account->dirtied_pages);
-	if (result < 0 && result >= -4095)
-		count_add(&total->errors, 1, preempted);
-	else if (in_bytes)
+	if (result < 0 && result >= -4095) {
+		/* Otherwise it has no result yet. */
+		if (!(account->flags & TRACE_OP_UNFINISHED))
+			count_add(&total->errors, 1, preempted);
+	} else if (in_bytes) {
 		count_add(&total->bytes, result, preempted);
+	}
 }
 
 /*

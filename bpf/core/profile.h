@@ -456,7 +456,7 @@ static __always_inline void profile_fill(struct profile_done *done,
 	done->start_ns = account->start_ns;
 	done->duration_ns = duration_ns;
 	if (result < 0 && result >= -4095)
-		done->failed = 1;
+		done->failed = account->flags & TRACE_OP_UNFINISHED ? 0 : 1;
 	else if (in_bytes)
 		done->bytes = result;
 }

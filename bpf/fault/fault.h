@@ -40,7 +40,8 @@ __noinline int profile_fault(struct op_account *account, __u64 end_ns)
 		done.summed_ns = op_account_end_summed(account, duration_ns);
 	done.key.flags = ((account->flags & stores) == stores ? TRACE_PROFILE_STORES : 0) |
 			 (account->flags & TRACE_FAULT_UNLINKED ? TRACE_PROFILE_UNLINKED : 0);
-	done.failed = account->flags & TRACE_FAULT_UNFINISHED ? 1 : 0;
+	done.failed = (account->flags & (TRACE_FAULT_UNFINISHED | TRACE_FAULT_WAITING)) ==
+		      TRACE_FAULT_UNFINISHED;
 	done.major_faults = account->flags & TRACE_FAULT_MAJOR ? 1 : 0;
 	done.shared = faults_preempted;
 	return profile_add(&done);

@@ -163,7 +163,7 @@ MADE void made_call(struct made_trace *made, const struct made_call *call)
 					  : TRACE_SYSCALL,
 		 call->lane ? call->lane : made->lane, values);
 	total->count++;
-	total->errors += call->result < 0;
+	total->errors += call->result < 0 && !(call->flags & TRACE_OP_UNFINISHED);
 	if (call->result > 0 &&
 	    (family == TRACE_READ || family == TRACE_WRITE || family == TRACE_TRANSFER))
 		total->bytes += call->result;

@@ -32,6 +32,29 @@ static void make_overlap(struct made_trace *made)
 	     .asked = 1 << 20, .result = 1 << 20, .fetched = 4096);
 }
 
+/* Operations that the recording or the end of their thread cut off are no errors. */
+TEST(test_cut_off)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	make_overlap(&made);
+	for (int i = 0; i < 40; i++)
+		CALL(&made, .time = 400 + i, .dur = 10, .pid = 10, .op = M_READ, .file = 1,
+		     .asked = 100, .result = -EINPROGRESS, .flags = TRACE_OP_UNFINISHED);
+	CALL(&made, .time = 450, .dur = 10, .pid = 10, .op = M_READ, .file = 1, .asked = 100,
+	     .result = -EINTR, .flags = TRACE_OP_UNFINISHED);
+	CALL(&made, .time = 450, .dur = 10, .pid = 10, .op = M_READ, .file = 1, .asked = 100,
+	     .result = -EINTR);
+	report = report_between(&made, 50, 1050);
+	CHECK(report, "totals", 0, "read.count", 3 + 42);
+	CHECK(report, "totals", 0, "read.errors", 1 + 1);
+	row = find_row(report, "operations", "op", "read");
+	CHECK(report, "operations", row, "errors", 1);
+	report_free(report);
+}
+
 TEST(test_merged_time)
 {
 	struct made_trace made;

@@ -121,6 +121,22 @@ static inline enum trace_kind event_kind(const struct event *event)
 	return event->block->kind;
 }
 
+/* True for an operation without a result: its thread or the recording ended first. It counts as
+ * EVENT_FAILED, but is no error. */
+static inline bool event_is_cut(const struct event *event)
+{
+	switch (event_kind(event)) {
+	case TRACE_SYSCALL:
+	case TRACE_SYSCALL_PATH:
+	case TRACE_ASYNC:
+		return event_value(event, SYSCALL_FLAGS) & TRACE_OP_UNFINISHED;
+	case TRACE_FAULT:
+		return event_value(event, FAULT_FLAGS) & TRACE_FAULT_WAITING;
+	default:
+		return false;
+	}
+}
+
 /* True for a sample: some of a thread's time, with its stack. It has the file and the operation
  * that took the time, but is not counted as one. */
 static inline bool event_is_sample(const struct event *event)
@@ -195,7 +211,7 @@ static inline uint64_t event_errors(const struct event *event)
 {
 	if (event->flags & EVENT_SUMMED)
 		return event->summed_errors;
-	return event->flags & EVENT_FAILED ? 1 : 0;
+	return event->flags & EVENT_FAILED && !event_is_cut(event) ? 1 : 0;
 }
 
 static inline uint64_t event_time_ns(const struct event *event)

@@ -136,7 +136,7 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 		set_map_call(event_trace(chunk), event, columns[SYSCALL_MAJOR][i],
 			     columns[SYSCALL_FAULT_FETCHED][i]);
 	seen->count++;
-	seen->errors += failed;
+	seen->errors += failed && !(flags & TRACE_OP_UNFINISHED);
 	seen->bytes += event->bytes;
 	seen->thread_time_ns += duration;
 	seen->fetched_bytes += event->fetched_bytes;

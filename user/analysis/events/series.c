@@ -76,7 +76,8 @@ void event_series_sum(struct event_series *series, const struct event *events, s
 	}
 	if (events->flags & EVENT_COUNTED) {
 		sums.count = count;
-		sums.errors = events->flags & EVENT_FAILED ? count : 0;
+		for (size_t i = 0; events->flags & EVENT_FAILED && i < count; i++)
+			sums.errors += event_errors(&events[i]);
 	}
 	*series = (struct event_series) { events,     count,	  sums,	  first_end,
 					  last_start, longest_ns, lacking };

@@ -263,7 +263,7 @@ static void add_operation(struct picture_sums *sums, const struct event *event,
 	if (event->flags & EVENT_SECOND)
 		return;
 	more.of[PICTURE_COUNT] = 1;
-	more.of[PICTURE_ERRORS] = event->flags & EVENT_FAILED ? 1 : 0;
+	more.of[PICTURE_ERRORS] = event_errors(event);
 	more.of[PICTURE_THREAD_TIME] = event->end - event->start;
 	add(series_of(sums, PICTURE_BY_OPERATION, event->operation), &sums->axis, over, &more);
 }
@@ -275,7 +275,7 @@ static struct picture_sum sum_of(const struct event *event)
 
 	if (event->flags & EVENT_COUNTED) {
 		sum.of[PICTURE_COUNT] = 1;
-		sum.of[PICTURE_ERRORS] = event->flags & EVENT_FAILED ? 1 : 0;
+		sum.of[PICTURE_ERRORS] = event_errors(event);
 		sum.of[PICTURE_METADATA_CALLS] = event->class == IO_METADATA;
 		sum.of[PICTURE_READ_FAULTS] = event->class == IO_MMAP_READ;
 		sum.of[PICTURE_WRITE_FAULTS] = event->class == IO_MMAP_WRITE;

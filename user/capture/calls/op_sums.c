@@ -29,14 +29,15 @@ static struct trace_operation_total *total_of(struct op_sums *sums, uint32_t op)
 	return &sums->totals[op < OP_TABLE_SIZE ? op : OP_NONE];
 }
 
-static void count_result(struct op_sums *sums, uint32_t op, int64_t result, uint64_t duration_ns)
+static void count_result(struct op_sums *sums, uint32_t op, int64_t result, uint64_t duration_ns,
+			 uint32_t flags)
 {
 	struct trace_operation_total *total = total_of(sums, op);
 
 	total->count++;
 	total->thread_time_ns += duration_ns;
 	if (result < 0 && result >= -4095)
-		total->errors++;
+		total->errors += !(flags & TRACE_OP_UNFINISHED);
 	else if (result > 0 && moves_bytes(op))
 		total->bytes += result;
 	else if (result > 0 && calls_submits(op))
@@ -53,7 +54,7 @@ static void count_pages(struct op_sums *sums, uint32_t op, uint64_t fetched, uin
 
 static void count_call(struct op_sums *sums, const struct event_syscall *call)
 {
-	count_result(sums, call->op, call->result, call->duration_ns);
+	count_result(sums, call->op, call->result, call->duration_ns, call->flags);
 	count_pages(sums, call->op, call->fetched_pages, call->created_pages);
 	total_of(sums, call->op)->read_for_write_bytes += call->read_for_write_bytes;
 }
@@ -93,16 +94,16 @@ void op_sums_add_record(struct op_sums *sums, const struct event_header *record)
 		count_call(sums, (const struct event_syscall *)record);
 		break;
 	case RECORD_VFS:
-		count_result(sums, vfs->op, vfs->result, vfs->duration_ns);
+		count_result(sums, vfs->op, vfs->result, vfs->duration_ns, 0);
 		break;
 	case RECORD_PAGECACHE:
-		count_result(sums, pages->op ? OP_INDIRECT : OP_PAGECACHE, 0, 0);
+		count_result(sums, pages->op ? OP_INDIRECT : OP_PAGECACHE, 0, 0, 0);
 		count_pages(sums, pages->op ? OP_INDIRECT : OP_PAGECACHE, pages->fetched_pages,
 			    pages->created_pages);
 		break;
 	case RECORD_THROTTLE:
 		count_result(sums, OP_THROTTLED, 0,
-			     ((const struct event_throttle *)record)->pause_ns);
+			     ((const struct event_throttle *)record)->pause_ns, 0);
 		break;
 	case RECORD_REQUEST:
 		count_request(sums, (const struct event_request *)record);
@@ -119,10 +120,11 @@ void op_sums_add_record(struct op_sums *sums, const struct event_header *record)
 void op_sums_add_slot(struct op_sums *sums, const struct lane_slot *slot)
 {
 	if (slot->call.op == OP_FAULT) {
-		count_result(sums, OP_FAULT, 0, slot->fault.duration_ns);
+		count_result(sums, OP_FAULT, 0, slot->fault.duration_ns, 0);
 		count_pages(sums, OP_FAULT, slot->fault.fetched_pages, 0);
 	} else {
-		count_result(sums, slot->call.op, slot->call.result, slot->call.duration_ns);
+		count_result(sums, slot->call.op, slot->call.result, slot->call.duration_ns,
+			     slot->call.flags);
 		count_pages(sums, slot->call.op, slot->call.fetched_pages,
 			    slot->call.created_pages);
 	}
@@ -154,24 +156,24 @@ void op_sums_add_row(struct op_sums *sums, enum trace_kind kind, const uint64_t 
 	case TRACE_SYSCALL_PATH:
 	case TRACE_ASYNC:
 		op = row[SYSCALL_OP];
-		count_result(sums, op, row[SYSCALL_RESULT], row[SYSCALL_DUR]);
+		count_result(sums, op, row[SYSCALL_RESULT], row[SYSCALL_DUR], row[SYSCALL_FLAGS]);
 		count_bytes(sums, op, row[SYSCALL_FETCHED], row[SYSCALL_CREATED]);
 		total_of(sums, op)->read_for_write_bytes += row[SYSCALL_READ_FOR_WRITE];
 		break;
 	case TRACE_FAULT:
-		count_result(sums, OP_FAULT, 0, row[FAULT_DUR]);
+		count_result(sums, OP_FAULT, 0, row[FAULT_DUR], 0);
 		count_bytes(sums, OP_FAULT, row[FAULT_FETCHED], 0);
 		break;
 	case TRACE_VFS:
-		count_result(sums, row[VFS_OP], row[VFS_RESULT], row[VFS_DUR]);
+		count_result(sums, row[VFS_OP], row[VFS_RESULT], row[VFS_DUR], 0);
 		break;
 	case TRACE_PAGECACHE:
 		op = row[PAGECACHE_CALL] ? OP_INDIRECT : OP_PAGECACHE;
-		count_result(sums, op, 0, 0);
+		count_result(sums, op, 0, 0, 0);
 		count_bytes(sums, op, row[PAGECACHE_BYTES], row[PAGECACHE_CREATED]);
 		break;
 	case TRACE_THROTTLE:
-		count_result(sums, OP_THROTTLED, 0, row[THROTTLE_PAUSE]);
+		count_result(sums, OP_THROTTLED, 0, row[THROTTLE_PAUSE], 0);
 		break;
 	case TRACE_REQUEST:
 		count_request_row(sums, row);
