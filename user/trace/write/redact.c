@@ -127,15 +127,35 @@ static bool is_one_of(const char *const *names, const char *text, size_t length)
 	return false;
 }
 
-/* Files of the system and of the interpreter itself. */
+/* Whether a path leads out of the directory that it begins with. */
+static bool leaves(const char *path, size_t length)
+{
+	static const char *const links[] = { "/cwd/", "/root/", "/fd/" };
+
+	if (memmem(path, length, "/../", 4) ||
+	    (length >= 3 && !memcmp(path + length - 3, "/..", 3)))
+		return true;
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		if (begins(path, length, "/proc/") &&
+		    memmem(path, length, links[i], strlen(links[i])))
+			return true;
+	return false;
+}
+
+/* Files of the system and of the interpreter itself, and what the tracer calls files without a
+ * path. */
 static bool is_public(const char *path, size_t length)
 {
 	static const char *const starts[] = {
-		"/bin/",       "/lib/",		"/lib32/",    "/lib64/",     "/proc/",
-		"/sbin/",      "/sys/",		"/usr/bin/",  "/usr/lib/",   "/usr/lib32/",
-		"/usr/lib64/", "/usr/libexec/", "/usr/sbin/", "/usr/share/", "<frozen ",
-		"<string>",    "<stdin>",	"[",
+		"/bin/",       "/lib/",		"/lib32/",	  "/lib64/",	 "/proc/",
+		"/sbin/",      "/sys/",		"/usr/bin/",	  "/usr/lib/",	 "/usr/lib32/",
+		"/usr/lib64/", "/usr/libexec/", "/usr/sbin/",	  "/usr/share/", "<frozen ",
+		"<string>",    "<stdin>",	"[block device ", "[inode ",	 "[jit]",
+		"[vdso]",      "[unknown]",
 	};
+
+	if (leaves(path, length))
+		return false;
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 		if (begins(path, length, starts[i]))
@@ -255,11 +275,17 @@ static size_t redact_program(const struct redaction *redaction, const char *name
 static size_t redact_device(const struct redaction *redaction, const char *name, size_t length,
 			    char *out)
 {
+	const char *type = memrchr(name, '(', length);
+	size_t source = 0; /* of a mount: "bucket (fuse.s3fs)" */
 	struct text text = { out, 0 };
 
 	if (memchr(name, '/', length))
 		return redact_path(redaction, name, length, out);
-	put(&text, name, length);
+	if (type > name && type[-1] == ' ' && name[length - 1] == ')')
+		source = type - 1 - name;
+	if (source)
+		put_hash(redaction, &text, name, source);
+	put(&text, name + source, length - source);
 	return text.length;
 }
 
