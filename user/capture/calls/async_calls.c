@@ -113,7 +113,7 @@ static const struct opcode aio[] = {
 #define AIO_OTHER 4
 
 static_assert(URING_COUNT <= URING_TABLE_SIZE && AIO_COUNT <= AIO_TABLE_SIZE, "raise the sizes");
-static_assert(URING_COUNT + AIO_COUNT <= ASYNC_OPERATIONS_MAX, "raise ASYNC_OPERATIONS_MOST");
+static_assert(URING_COUNT + AIO_COUNT <= ASYNC_OPERATIONS_MAX, "raise ASYNC_OPERATIONS_MAX");
 
 static struct trace_operation operations[URING_COUNT + AIO_COUNT];
 

@@ -33,6 +33,7 @@ int lanes_open(struct lanes **out, int controls_fd, int slots_fd, unsigned int c
 	       size_t slots_each)
 {
 	struct lanes *lanes = calloc(1, sizeof(*lanes) + count * sizeof(lanes->marks[0]));
+	int err;
 
 	if (!lanes)
 		return -ENOMEM;
@@ -49,9 +50,9 @@ int lanes_open(struct lanes **out, int controls_fd, int slots_fd, unsigned int c
 	*out = lanes;
 	return 0;
 fail:
-	count = errno;
+	err = -errno;
 	lanes_close(lanes);
-	return -(int)count;
+	return err;
 }
 
 void lanes_close(struct lanes *lanes)

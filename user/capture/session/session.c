@@ -163,10 +163,16 @@ int session_open(struct session **out, const struct session_options *options)
 		waiting_open(session->skeleton, probes_chosen(&session->choice, "fl_waiting"),
 			     probes_chosen(&session->choice, "fl_async_waits"),
 			     probes_chosen(&session->choice, "fl_threads"));
-	if (options->in_flight)
+	err = -ENOMEM;
+	if (!session->waiting)
+		goto fail;
+	if (options->in_flight) {
 		session->in_flight = in_flight_open(session->skeleton,
 						    probes_chosen(&session->choice, "fl_in_flight"),
 						    probes_chosen(&session->choice, "fl_threads"));
+		if (!session->in_flight)
+			goto fail;
+	}
 	session->late = late_start(session);
 	*out = session;
 	return 0;
