@@ -179,12 +179,12 @@ static __always_inline __s64 async_silent_result(struct async_operation *done)
 /* Removes an operation whose end was not seen. */
 static __noinline int async_end_unseen(struct async_key *key, struct async_operation *done)
 {
-	if (!done->account.op)
-		; /* kind is not recorded */
-	else if (done->account.flags & TRACE_OP_SILENT)
+	const __u32 op = done->account.op; /* 0: its kind is not recorded */
+
+	if (op && done->account.flags & TRACE_OP_SILENT)
 		async_emit(key, done, async_silent_result(done), 0);
-	else
-		async_lose(done->account.op, 0, false);
+	else if (op)
+		async_lose(op, 0, false);
 	async_remove(key);
 	return 0;
 }

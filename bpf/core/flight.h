@@ -37,10 +37,10 @@ static __always_inline void flight_inherit(__u32 parent, __u32 child)
 
 	if (!flight_chooses)
 		return;
-	if (bpf_map_lookup_elem(&flight_chosen, &parent))
-		bpf_map_update_elem(&flight_chosen, &child, &one, BPF_ANY);
-	else
+	if (!bpf_map_lookup_elem(&flight_chosen, &parent))
 		bpf_map_delete_elem(&flight_chosen, &child);
+	else if (bpf_map_update_elem(&flight_chosen, &child, &one, BPF_ANY))
+		note_add(NOTE_UNFOLLOWED);
 }
 
 static __always_inline void flight_forget(__u32 pid)

@@ -4,7 +4,8 @@
  * faults have accounts, and so do page-cache fills of other files (fetched.h); other kinds of
  * operations (requests, asynchronous reads) keep an account in memory of their own.
  *
- *	op_account_open(&account)			resets it;
+ *	op_account_open(&account)			resets it, but for start_ns, offset and
+ *							summed_ns;
  *	account.file = ..., .mapping = ...		what is known in advance;
  *	op_account_begin(&account, op, now_ns)		in flight from here on: account.op is set;
  *	op_account_book(&account, pages, created)	for each folio added to the page cache;

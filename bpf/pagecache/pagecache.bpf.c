@@ -51,8 +51,10 @@ static __always_inline bool fault_book_page(struct task_state *state, const stru
 
 	if (!fault->op)
 		return false;
-	if (!have_filemap_fault && !fault->mapping)
+	if (!have_filemap_fault && !fault->mapping) {
 		fault->mapping = add->mapping;
+		fault->offset = add->index * PAGE_BYTES;
+	}
 	if (fault->mapping != add->mapping)
 		return false;
 	op_account_book(fault, add->pages, false);

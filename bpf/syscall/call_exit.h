@@ -9,6 +9,7 @@
 #include "core/profile.h"
 
 #define RWF_APPEND 0x10
+#define RWF_NOAPPEND 0x20 /* since 6.9 */
 
 struct call_end {
 	__u64 duration_ns;
@@ -76,6 +77,8 @@ __noinline int call_exit_offset(struct task_state *state, const struct call_row 
 		/* pwritev2 has its own flags as the last argument. */
 		if (traits & CALL_WRITE_FLAGS && call_arg(args, 6) & RWF_APPEND)
 			state->call.account.flags |= TRACE_OP_APPEND;
+		else if (traits & CALL_WRITE_FLAGS && call_arg(args, 6) & RWF_NOAPPEND)
+			state->call.account.flags &= ~TRACE_OP_APPEND;
 		if (traits & CALL_WRITES && call_appends(state)) {
 			state->call.account.offset = call_append_offset(state, result);
 			return 0;

@@ -276,30 +276,37 @@ static __always_inline int code_send_mapping(struct pt_regs *regs, long result)
 	return 0;
 }
 
-/*
- * Ends the call of a thread that exits inside it: a signal interrupted the call and killed the
- * thread. If the exit was recorded first, the thread is no longer followed.
- */
-static __always_inline int call_cut(struct task_struct *task)
+static __noinline int call_cut_at(struct task_state *state, __u64 end_ns)
 {
-	struct task_state *state = task_state(task);
 	struct call_end end = { .result = -EINTR };
 
-	if (!state || !(state->call_suspended || state->call.account.op))
-		return 0;
-	if (state->call_suspended) {
-		call_restore(state);
-		end.duration_ns = state->suspended.end_ns;
-	} else {
-		end.duration_ns = bpf_ktime_get_ns();
-	}
-	end.duration_ns -= state->call.account.start_ns;
+	end.duration_ns = end_ns - state->call.account.start_ns;
 	state->call.account.offset = -1;
 	state->call.account.flags |= TRACE_OP_UNFINISHED;
 	call_done_any(state, &end, 0);
 	if (state->other_fill.account.op)
 		other_fill_send(state);
 	op_account_close(&state->call.account);
+	return 0;
+}
+
+/*
+ * Ends the call of a thread that exits inside it: a signal interrupted the call and killed the
+ * thread. That may be a call of a signal handler, and the call that the handler interrupted is
+ * suspended. If the exit was recorded first, the thread is no longer followed.
+ */
+static __always_inline int call_cut(struct task_struct *task)
+{
+	struct task_state *state = task_state(task);
+
+	if (!state)
+		return 0;
+	if (state->call.account.op)
+		call_cut_at(state, bpf_ktime_get_ns());
+	if (state->call_suspended) {
+		call_restore(state);
+		call_cut_at(state, state->suspended.end_ns);
+	}
 	return 0;
 }
 
