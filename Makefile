@@ -107,7 +107,7 @@ help:
 	@echo 'exam     whether the first findings of jobs with a known cause are right (as root; EXAM=--help)'
 	@echo 'soak     spans under four tracers at once, 500 times (SOAK="--rounds N --tracers N")'
 	@echo 'fuzz     a bounded run of the reader under libFuzzer'
-	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm; VM=5.15-ubuntu; VMARCH=arm64; KERNEL=IMAGE)'
+	@echo 'vmtest   the same comparisons on other kernels, in QEMU (scripts/setup.sh vm; VM=5.15-ubuntu; VMARCH=arm64; KERNEL=IMAGE)'
 	@echo 'install  into DESTDIR and PREFIX ($(PREFIX)); uninstall removes it'
 	@echo 'deb      Debian packages (scripts/setup.sh deb); deb-check uses them in a fresh Debian'
 	@echo 'rpm      RPM packages (RPMFLAGS, such as --nodeps where rpmbuild does not know what is installed)'

@@ -35,7 +35,7 @@ _faultline_keys() {
 _faultline_rows() {
 	local i table=()
 	for ((i = 1; i < COMP_CWORD; i++)); do
-		[[ ${COMP_WORDS[i]} == --table ]] && table=(--table "${COMP_WORDS[i + 1]}")
+		[[ ${COMP_WORDS[i]} == --@(table|by) ]] && table=("${COMP_WORDS[@]:i:2}")
 	done
 	# Without a table, the command lists the columns of all, and refuses them.
 	[[ $1 == --list-columns && ${#table[@]} == 0 ]] && return

@@ -83,8 +83,12 @@ class Monitor(Watching):
         took = {state: sum(grown[state].values()) for state in STATES}
         for state in STATES:
             self.assertGreater(grown[state].get(state, 0), 0)
+        # What computes may have to wait for a CPU.
+        computing = sum(grown["cpu"].get(name, 0) for name in ("cpu", "runnable"))
+        self.assertGreater(computing, 0.9 * took["cpu"], grown)
+        for state in blocked:
             self.assertFalse(set(grown[state]) & set(STATES) - {state}, grown)
-            self.assertGreater(took[state], max(took.values()) / 2, grown)
+            self.assertGreater(took[state], max(took[other] for other in blocked) / 2, grown)
         programs.end()
         samples = watched.scrape()
         elapsed = time.monotonic() - started

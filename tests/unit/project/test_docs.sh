@@ -64,6 +64,8 @@ completed() {
 [[ " $(completed report --table '') " == *" files "*" findings "* ]] || complain "completion lacks tables"
 [[ " $(completed report --table files --columns path,read.b) " == *" path,read.bytes "* ]] ||
 	complain "completion lacks columns"
+[ -z "$(completed report --columns '')" ] || complain "completion offers columns without a table"
+[[ " $(completed report --by rank --columns '') " == *" name "* ]] || complain "completion lacks columns of groups"
 [ "$(completed report --table files --sort size_)" = "size_bytes " ] || complain "completion lacks columns to sort by"
 [[ " $(completed report --by '') " == *" directory "*" second "* ]] || complain "completion lacks keys"
 [ "$(completed rep)" = "report " ] || complain "completion lacks commands"

@@ -10,7 +10,8 @@ import subprocess
 import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-SOURCE = re.compile(r"\.(c|h|py|js|css|sh|md|[1-9]|bash|fish|in|yml|yaml|json|service)$|Makefile$|/_faultline$")
+SOURCE = re.compile(r"\.(c|h|py|pyi|js|css|html|sh|md|[1-9]|bash|fish|in|yml|yaml|toml|json|service|spec)$|"
+                    r"(Makefile|Dockerfile|/_faultline)$|^scripts/debian/")
 # Data, texts that are not ours, and this table.
 NOT_OURS = ("LICENSE", "tests/golden/", "tests/unit/project/test_language.py")
 
