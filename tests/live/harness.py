@@ -470,19 +470,35 @@ class CpuQuota:
         return int(words.get("throttled_usec", 0)) * 1000 or int(words["throttled_time"])
 
 
-def new_cgroup(test, hierarchy="", name=""):
-    """A new cgroup in this controller's hierarchy ("" is cgroup v2), removed after the test;
-    skips the test if there is no such hierarchy."""
+def cgroup_mount(controller):
+    """Where cgroups with this controller are ("": of version 2); None: nowhere."""
     with open("/proc/self/mountinfo") as file:
-        for line in file:
-            place, system = line.split(" - ")
-            kind, _, options = system.split()[:3]
-            if (kind == "cgroup2" if not hierarchy else
-                    kind == "cgroup" and hierarchy in options.split(",")):
-                path = f"{place.split()[4]}/faultline-{os.getpid()}-{time.monotonic_ns()}{name}"
-                os.makedirs(path)
-                test.addCleanup(remove_cgroup, path)
-                return path
+        mounts = [(*line.split()[4:5], *line.split(" - ")[1].split()[:3]) for line in file]
+    first = [place for place, kind, _, options in mounts if kind == "cgroup" and controller in options.split(",")]
+    second = [place for place, kind, *_ in mounts if kind == "cgroup2"]
+    try:
+        if controller and second and not first:
+            with open(f"{second[0]}/cgroup.subtree_control", "w") as file:
+                file.write("+io" if controller == "blkio" else f"+{controller}")
+        return (first or second or [None])[0]
+    except OSError:
+        return None
+
+
+def limit_memory(group, size):
+    first = f"{group}/memory.limit_in_bytes"
+    with open(first if os.path.exists(first) else f"{group}/memory.max", "w") as file:
+        file.write(str(size))
+
+
+def new_cgroup(test, hierarchy="", name=""):
+    """A new cgroup in this controller's hierarchy ("" is cgroup v2, which is used if it has the
+    controller), removed after the test; skips the test if there is no such hierarchy."""
+    place = cgroup_mount(hierarchy)
+    if place:
+        os.makedirs(path := f"{place}/faultline-{os.getpid()}-{time.monotonic_ns()}{name}")
+        test.addCleanup(remove_cgroup, path)
+        return path
     test.skipTest(f"no cgroup hierarchy of {hierarchy or 'the second version'} here")
 
 
@@ -509,8 +525,7 @@ def little_memory(test, size):
     if captured("swapon", swap).returncode:
         test.skipTest("no file may be swapped to here")
     test.addCleanup(run, "swapoff", swap)
-    with open(f"{group}/memory.limit_in_bytes", "w") as file:
-        file.write(str(size))
+    limit_memory(group, size)
     return group
 
 

@@ -78,8 +78,13 @@ def device_of(place):
 def limit_reads(group, place, most, what="iops"):
     """Limits a cgroup's reads of a device, or of a file's device, per second (what="bps":
     bytes); 0: no limit."""
-    with open(f"{group}/blkio.throttle.read_{what}_device", "w") as file:
-        file.write(f"{device_of(place)} {most}")
+    first = f"{group}/blkio.throttle.read_{what}_device"
+    if os.path.exists(first):
+        path, limit = first, most
+    else:
+        path, limit = f"{group}/io.max", f"r{what}={most or 'max'}"
+    with open(path, "w") as file:
+        file.write(f"{device_of(place)} {limit}")
 
 
 def throttle(test, place, most, what="iops"):
