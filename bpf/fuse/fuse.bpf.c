@@ -2,8 +2,8 @@
 /*
  * Requests to the daemons of FUSE file systems: those of the run, and the counts of all per mount.
  *
- * Not seen are FORGET and INTERRUPT, which have no reply, and requests that a fatal signal
- * withdraws before the daemon takes them. Requests in the background that exceed the daemon's limit
+ * FORGET and INTERRUPT (no reply) are not seen, nor are requests that a fatal signal withdraws
+ * before the daemon takes them. Requests in the background that exceed the daemon's limit
  * wait before they are sent: that time is not included.
  *
  * Variants: tracepoints (6.11, fuse_request_sent 7.2); else functions at the same places, by fentry

@@ -163,7 +163,7 @@ static __always_inline void stack_operation(struct task_state *state,
 		stack_take(state, account, op, duration_ns, weight_ns);
 }
 
-/* A system call that was no recorded operation has ended: its stack is that of its waits. */
+/* A system call that is not a recorded operation has ended. Its stack stands for its waits. */
 static __always_inline void stack_waits(struct task_state *state)
 {
 	__u64 duration_ns = state->stack.wait_ns, weight_ns;

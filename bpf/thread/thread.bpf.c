@@ -100,8 +100,8 @@ static __always_inline void thread_finish(struct task_state *state, struct task_
 }
 
 /*
- * Copies an account that its task may be changing; returns false if it is each time. The times add
- * up to what they cover, except during a change, and since_ns is different after it.
+ * Copies an account that its task may be changing. Returns false if every attempt met a change. The
+ * times add up to what they cover, except during a change, and since_ns is different after it.
  */
 static __always_inline bool thread_copy(struct thread_account *copy,
 					const struct thread_account *thread)

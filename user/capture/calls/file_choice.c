@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Applies the globs of --include and --exclude to records and slots. */
 #include "capture/calls/file_choice.h"
 
 #include <fnmatch.h>

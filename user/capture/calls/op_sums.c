@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Sums up totals by operation from records. */
 #include "capture/calls/op_sums.h"
 
 #include "capture/calls/calls.h"

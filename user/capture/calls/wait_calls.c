@@ -15,13 +15,13 @@
 
 #define WAKES(state) (1u << THREAD_##state)
 #define WAKES_ALL ((1u << THREAD_STATE_COUNT) - 1)
-/* A call on its first argument, a descriptor, that one thread waits in until another one is. */
+/* A call on a descriptor, in which a thread waits until another thread makes such a call. */
 #define TALKS(name) [SYS_##name] = { #name, { WAKES(PIPE), THREAD_BY_FILE, WAIT_ON_DESCRIPTOR } }
 #define CALL(name, state, wakes) [SYS_##name] = { #name, { wakes, THREAD_##state, 0 } }
 #define CALL_ON(name, state, wakes)                                                                \
 	[SYS_##name] = { #name, { wakes, THREAD_##state, WAIT_ON_DESCRIPTOR } }
 #define NUMBERED(name, state, wakes) [NUMBER_##name] = { #name, { wakes, THREAD_##state, 0 } }
-/* It never waits for any of this, but ends waits. */
+/* Never waits itself; ends waits of other threads. */
 #define ENDS(name, wakes) [SYS_##name] = { #name, { wakes, 0, 0 } }
 
 static const struct {
@@ -40,7 +40,7 @@ static const struct {
 	CALL_ON(fcntl, LOCK, WAKES(LOCK)),
 	ENDS(munmap, WAKES(LOCK)),
 
-	/* After it was stopped: which call goes on is known from before. */
+	/* Resumes a call after a stop; the number of that call is kept. */
 	CALL(restart_syscall, RESTARTED, 0),
 
 	TALKS(read),

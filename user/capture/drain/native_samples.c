@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Keeps samples in order until their stacks are unwound. */
 #include "capture/drain/native_samples.h"
 
 #include <stdlib.h>
@@ -41,7 +42,7 @@ void native_samples_free(struct native_samples *samples)
 	free(samples);
 }
 
-/* Says why there is no stack at all: that of Python is not the only one that could be. */
+/* Replaces the Python-only reason: a native stack was possible, too. */
 static void set_missing(struct waiting_sample *sample, uint32_t flag)
 {
 	if (!sample->stack)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Writes what was added to slots as rows of the trace. */
 #include "capture/drain/profile_rows.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Waits until detached programs no longer run. */
 #include "capture/drain/quiesce.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Says which records change a state. */
 #include "capture/flight/flight_records.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Starts helper processes, which do not execute a program. */
 #include "capture/host/helper.h"
 
 #include <fcntl.h>

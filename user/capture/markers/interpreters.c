@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Finds Python interpreters among mapped files and stores their layouts for the kernel side. */
 #include "capture/markers/interpreters.h"
 
 #include <bpf/bpf.h>
@@ -91,8 +92,8 @@ void interpreters_look(const struct interpreters *interpreters, const struct cod
 	close(content);
 	if (err == -ENOTSUP || err == -ENODATA)
 		refuse(interpreters->refused, fd, err);
-	/* All zeros if it is none, or not a supported one: then it is not asked for again. Other
-	 * errors may pass. */
+	/* All zeros: not an interpreter, or an unsupported one; the kernel side stops asking. Other
+	 * errors may be temporary, so nothing is stored. */
 	if (!err || err == -ENOEXEC || err == -ENOTSUP || err == -ENODATA || err == -E2BIG)
 		bpf_map_update_elem(interpreters->files, file, &layout, BPF_ANY);
 }

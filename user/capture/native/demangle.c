@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Demangles names of C++ and Rust functions. */
 #include "capture/native/demangle.h"
 
 #ifdef HAVE_LIBIBERTY

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Puts the frames of Python into a native stack. */
 #include "capture/native/mix.h"
 
 #include <string.h>
@@ -42,7 +43,8 @@ size_t mix_frames(const struct mix_native *native, const struct mix_python *pyth
 		while (taken < end)
 			mixed[count++] = python->frames[taken++];
 	}
-	/* The copy has ended, or calls of the interpreter have no names. */
+	/* The stack copy ended early, or frames of the interpreter could not be named: append the
+	 * remaining Python frames. */
 	while (taken < python->count)
 		mixed[count++] = python->frames[taken++];
 	return count;

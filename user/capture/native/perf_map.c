@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Reads /tmp/perf-PID.map: functions that a program compiled while it ran. */
 #include "capture/native/perf_map.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Turns records of code objects and stacks into rows. */
 #include "capture/python/frames.h"
 
 #include <stdlib.h>

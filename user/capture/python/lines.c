@@ -77,7 +77,7 @@ static bool take_entry(const struct python_lines *lines, struct python_position 
 
 	if (at >= end || !(lines->table[at] & 128))
 		return false;
-	if (end - at > ENTRY_BYTES_MAX) /* what is longer is damaged: there the table ends */
+	if (end - at > ENTRY_BYTES_MAX) /* longer entries are damaged; the table ends there */
 		end = at + ENTRY_BYTES_MAX;
 	head = lines->table[at++];
 	form = head >> 3 & 15;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Reads the Python stacks of blocked threads, in a child process. */
 #include "capture/python/live.h"
 
 #include <bpf/bpf.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Sizes of the buffers between the kernel side and the user side. */
 #include "capture/session/buffer_sizes.h"
 
 #include "bpf/records/event.h"

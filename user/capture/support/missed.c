@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Reads how often the kernel skipped programs. */
 #include "capture/support/missed.h"
 
 #include <bpf/bpf.h>

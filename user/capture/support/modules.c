@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Finds the kernel modules that layers require. */
 #include "capture/support/modules.h"
 
 #include <bpf/bpf.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Reads sections of ELF files that may be hostile. */
 #include "capture/usdt/elf_file.h"
 
 #include <errno.h>
