@@ -83,13 +83,22 @@ static int attach_all(struct uprobes *uprobes, const char *path, const struct ma
 static int attach_each(struct uprobes *uprobes, const char *path, const struct marker *markers,
 		       size_t count, uint32_t first)
 {
+	struct bpf_link *links[NOTES_MARKERS_MAX];
+
 	for (size_t i = 0; i < count; i++) {
 		LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = markers[i].semaphore,
 			    .bpf_cookie = uprobes->rows < 0 ? first + i : 0);
 
-		if (!bpf_program__attach_uprobe_opts(uprobes->program, -1, path, markers[i].offset,
-						     &options))
-			return -errno;
+		int err;
+
+		links[i] = bpf_program__attach_uprobe_opts(uprobes->program, -1, path,
+							   markers[i].offset, &options);
+		if (links[i])
+			continue;
+		err = -errno;
+		while (i)
+			bpf_link__destroy(links[--i]);
+		return err;
 	}
 	return 0;
 }
