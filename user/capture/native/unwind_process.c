@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * A parent that starts a child again when a file makes it crash or hang: a file can be truncated
- * while it is mapped, for example. The stack at which it crashed is answered without frames.
+ * while it is mapped, for example. The request that crashed it gets an answer without frames.
  */
 #include "capture/native/unwind_process.h"
 
@@ -15,12 +15,14 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/host/privileges.h"
 #include "capture/native/unwind.h"
 
-#define CRASHES_MAX 32
+#define CRASHES_MAX 32 /* without an hour between two of them */
+#define FORGIVEN_SECONDS 3600
 #define STUCK_SECONDS 30
 #define FILES_BYTES (64ull << 30) /* mapped by libdw, for all processes */
 
@@ -70,7 +72,7 @@ static void confine(void)
 	unsetenv("DEBUGINFOD_URLS"); /* never asks the network */
 }
 
-/* Answers the request that the child was at. */
+/* Answers the request that the child was processing. */
 static void answer_without(struct unwind_queue *queue)
 {
 	const uint32_t done = atomic_load(&queue->done);
@@ -103,6 +105,14 @@ static void __attribute__((noreturn)) serve(struct unwind_queue *queue)
 	}
 }
 
+static time_t seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
 void unwind_process_run(struct unwind_queue *queue)
 {
 	prctl(PR_SET_NAME, "faultline-stack");
@@ -111,6 +121,7 @@ void unwind_process_run(struct unwind_queue *queue)
 	if (getppid() == 1)
 		_exit(1);
 	for (int crashes = 0; crashes < CRASHES_MAX; crashes++) {
+		const time_t started = seconds_now();
 		pid_t pid = fork();
 
 		if (!pid) {
@@ -120,6 +131,8 @@ void unwind_process_run(struct unwind_queue *queue)
 		while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 		answer_without(queue);
+		if (seconds_now() - started >= FORGIVEN_SECONDS)
+			crashes = 0;
 	}
 	atomic_store(&queue->over, 1);
 	_exit(1);
