@@ -204,6 +204,11 @@ TEST(test_cgroups)
 	assert_false(cgroups_path(cgroups, inner, false, path));
 	assert_true(cgroups_path(cgroups, inner, true, path));
 	assert_string_equal(path, "");
+	/* A caller that waits gets its answer even if the queue is full. */
+	for (uint64_t id = 20000; id < 40000; id++)
+		cgroups_path(cgroups, outer + id * 1000000007, false, path);
+	assert_true(cgroups_path(cgroups, outer, true, path));
+	assert_string_equal(path, "/");
 	cgroups_close(cgroups);
 	snprintf(name, sizeof(name), "%s/a", root);
 	rmdir(name);

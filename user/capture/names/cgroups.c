@@ -226,33 +226,38 @@ static void *work(void *context)
 
 /* --- requests --- */
 
-/* Queues a lookup in the slot of the oldest entry, unless all entries are still being looked up. */
-static void ask(struct cgroups *cgroups, uint64_t id)
+/* Queues a lookup in the slot of the oldest entry. Returns false if all entries are still being
+ * looked up. */
+static bool ask(struct cgroups *cgroups, uint64_t id)
 {
 	struct known_cgroup *known = &cgroups->known[cgroups->next % REMEMBERED];
 	struct known_cgroup **chain = chain_of(cgroups, id);
 
 	if (cgroups->next - cgroups->looked_up == REMEMBERED)
-		return;
+		return false;
 	forget(cgroups, known);
 	*known = (struct known_cgroup) { .id = id, .chain = *chain };
 	*chain = known;
 	cgroups->next++;
 	pthread_cond_signal(&cgroups->asked);
+	return true;
 }
 
 bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PATH_MAX])
 {
 	struct known_cgroup *known;
-	bool found;
+	bool found, queued;
 
 	path[0] = 0;
 	if (!cgroups->root[0] || !id)
 		return true;
 	pthread_mutex_lock(&cgroups->lock);
 	known = find(cgroups, id);
-	if (!known)
-		ask(cgroups, id);
+	queued = known || ask(cgroups, id);
+	while (wait && !queued) {
+		pthread_cond_wait(&cgroups->found, &cgroups->lock);
+		queued = find(cgroups, id) || ask(cgroups, id);
+	}
 	while (wait && (known = find(cgroups, id)) && !known->path)
 		pthread_cond_wait(&cgroups->found, &cgroups->lock);
 	found = known && known->path;
