@@ -260,7 +260,8 @@ TEST(test_ring)
 	open_filled(&filled);
 	fill(&filled, READS);
 	written = dump(&filled, UINT64_MAX);
-	assert_true(written.first > READS / 10 && written.first < READS - READS / 20);
+	/* How much is left depends on how far the compression lags behind. */
+	assert_true(written.first > READS / 10 && written.first < READS);
 	assert_int_equal(written.after, READS);
 	assert_int_equal(written.overwritten, written.first + 1); /* and the span's begin */
 	assert_true(written.complete_from_ns < time_of(written.first) + EACH_NS / 2);
