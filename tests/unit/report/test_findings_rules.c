@@ -107,6 +107,24 @@ TEST(test_stores_by_page_size)
 	}
 }
 
+/* A small file opened and read once for each of the others, such as an index, is not one of them.
+ */
+TEST(test_index_of_small_files)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN_RUN(&made);
+	many_small_files(&made, false);
+	CALLS(&made, 400 * MS, .count = 1000, .op = M_OPENAT, .result = 3, .dur = 100 * US);
+	CALLS(&made, 600 * MS, .count = 1000, .op = M_READ, .bytes = 20 * KIB, .dur = 100 * US);
+	report = report_between(&made, 10, END);
+	CHECK(report, "findings", row_of_finding(report, "many-small-files"), "cost_ns",
+	      999 * 10 * US);
+	assert_true(row_of_finding(report, "opened-again") >= 0);
+	done(&made, report);
+}
+
 /* 400 ms of reads, in which the thread waits 350 ms for a CPU, and 600 ms of computing. */
 TEST(test_starved_in_reads)
 {

@@ -96,8 +96,10 @@ struct file_group_rule {
 	double (*saved)(const struct findings *findings, const struct file_group *file_group);
 	/* Bytes that it costs. */
 	uint64_t (*cost_bytes)(const struct file_group *file_group);
-	bool reopens;  /* it costs the time in reopens.h if that is more */
-	bool common;   /* the example has the most common ending */
+	bool reopens; /* it costs the time in reopens.h if that is more */
+	bool common;  /* the example has the most common ending */
+	/* Leaves out files opened more often than this times the average; NULL: none. */
+	const struct finding_threshold *opens_most;
 	bool programs; /* also files for which file_group_is_program is true */
 };
 
@@ -206,6 +208,7 @@ enum finding_column {
 	FINDING_HOST,
 	FINDING_RUNS,
 	FINDING_WHERE,
+	FINDING_COST_CPU_NS,
 	FINDING_COLUMNS,
 };
 
@@ -225,6 +228,7 @@ struct findings {
 	struct finding *all;
 	size_t count, room;
 	struct arena *arena; /* what evidence points to; lives as long as the findings */
+	double opens_each;   /* opens of a file that is opened, on average */
 	struct file_group_found *file_group; /* by rule, see finding_files.h; and */
 	uint64_t off_blocks_bytes;	     /* fetched of files that may have no blocks */
 };

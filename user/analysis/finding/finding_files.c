@@ -365,6 +365,8 @@ static bool is_taken(const struct findings *findings, const struct file_group_ru
 		     const struct file_view *file, bool program)
 {
 	return kind->takes && (kind->programs || !program) && kind->takes(file) &&
+	       (!kind->opens_most ||
+		file->opens <= threshold(*kind->opens_most) * findings->opens_each) &&
 	       (!kind->counts ||
 		finding_is_enough_in(findings, kind->counts(file), kind->least,
 				     findings->aggregated ? 0 : time_of(kind, file)));
@@ -426,12 +428,28 @@ bool file_group_takes(const struct findings *findings, const struct finding_rule
 	return is_taken(findings, &rule->files, &file, file_group_is_program(&file));
 }
 
+static double opens_each(const struct findings *findings)
+{
+	uint64_t opens = 0, opened = 0;
+	struct file_view file;
+
+	for (uint32_t i = 0; i < files_count(findings->results); i++) {
+		if (!files_used(findings->results, i, &file) || !is_judged(&file) ||
+		    file_group_is_program(&file))
+			continue;
+		opens = clock_add(opens, file.opens);
+		opened += file.opens > 0;
+	}
+	return opened ? (double)opens / opened : 0;
+}
+
 static int look_at_files(struct findings *findings)
 {
 	struct advice_index advised;
 	struct file_view file;
 	int status = advice_index_make(&advised, findings->results);
 
+	findings->opens_each = opens_each(findings);
 	if (!status)
 		findings->file_group = calloc(finding_rule_count, sizeof(*findings->file_group));
 	if (!findings->file_group)

@@ -125,6 +125,10 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 		       "the lines with most of the time, and their shares of it, estimated "
 		       "from samples of the run where it costs most; null: no samples, or found "
 		       "only in all summaries together"),
+	[FINDING_COST_CPU_NS] =
+		COLUMN(finding, cost_cpu_ns, NULL, NS, LARGEST,
+		       "the part of cost_ns that is CPU work at the lines that ask "
+		       "for the I/O, estimated from samples; null: none, or unknown"),
 };
 
 /* The time until the first new read already includes CPU work. */
@@ -153,6 +157,7 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 	const struct finding_rule *rule = finding->rule;
 	const double saved = saved_part(finding);
 	struct finding_dragged dragged = { 0 };
+	const uint64_t io_ns = cost_of_io(finding);
 	uint64_t dragged_ns;
 	int status = 0;
 
@@ -160,12 +165,14 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 		status = finding_drag(findings, finding, &dragged);
 	dragged_ns = finding_limited(dragged.time_ns * saved);
 	if (rule->drags_most && !(rule->drags_any && rule->drags_any(finding->evidence)))
-		dragged_ns =
-			finding_least(dragged_ns, finding_limited(threshold(*rule->drags_most) *
-									  cost_of_io(finding) +
-								  dragged.files_ns * saved));
-	if (status >= 0 && dragged_ns)
-		finding_raise_cost(findings, finding, clock_add(cost_of_io(finding), dragged_ns));
+		dragged_ns = finding_least(dragged_ns,
+					   finding_limited(threshold(*rule->drags_most) * io_ns +
+							   dragged.files_ns * saved));
+	if (status < 0 || !dragged_ns || finding->verdict.cost_ns == TABLE_NO_UINT)
+		return status;
+	finding_raise_cost(findings, finding, clock_add(io_ns, dragged_ns));
+	finding->cost_cpu_ns = finding_or_none(
+		finding_least(clock_subtract(finding->verdict.cost_ns, io_ns), dragged_ns));
 	return status;
 }
 

@@ -95,6 +95,10 @@ THRESHOLD(SMALL_FILES_DRAG, 0.1, UNIT_NONE,
 	  "the time of the calls, at most",
 	  "a choice: Python's part of opening a file; processing the data is not included");
 
+THRESHOLD(SMALL_FILE_OPENS, 10, UNIT_NONE,
+	  "opens of a file relative to the average of all, at most",
+	  "a choice: a file opened more often, such as an index, is opened for each of the others");
+
 const struct finding_rule finding_small_files = {
 	.id = "many-small-files",
 	.drags_lines = finding_always,
@@ -111,12 +115,13 @@ const struct finding_rule finding_small_files = {
 		.speaks = are_many_files,
 		.cost_bytes = cost_moved,
 		.common = true,
+		.opens_most = &THRESHOLD_SMALL_FILE_OPENS,
 	},
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_FILE, &THRESHOLD_SMALL_FILES,
-			&THRESHOLD_SMALL_FILES_DRAG },
+			&THRESHOLD_SMALL_FILE_OPENS, &THRESHOLD_SMALL_FILES_DRAG },
 	.title = "Many small files are read, such as {file}",
 	.says = "{files:file|files} of {size_each} on average: {opens} opens, {metadata} metadata "
 		"calls; {bytes} read[, at {bandwidth}/s], {fetched_bytes} from storage",
@@ -127,8 +132,9 @@ const struct finding_rule finding_small_files = {
 	.rule = "Each file costs an open, a stat, a close and, with a cold cache, reads of its "
 		"inode and directory besides its data; readahead never ramps up. Shared file "
 		"systems add server round trips for each. CPU work in Python's modules for files "
-		"(os.path, pathlib, zipfile, NumPy's formats) counts, too. Files that took longer to write are "
-		"covered by small-writes and metadata-heavy.",
+		"(os.path, pathlib, zipfile, NumPy's formats) counts, too. Files that took longer "
+		"to write are covered by small-writes and metadata-heavy, and a file that is "
+		"opened for each of the others by opened-again.",
 };
 
 /* --- files opened repeatedly --- */

@@ -118,6 +118,17 @@ static void add_runs(struct sink *line, const struct cell *finding)
 	add_text(line, host);
 }
 
+/* "; of the cost, 2.10 s is CPU work at the same lines" */
+static void add_cpu_work(struct sink *line, const struct cell *finding)
+{
+	const struct cell *ns = &finding[FINDING_COST_CPU_NS];
+	char text[UNITS_TEXT];
+
+	if (ns->type == CELL_UINT)
+		sink_format(line, "; of the cost, %s is CPU work at the same lines",
+			    units_ns(text, ns->uint));
+}
+
 static void write_finding(struct screen *screen, const struct cell *finding, size_t number)
 {
 	struct sink line;
@@ -130,6 +141,7 @@ static void write_finding(struct screen *screen, const struct cell *finding, siz
 	write_text(screen, &line, mark_of(&finding[FINDING_SEVERITY]));
 	sink_repeat(&line, ' ', INDENT);
 	add_text(&line, &finding[FINDING_SAYS]);
+	add_cpu_work(&line, finding);
 	add_runs(&line, finding);
 	write_text(screen, &line, STYLE_PLAIN);
 	if (finding[FINDING_WHERE].type == CELL_TEXT) {
