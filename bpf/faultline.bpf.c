@@ -23,6 +23,7 @@
 #include "fuse/fuse.bpf.c"
 #include "nfs/nfs.bpf.c"
 #include "p9/p9.bpf.c"
+#include "netfs/netfs.bpf.c"
 #include "async/uring.bpf.c"
 #include "async/aio.bpf.c"
 

@@ -31,7 +31,8 @@ packages() {
 	deb) echo "$(packages build)" build-essential dpkg-dev debhelper dh-python lintian mmdebstrap ;;
 	clang-19) echo clang-19 ;;
 	vm) echo qemu-system-x86 busybox-static cpio xz-utils lz4 zstd binutils e2fsprogs xfsprogs \
-		dmsetup btrfs-progs strace python3 libgcc-s1 ;;
+		dmsetup btrfs-progs strace python3 libgcc-s1 \
+		libglib2.0-0 libnl-genl-3-200 ;;
 	vm-arm64) echo qemu-system-arm gcc-aarch64-linux-gnu cpio xz-utils zstd binutils e2fsprogs \
 		xfsprogs python3 ;;
 	*) return 1 ;;

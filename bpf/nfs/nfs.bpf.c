@@ -12,7 +12,6 @@
 #include "vmlinux/nfs.h"
 
 #define NFS_PROGRAM 100003
-#define NFS_SUPER_MAGIC 0x6969
 
 #define ERESTARTSYS 512
 

@@ -9,8 +9,6 @@
 #include "remote/remote.h"
 #include "vmlinux/p9.h"
 
-#define V9FS_MAGIC 0x01021997
-
 /* --- what it is about --- */
 
 struct p9_key {

@@ -8,6 +8,7 @@
 #define FAULTLINE_EVENT_H
 
 #include "bpf/fuse/fuse_operations.h"
+#include "bpf/netfs/netfs_operations.h"
 #include "bpf/nfs/nfs_operations.h"
 #include "bpf/p9/p9_operations.h"
 #include "bpf/records/event_base.h"

@@ -13,6 +13,9 @@
 #define EINTR 4
 #define EIO 5
 
+#define NFS_SUPER_MAGIC 0x6969
+#define V9FS_MAGIC 0x01021997
+
 /* Programs at a function's entry, by fentry and by a kprobe. */
 #define FUNCTION_PROGRAMS(target, name, work, ...)                                                 \
 	SEC("?fentry/" target)                                                                     \

@@ -144,6 +144,7 @@ struct made_options {
 	bool fuse;	  /* enables the FUSE layer */
 	bool nfs;	  /* enables the NFS layer */
 	bool p9;	  /* enables the 9p layer */
+	bool netfs;	  /* enables the netfs layer */
 	const char *const *command;
 	unsigned int lanes;
 	const struct trace_writer_options *writer; /* replaces `lanes` */
@@ -162,7 +163,7 @@ struct made_trace {
 	int fd;
 	unsigned int lane; /* CPU buffer for later rows that name none */
 	struct trace_writer *writer;
-	struct trace_layer layers[12];
+	struct trace_layer layers[14];
 	struct trace_operation known[M_OPERATIONS]; /* in header order */
 	size_t known_count;
 	uint8_t number[M_OPERATIONS]; /* header index of an operation; M_OPERATIONS: absent */
@@ -248,6 +249,9 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 	if (options->p9)
 		made->layers[header.layer_count++] =
 			(struct trace_layer) { "9p", true, "tp_btf", NULL };
+	if (options->netfs)
+		made->layers[header.layer_count++] =
+			(struct trace_layer) { "netfs", true, "tp_btf", NULL };
 	for (size_t i = 0; i < TRACE_KIND_COUNT; i++)
 		made->kinds[i] = (struct trace_kind_total) { .kind = trace_schemas[i].kind,
 							     .layer = trace_schemas[i].layer };

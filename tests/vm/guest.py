@@ -12,7 +12,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Modules that a job can request (load NAME [OPTION...]): those that it names are in the guest.
 LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "scsi_debug",
-            "nfsd", "nfsv3", "nfsv4", "nvme", "btrfs", "fuse", "9p", "9pnet_fd", "9pnet_virtio")
+            "nfsd", "nfsv3", "nfsv4", "nvme", "btrfs", "fuse", "9p", "9pnet_fd", "9pnet_virtio",
+            "cifs", "ksmbd", "nls_utf8")
 # The virtio disks in order, vda first: the jobs' files, one for raw writes, and the guest's output;
 # plus one NVMe disk.
 DISKS, XFS_MIB = {"scratch": 512, "bare": 256, "kept": 256}, 300
@@ -125,11 +126,13 @@ class Root:
 
 
 def module_needs(path):
-    """The dependencies that a module names in its .modinfo."""
+    """The dependencies that a module names in its .modinfo, and what it asks for by name later."""
     with open(path, "rb") as file:
         data = file.read()
     found = re.search(rb"\0depends=([^\0]*)\0", data)
-    return [name for name in found[1].decode().split(",") if name] if found else []
+    asked = re.findall(rb"\0softdep=(?:pre: )?(\w+)(?=\0)", data)
+    names = found[1].split(b",") if found else []
+    return [name.decode() for name in (*names, *asked) if name]
 
 
 @functools.lru_cache(maxsize=None)

@@ -20,6 +20,7 @@ VARIANTS = {
     "fuse": ["tp_btf", "tp_btf*3", "fentry", "kprobe"],
     "nfs": ["raw_tp", "raw_tp*3"],
     "9p": ["tp_btf", "tp_btf*3"],
+    "netfs": ["tp_btf", "tp_btf*3"],
 }
 ATTACHED = " is attached to "  # printed by faultline -v for each program
 LIMIT = 900  # seconds for one job; only to end hanging ones

@@ -133,9 +133,9 @@ def compare(results, ordered=True):
     return report, rows, device
 
 
-def held(reads, results, layer):
+def held(reads, results, layer, path="/mnt/9/data"):
     """Each round trip is part of the call or fault of its thread that waits for it."""
-    waits = [row for row in results.printed(layer) if row.get("path") == "/mnt/9/data"]
+    waits = [row for row in results.printed(layer) if row.get("path") == path]
     for row in reads:
         check(any(wait["tid"] == row["tid"] and wait["time_ns"] <= row["time_ns"] and
                   row["time_ns"] + row["dur_ns"] <= wait["time_ns"] + wait["dur_ns"]

@@ -81,7 +81,9 @@ OPTIONAL = {
                     "req_flag")},
     "iomap_dio": "a module's",
     **{name: "a module's"
-       for name in ("nfs4_create_arg", "nfs4_sequence_args", "nfs_commit_data", "nfs_fh", "nfs_inode", "nfs_pgio_args",
+       for name in ("netfs_io_request", "netfs_io_source", "netfs_io_subrequest", "netfs_sreq_trace",
+                    "nfs4_create_arg", "nfs4_sequence_args", "nfs_commit_data", "nfs_fh",
+                    "nfs_inode", "nfs_pgio_args",
                     "nfs_pgio_header", "nfs_pgio_res", "rpc_clnt", "rpc_message", "rpc_procinfo",
                     "rpc_rqst", "rpc_task", "p9_client", "p9_fcall", "p9_fid", "p9_req_status_t",
                     "p9_req_t")},

@@ -41,6 +41,7 @@ import guest
 import jobs
 import kernels
 import monitor
+import netfs
 import nfs
 import p9
 import programs
@@ -148,13 +149,22 @@ def make_root(architecture, build, places, workloads):
     busybox, strace = root.find("busybox"), root.find("strace")
     root.put(busybox, "/bin/busybox")
     root.add_program(strace)
-    for name in ("/sbin/dmsetup", "/sbin/mke2fs", "/sbin/mkfs.btrfs", "/sbin/blkzone"):
+    for name in ("/sbin/dmsetup", "/sbin/mke2fs", "/sbin/mkfs.btrfs", "/sbin/blkzone",
+                 "/usr/sbin/ksmbd.mountd"):
         if root.find(name):
             root.add_program(root.find(name))
     add_python(root)
     # By path, since the shell has a builtin of this name.
     root.put(busybox, "/usr/bin/true")
     return root
+
+
+def smb_server(packages):
+    """The root of an SMB server's programs, new enough for the newest kernel's module ksmbd."""
+    try:
+        return [packages.unpack([packages.download("ksmbd-tools", "bookworm-backports")], "smb")]
+    except (kernels.Unavailable, OSError, subprocess.SubprocessError):
+        return []  # its jobs then say what is missing
 
 
 def guest_seconds(options):
@@ -227,7 +237,7 @@ def guests_for(kernel, version, options, table):
     table.judge_types(kernel, version, options)
     made = (jobs, alone, storage, attach, vfs, fuse, nfs, p9, monitor)
     if kernel.flavour == "full":
-        made = (p9,)
+        made = (netfs, p9)
     guests = [(kernel, version, [job for some in made for job in some.for_kernel(options.quick)], "")]
     if not options.quick and kernel.flavour != "full":
         guests.append((kernel, f"{version} preempted", jobs.for_crowd(), "preempt=full"))
@@ -289,6 +299,7 @@ def main():
         packages.all_names()
     except (kernels.Unavailable, OSError, subprocess.SubprocessError):
         pass  # each kernel then reports why it is skipped
+    options.places += smb_server(packages)
     versions = options.versions or ([] if options.kernel else MATRIX[options.arch])
     run_matrix(versions, packages, options, table)
     table.tell_never_attached(options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Shared by the guest jobs of the layers fuse, nfs and 9p, which record requests to the servers of
+"""Shared by the guest jobs of the layers fuse, nfs, 9p and netfs, which record requests to the servers of
 file systems."""
 import monitor
 from job import Absent, check, equal, told_losses

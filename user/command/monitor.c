@@ -144,8 +144,11 @@ static int choose(struct monitor *monitor)
 {
 	const struct monitor_options *options = &monitor->options;
 	struct service_options *service = &monitor->service_options;
-	int err = selection_layers(options->layers, &service->session.layers);
+	int err;
 
+	/* Spans require CAP_SYS_ADMIN, and examining all mapped files. */
+	service->session.layers = LAYERS_DEFAULT & ~(1u << LAYER_SPAN);
+	err = selection_layers(options->layers, &service->session.layers);
 	if (!err && options->host_root)
 		err = check_directory("--host-root", options->host_root);
 	if (!err)
@@ -173,8 +176,6 @@ static int choose(struct monitor *monitor)
 	if (!service->session.flight_bytes) /* only its traces show stacks */
 		service->session.layers &= ~(1u << LAYER_STACK);
 	service->session.stacks_only = true;
-	if (!options->layers) /* needs CAP_SYS_ADMIN, and examines all mapped files */
-		service->session.layers &= ~(1u << LAYER_SPAN);
 	service->session.attach.uid = privileges_are_own() ? ATTACH_ANYBODY : getuid();
 	service->session.buffer_bytes = options->buffer_bytes;
 	service->session.profile_slots = options->profile_slots;

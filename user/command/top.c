@@ -125,14 +125,15 @@ static bool asks_monitor(const struct top_options *options, const char *where)
 /* Watches all processes, or the user's own, as the monitor does by default. */
 static int watch_node(struct own **own, bool all, bool stacks)
 {
-	struct service_options service = { .interval_ns = 1000000000 };
-	int err = selection_layers(NULL, &service.session.layers);
+	const unsigned int unused = 1u << LAYER_SPAN | (stacks ? 0 : 1u << LAYER_STACK);
+	struct service_options service = {
+		.interval_ns = 1000000000,
+		.session.layers = LAYERS_DEFAULT & ~unused,
+	};
+	int err = selection_file_types(NULL, &service.session.file_classes);
 
-	if (!err)
-		err = selection_file_types(NULL, &service.session.file_classes);
 	if (err)
 		return err;
-	service.session.layers &= ~(1u << LAYER_SPAN | (stacks ? 0 : 1u << LAYER_STACK));
 	service.session.stacks_only = true;
 	service.session.attach.uid = all ? ATTACH_ANYBODY : getuid();
 	service.session.buffer_bytes = BUFFER_BYTES;

@@ -216,6 +216,7 @@ class Missing(unittest.TestCase):
         "9p_client_req": ("9p", "", ""),
         "9p_client_res": ("9p", "", ""),
         "p9_req_put": ("", "9p: requests without a reply", ""),
+        "netfs_sreq": ("netfs", "", ""),
         "sched_switch": ("thread", "", ""),
         "sched_waking": ("", "thread: long waits", ""),
     }
@@ -293,7 +294,7 @@ class Missing(unittest.TestCase):
     def test_a_layer_waits_for_its_module(self):
         """Nothing is missing as long as no such file system can be mounted; the guests' jobs load
         the module during a recording."""
-        for name in ("nfs", "9p"):
+        for name in ("nfs", "9p", "netfs"):
             with self.subTest(name):
                 if os.path.isdir(f"/sys/module/{name}"):
                     self.skipTest(f"the module {name} is loaded")

@@ -357,18 +357,24 @@ TEST(test_unrecorded_mount)
 {
 	static const struct {
 		const char *type, *says;
-		bool fuse, nfs, p9;
-	} rows[] = { { "fuse", "FUSE", false, true, false }, { "ext4", NULL, false, false, false },
-		     { "fuse", NULL, true, false, false },   { "nfs4", "NFS", true, false, false },
-		     { "nfs", NULL, false, true, false },    { "9p", "9p", true, true, false },
-		     { "9p", NULL, false, false, true } };
+		unsigned int layers; /* 1: FUSE, 2: NFS, 4: 9p, 8: netfs */
+	} rows[] = { { "fuse", "FUSE", 2 },
+		     { "ext4", NULL, 0 },
+		     { "fuse", NULL, 1 },
+		     { "nfs4", "NFS", 1 },
+		     { "nfs", NULL, 2 },
+		     { "9p", "9p", 1 | 2 },
+		     { "9p", NULL, 4 },
+		     { "cifs", "requests to their servers were not", 1 | 2 | 4 },
+		     { "ceph", "only reads into the page cache", 8 } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct made_trace made;
 		struct report *report;
 		const char *said = NULL;
 
-		BEGIN(&made, .fuse = rows[i].fuse, .nfs = rows[i].nfs, .p9 = rows[i].p9);
+		BEGIN(&made, .fuse = rows[i].layers & 1, .nfs = rows[i].layers & 2,
+		      .p9 = rows[i].layers & 4, .netfs = rows[i].layers & 8);
 		FILE_ROW(&made, .id = 1, .ino = 1, .dev = 44, .path = "/mnt/a",
 			 .filesystem = rows[i].type);
 		report = report_of(&made, 60 * MS);

@@ -113,8 +113,14 @@ TEST(test_selection)
 {
 	unsigned int mask;
 
+	mask = LAYERS_DEFAULT;
 	assert_int_equal(selection_layers(NULL, &mask), 0);
 	assert_int_equal(mask, LAYERS_DEFAULT);
+	mask = 1u << LAYER_TASK;
+	assert_int_equal(selection_layers("default,fault", &mask), 0);
+	assert_int_equal(mask, 1u << LAYER_FAULT | 1u << LAYER_TASK);
+	assert_int_equal(selection_file_types("default,fifo", &mask), 0);
+	assert_int_equal(mask, FILE_CLASS_REG | FILE_CLASS_DIR | FILE_CLASS_BLK | FILE_CLASS_FIFO);
 	assert_int_equal(selection_layers("all", &mask), 0);
 	assert_int_equal(mask, LAYERS_ALL);
 	assert_int_equal(selection_layers("fault,task", &mask), 0);

@@ -61,7 +61,7 @@ const struct finding_rule finding_device_errors = {
 	.title = "{device} fails requests of the run",
 	.says = "{reads} reads and {writes} writes failed, of {requests} requests",
 	.advice = "Check the kernel log (dmesg) and the device, or the log of the FUSE daemon or "
-		  "of the NFS or 9p server, and verify what was written before trusting its data",
+		  "of the server, and verify what was written before trusting its data",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "device failed",
 	.rule = "A failed read returns no data: it ends in EIO or, through a mapping, in SIGBUS. A "

@@ -85,12 +85,12 @@ const struct finding_rule finding_mount_small_reads = {
 		"in flight for {time_ns}, at {bandwidth}/s",
 	.advice =
 		"Let the server accept larger reads (FUSE: max_read, max_readahead, no direct_io; "
-		"NFS: rsize; 9p: msize), raise read_ahead_kb of the mount in /sys/class/bdi, or "
-		"read ≥ 1 MiB at a time",
+		"NFS, CIFS: rsize; 9p: msize), raise read_ahead_kb of the mount in "
+		"/sys/class/bdi, or read ≥ 1 MiB at a time",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "requests, took read",
-	.rule = "Each request to an NFS or 9p server or the daemon of a FUSE mount is a round "
-		"trip, and behind a daemon often another one over the network, whatever its size. "
+	.rule = "Each request to a server or the daemon of a FUSE mount is a round trip, and "
+		"behind a daemon often another one over the network, whatever its size. "
 		"Sequential reads could be fetched in larger pieces, ahead of use. Their size "
 		"is limited by the program's reads if the cache is bypassed (O_DIRECT, "
 		"direct_io), by the mount's readahead, and by what the server allows.",

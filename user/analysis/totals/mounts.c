@@ -5,6 +5,15 @@
 
 #include "base/units.h"
 
+static bool are_used(const struct job *job, unsigned int trait)
+{
+	uint32_t i = 0;
+
+	while (i < job->files.count && !file_table_is_on(&job->files, i, trait))
+		i++;
+	return i < job->files.count;
+}
+
 void mounts_say_unrecorded(struct strbuf *text, const struct results *results)
 {
 	static const struct {
@@ -19,14 +28,14 @@ void mounts_say_unrecorded(struct strbuf *text, const struct results *results)
 	};
 	const struct job *job = results->job;
 
-	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
-		uint32_t i = job->layers & rows[row].layer ? job->files.count : 0;
-
-		while (i < job->files.count && !file_table_is_on(&job->files, i, rows[row].trait))
-			i++;
-		if (i < job->files.count)
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++)
+		if (!(job->layers & rows[row].layer) && are_used(job, rows[row].trait))
 			strbuf_join(text, "; ", "%s", rows[row].says);
-	}
+	if (job->layers & JOB_NETFS && are_used(job, FILE_SYSTEM_SERVED(LAYER_NETFS)))
+		strbuf_join(text, "; ",
+			    "files on CIFS, AFS or Ceph mounts were used; of the requests to their "
+			    "servers only reads and writes are recorded, on Ceph only reads into "
+			    "the page cache");
 }
 
 #define TYPES_MAX 8

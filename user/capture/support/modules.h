@@ -15,7 +15,8 @@ struct modules;
 	MODULE(NFS, "nfs")                                                                         \
 	MODULE(NFS, "nfsv4")                                                                       \
 	MODULE(P9, "9pnet")                                                                        \
-	MODULE(P9, "9p")
+	MODULE(P9, "9p")                                                                           \
+	MODULE(NETFS, "netfs")
 #define MODULE_NAME(layer, name) name,
 
 /* `kernel` are the types of the kernel proper, which must outlive these. Returns 0 or a negative

@@ -63,6 +63,13 @@
 		"fl_nfs_count", HOOK_RAW_TP, "rpc_stats_latency", 4                                \
 	}
 
+/* Since 6.10, when CIFS began to use it, all its requests have a stream. */
+#define NETFS_READS                                                                                \
+	{                                                                                          \
+		"netfs_io_subrequest", "stream_nr"                                                 \
+	}
+#define NETFS_PROBE TYPED("fl_netfs_sreq", "netfs_sreq", "netfs_io_subrequest*, netfs_sreq_trace")
+
 const struct part parts[] = {
 	{
 		.layer = LAYER_TASK,
@@ -391,6 +398,15 @@ const struct part parts[] = {
 						  .signature = "p9_client*, p9_req_t*" }),
 			      VARIANT("kprobe", { "fl_p9_put_kp", HOOK_KPROBE, "p9_req_put",
 						  .signature = "p9_client*, p9_req_t*" }) },
+	},
+	{
+		.layer = LAYER_NETFS,
+		.required = true,
+		.without = "requires Linux 6.10, and the types of netfs if that is a module "
+			   "(CONFIG_DEBUG_INFO_BTF_MODULES)",
+		.variants = { { "tp_btf", .reads = NETFS_READS, .probes = { NETFS_PROBE } },
+			      { "tp_btf*3", .copies = 3, .reads = NETFS_READS,
+				.probes = { NETFS_PROBE } } },
 	},
 	{
 		.layer = LAYER_THREAD,

@@ -14,23 +14,34 @@
 static const char *const file_types[] = { "reg", "dir", "blk", "chr", "fifo", "sock", "anon" };
 #define FILE_TYPE_COUNT (sizeof(file_types) / sizeof(file_types[0]))
 
+static bool is_word(const char *word, size_t length, const char *known)
+{
+	return strlen(known) == length && !strncmp(word, known, length);
+}
+
 static int parse_list(const char *option, const char *list, const char *const *words, size_t count,
 		      unsigned int *mask)
 {
+	const unsigned int usual = *mask;
+
+	if (!list)
+		return 0;
 	*mask = 0;
 	for (const char *word = list;; word++) {
 		size_t length = strcspn(word, ","), i;
 		struct strbuf known = { .used = 0 };
 
 		for (i = 0; i < count; i++)
-			if (strlen(words[i]) == length && !strncmp(word, words[i], length))
+			if (is_word(word, length, words[i]))
 				break;
 		if (i < count) {
 			*mask |= 1u << i;
-		} else if (length == 3 && !strncmp(word, "all", 3)) {
+		} else if (is_word(word, length, "all")) {
 			*mask = (1u << count) - 1;
+		} else if (is_word(word, length, "default")) {
+			*mask |= usual;
 		} else {
-			strbuf_add(&known, "all");
+			strbuf_add(&known, "all, default");
 			for (i = 0; i < count; i++)
 				strbuf_join(&known, ", ", "%s", words[i]);
 			log_error("%s %s: unknown '%.*s'; choose from %s", option, list,
@@ -45,16 +56,13 @@ static int parse_list(const char *option, const char *list, const char *const *w
 
 int selection_layers(const char *list, unsigned int *mask)
 {
-	if (list)
-		return parse_list("--layers", list, layer_names, LAYER_COUNT, mask);
-	*mask = LAYERS_DEFAULT;
-	return 0;
+	return parse_list("--layers", list, layer_names, LAYER_COUNT, mask);
 }
 
 int selection_file_types(const char *list, unsigned int *mask)
 {
-	return parse_list("--file-types", list ? list : "reg,dir,blk", file_types, FILE_TYPE_COUNT,
-			  mask);
+	*mask = FILE_CLASS_REG | FILE_CLASS_DIR | FILE_CLASS_BLK;
+	return parse_list("--file-types", list, file_types, FILE_TYPE_COUNT, mask);
 }
 
 /* Returns whether a layer has the variant; if not, `known` receives the names of its variants. */

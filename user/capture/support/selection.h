@@ -8,7 +8,8 @@
 
 #include "capture/support/probes.h"
 
-/* "syscall,fault" to a mask of 1 << enum layer; LAYERS_DEFAULT by default. */
+/* "syscall,fault" to a mask of 1 << enum layer. The caller sets it to the default, which "default"
+ * stands for. */
 int selection_layers(const char *list, unsigned int *mask);
 /* "reg,dir" or "all" to a mask of FILE_CLASS_*; reg,dir,blk by default. */
 int selection_file_types(const char *list, unsigned int *mask);

@@ -175,6 +175,7 @@ int recording_choose(struct recording *recording)
 	session->auto_rate = given_or(options->auto_rate, AUTO_RATE);
 	recording->interval_ns = given_or(options->interval_ns, INTERVAL_NS);
 	err = choose_flight(recording);
+	session->layers = LAYERS_DEFAULT;
 	if (!err)
 		err = selection_layers(options->layers, &session->layers);
 	if (!err)

@@ -97,9 +97,10 @@
 	     "an operation or wait of 1 ms or more, or one of many shorter ones, with the stack "  \
 	     "of the thread at its end; and of the thread running on each CPU, 49 times a second") \
 	KIND(REMOTE, remote, "fuse", REMOTE_DUR, false, OWN, REMOTE,                               \
-	     "a request to the daemon of a FUSE file system or the server of a 9p mount, or a "    \
-	     "remote procedure call of an NFS client: for a thread of the run, or to write back a " \
-	     "file that the run has used")
+	     "a request to the daemon of a FUSE file system or the server of a 9p mount, a remote " \
+	     "procedure call of an NFS client, or a read or write that a CIFS, AFS or Ceph mount "  \
+	     "asks its server for: for a thread of the run, or to write back a file that the run "  \
+	     "has used")
 
 /* The columns of a kind without the other fields. */
 #define TRACE_COLUMNS(ID, COLUMN) TRACE_FIELDS_##ID(COLUMN, TRACE_NO_COLUMN)

@@ -128,14 +128,14 @@
 	       "time from then until its end: in the queue and in the server")                     \
 	COLUMN(REMOTE_QUEUE, 14, "queue", INT, NS, FIELD(__s64, queue_ns),                         \
 	       "part of the duration before the server took it, for NFS before its last "          \
-	       "transmission; -1 if unknown, as for 9p, virtiofs and before Linux 7.2 without "    \
-	       "fentry and kprobes")                                                               \
+	       "transmission; -1 if unknown, as for 9p, netfs, virtiofs and before Linux 7.2 "     \
+	       "without fentry and kprobes")                                                       \
 	COLUMN(REMOTE_OFFSET, 6, "offset", INT, BYTES, FIELD(__s64, offset),                       \
 	       "reads and writes: position in the file; otherwise -1")                             \
 	COLUMN(REMOTE_NODE, 8, "node", UINT, NONE, FIELD(__u64, node),                             \
 	       "FUSE: number by which kernel and daemon know the file or directory; 1: the root. " \
-	       "NFS: inode number of the file, or of the directory of a name; 9p: number by "      \
-	       "which the server knows either; 0: unknown")                                        \
+	       "NFS: inode number of the file, or of the directory of a name; netfs: of the file; " \
+	       "9p: number by which the server knows either; 0: unknown")                          \
 	COLUMN(REMOTE_RTT, 15, "rtt", INT, NS, FIELD(__s64, rtt_ns),                               \
 	       "NFS: time from its last transmission until the reply; 0: no reply, -1: unknown")   \
 	COLUMN(REMOTE_DEV, 7, "dev", UINT, NONE, FIELD(__u32, dev),                                \

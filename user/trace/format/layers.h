@@ -28,14 +28,15 @@
 #define TRACE_SERVER_LAYERS(SERVER_LAYER)                                                          \
 	SERVER_LAYER(FUSE, "fuse", JOB_MOUNTS, "FUSE", "requests", "daemons")                      \
 	SERVER_LAYER(NFS, "nfs", JOB_MOUNTS, "NFS", "calls", "servers")                            \
-	SERVER_LAYER(P9, "9p", JOB_MOUNTS, "9p", "requests", "servers")
+	SERVER_LAYER(P9, "9p", JOB_MOUNTS, "9p", "requests", "servers")                            \
+	SERVER_LAYER(NETFS, "netfs", JOB_MOUNTS, "CIFS, AFS or Ceph", "requests", "servers")
 
 /* Prose. */
 #define LAYER_LISTED(id, name, ...) ", " name
-#define LAYERS_LISTED "all" TRACE_LAYERS(LAYER_LISTED)
-#define SERVER_LAYERS "fuse, nfs and 9p"
-#define SERVED_MOUNT "FUSE, NFS or 9p mount"
-#define SERVED_MOUNTS "FUSE, NFS and 9p mounts"
+#define LAYERS_LISTED "all, default" TRACE_LAYERS(LAYER_LISTED)
+#define SERVER_LAYERS "fuse, nfs, 9p and netfs"
+#define SERVED_MOUNT "FUSE, NFS, 9p, CIFS, AFS or Ceph mount"
+#define SERVED_MOUNTS "FUSE, NFS, 9p, CIFS, AFS and Ceph mounts"
 
 #define LAYER_ENUM(id, ...) LAYER_##id,
 enum layer { TRACE_LAYERS(LAYER_ENUM) LAYER_COUNT };
