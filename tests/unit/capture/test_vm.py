@@ -243,7 +243,7 @@ class Variants(unittest.TestCase):
                                   stderr=subprocess.PIPE, text=True)
             return done.stderr.strip().split(words)[1].split(", ")
 
-        for layer in known("--layers", "?", "choose from all, "):
+        for layer in known("--layers", "?", "choose from all, default, "):
             names = set(known("--force-variant", f"{layer}=?", "; variants: "))
             # With a single variant there is nothing to force.
             if len(names) > 1 and layer in FORCED:
