@@ -39,9 +39,10 @@ dd if=data of=/dev/null bs=100000 iflag=direct; head -c {WRITTEN} /dev/zero >mad
 dd if=/dev/zero of=made bs=100 count=7 conv=fsync,notrunc; dd if=/dev/zero of=direct bs=100000 count=3 oflag=direct""")
 
 
-# Written back while the file is open; read through a mapping.
+# Written back while the only process that has the file open waits: each close writes, too. Read
+# through a mapping.
 BACK = f"""echo 10 | tee /proc/sys/vm/dirty_expire_centisecs >/proc/sys/vm/dirty_writeback_centisecs
-{job(f"(head -c {WRITTEN} /dev/zero; sleep 2) >/mnt/s/made; mapper random /mnt/s/data $OUT/account")}"""
+{job(f"(head -c {WRITTEN} /dev/zero; until grep -q 'written: {WRITTEN}' /proc/fs/cifs/Stats; do sleep 0.1; done) | cat >/mnt/s/made; mapper random /mnt/s/data $OUT/account")}"""
 # The server goes away in the middle of a file.
 GONE = f"""truncate -s 1G /mnt/export/big
 {job(f"(sleep 1; echo hard >/sys/class/ksmbd-control/kill_server) & dd if=/mnt/s/big of=/dev/null bs={SIZE} iflag=direct")}"""
