@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Finds the hierarchies in /proc/self/mountinfo, and cgroups' directories in them. */
+/* Finds the mounted hierarchies, and cgroups' directories in them. */
 #include "capture/follow/cgroup_target.h"
 
 #include <dirent.h>
@@ -13,8 +13,10 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "capture/names/cgroups.h"
+#include "base/compare.h"
 #include "base/log.h"
+#include "capture/host/mounts.h"
+#include "capture/names/cgroups.h"
 
 #define HIERARCHIES_MAX 32
 #define LINE_BYTES 8192
@@ -22,8 +24,8 @@
 /* --- hierarchies --- */
 
 struct hierarchy {
-	unsigned int number;
-	char root[PATH_MAX]; /* mount point */
+	unsigned int number; /* 0: version 2 */
+	struct cgroup_mount mount;
 };
 
 struct hierarchies {
@@ -69,50 +71,43 @@ bool cgroup_has_first_version(const char *controller)
 	return find_number(controller, &number);
 }
 
-/* "36 35 0:31 /root /mount options - type source superoptions" */
-static void take_mount(struct hierarchies *all, char *line)
+static int take_mount(void *context, const struct mount *mount)
 {
-	char *behind = strstr(line, " - "), root[PATH_MAX], type[32], options[1024];
-	struct hierarchy *one = &all->each[all->count];
+	struct hierarchies *all = context;
+	unsigned int number = 0;
+	size_t i = 0;
 
-	if (!behind || all->count == HIERARCHIES_MAX ||
-	    sscanf(line, "%*s %*s %*s %*s %4095s", root) != 1 ||
-	    sscanf(behind, " - %31s %*s %1023s", type, options) != 2)
-		return;
-	if (!strcmp(type, "cgroup2"))
-		one->number = 0;
-	else if (strcmp(type, "cgroup") || !find_number(options, &one->number))
-		return;
-	for (size_t i = 0; i < all->count; i++)
-		if (all->each[i].number == one->number)
-			return; /* mounted twice */
-	strcpy(one->root, root);
-	all->count++;
-	/* Version 2 goes first: systemd and container engines refer to its cgroups. */
-	if (!one->number) {
-		struct hierarchy first = *one;
-
-		*one = all->each[0];
-		all->each[0] = first;
-	}
+	if (strcmp(mount->type, "cgroup2") != 0 &&
+	    (strcmp(mount->type, "cgroup") != 0 || !find_number(mount->super_options, &number)))
+		return 0;
+	while (i < all->count && all->each[i].number != number)
+		i++;
+	if (i == HIERARCHIES_MAX)
+		return 0;
+	all->count += i == all->count;
+	all->each[i].number = number;
+	cgroup_mount_take(&all->each[i].mount, mount);
+	return 0;
 }
 
-/* Returns 0 or -ENOMEM, logged. */
+static int compare_numbers(const void *left, const void *right)
+{
+	const struct hierarchy *a = left, *b = right;
+
+	return COMPARE(a->number, b->number);
+}
+
+/* Version 2 goes first: systemd and container engines refer to its cgroups. Returns 0 or -ENOMEM,
+ * logged. */
 static int hierarchies_find(struct hierarchies *all)
 {
-	char line[LINE_BYTES];
-	FILE *file;
-
 	*all = (struct hierarchies) { .each = calloc(HIERARCHIES_MAX, sizeof(*all->each)) };
 	if (!all->each) {
 		log_error("out of memory");
 		return -ENOMEM;
 	}
-	file = fopen("/proc/self/mountinfo", "re");
-	while (file && fgets(line, sizeof(line), file))
-		take_mount(all, line);
-	if (file)
-		fclose(file);
+	mounts_each(take_mount, all);
+	qsort(all->each, all->count, sizeof(*all->each), compare_numbers);
 	return 0;
 }
 
@@ -126,10 +121,11 @@ static const struct hierarchy *hierarchy_of(const struct hierarchies *all, const
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct hierarchy *one = &all->each[i];
-		size_t length = strlen(one->root);
+		size_t length = strlen(one->mount.path);
 
-		if (strncmp(path, one->root, length) || (path[length] && path[length] != '/') ||
-		    second != !one->number || length < most)
+		if (strncmp(path, one->mount.path, length) ||
+		    (path[length] && path[length] != '/') || second != !one->number ||
+		    length < most)
 			continue;
 		best = one;
 		most = length;
@@ -160,7 +156,7 @@ static int open_cgroup(struct cgroup_target *target, const struct hierarchies *a
 		return -ENOTDIR;
 	target->id = status.st_ino;
 	target->hierarchy = hierarchy->number;
-	strcpy(target->name, whole + strlen(hierarchy->root));
+	strcpy(target->name, whole + strlen(hierarchy->mount.path));
 	if (!target->name[0])
 		strcpy(target->name, "/");
 	return 0;
@@ -179,7 +175,7 @@ int cgroup_target_by_path(struct cgroup_target *target, const char *path)
 		char below[PATH_MAX];
 
 		cgroup_target_close(target);
-		if (snprintf(below, sizeof(below), "%s/%s", all.each[i].root, path) <
+		if (snprintf(below, sizeof(below), "%s/%s", all.each[i].mount.path, path) <
 			    (int)sizeof(below) &&
 		    !open_cgroup(target, &all, below))
 			err = 0;
@@ -235,7 +231,7 @@ int cgroup_target_by_name(struct cgroup_target *target,
 	search->is = is;
 	search->id = id;
 	for (size_t i = 0; i < all.count && !search->found[0]; i++) {
-		strcpy(path, all.each[i].root);
+		strcpy(path, all.each[i].mount.path);
 		search->root_bytes = strlen(path);
 		cgroups_walk(path, 0, look, search);
 	}

@@ -12,8 +12,9 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "capture/host/mounts.h"
+
 #define MOUNTS_MAX 1024
-#define LINE_BYTES 16384
 
 struct limits {
 	uint64_t memory_bytes, cgroup_memory_bytes;
@@ -24,79 +25,6 @@ struct limits {
 	struct trace_mount *mounts;
 	size_t count;
 };
-
-/* A line of mountinfo; texts point into it. */
-struct limits_line {
-	unsigned int major, minor;
-	char *root, *path, *options, *type, *super_options;
-};
-
-/* --- mountinfo --- */
-
-/* Unescapes in place: white space and backslashes are escaped as three octal digits. */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from; from++) {
-		unsigned int character;
-
-		if (*from == '\\' && sscanf(from + 1, "%3o", &character) == 1) {
-			*to++ = character;
-			from += 3;
-		} else {
-			*to++ = *from;
-		}
-	}
-	*to = 0;
-}
-
-/* "ID PARENT MAJOR:MINOR ROOT PATH OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS" */
-static bool take_line(char *text, struct limits_line *line)
-{
-	char *rest, *words[6], *second = strstr(text, " - ");
-
-	if (!second)
-		return false;
-	*second = 0;
-	rest = text;
-	for (int i = 0; i < 6; i++) {
-		words[i] = strsep(&rest, " ");
-		if (!words[i])
-			return false;
-	}
-	if (sscanf(words[2], "%u:%u", &line->major, &line->minor) != 2)
-		return false;
-	line->root = words[3];
-	line->path = words[4];
-	line->options = words[5];
-	rest = second + strlen(" - ");
-	line->type = strsep(&rest, " ");
-	strsep(&rest, " ");
-	line->super_options = strsep(&rest, "\n");
-	if (!line->super_options)
-		return false;
-	unescape(line->root);
-	unescape(line->path);
-	return true;
-}
-
-/* Calls `take` for each mount until it returns nonzero, and returns that. */
-static int each_mount(int (*take)(void *context, struct limits_line *line), void *context)
-{
-	FILE *file = fopen("/proc/self/mountinfo", "re");
-	char *text = malloc(LINE_BYTES);
-	struct limits_line line;
-	int status = 0;
-
-	while (file && text && !status && fgets(text, LINE_BYTES, file))
-		if (take_line(text, &line))
-			status = take(context, &line);
-	free(text);
-	if (file)
-		fclose(file);
-	return status;
-}
 
 /* --- small files --- */
 
@@ -127,10 +55,10 @@ static uint64_t vmstat_bytes(const char *name)
 
 /* --- the cgroup --- */
 
-/* Where the hierarchy of a controller is mounted, and which directory of it. */
+/* The hierarchy of a controller. */
 struct limit_hierarchy {
 	const char *controller;
-	char mount[PATH_MAX], root[PATH_MAX];
+	struct cgroup_mount mount;
 	bool is_first_version;
 };
 
@@ -147,18 +75,18 @@ static bool has_option(const char *options, const char *option)
 }
 
 /* If both versions are mounted, version 1 limits what it has a controller for. */
-static int take_hierarchy(void *context, struct limits_line *line)
+static int take_hierarchy(void *context, const struct mount *mount)
 {
 	struct limit_hierarchy *hierarchy = context;
-	bool is_first = !strcmp(line->type, "cgroup") &&
-			has_option(line->super_options, hierarchy->controller);
+	bool is_first = !strcmp(mount->type, "cgroup") &&
+			has_option(mount->super_options, hierarchy->controller);
 
-	if (!is_first && strcmp(line->type, "cgroup2"))
-		return 0;
-	snprintf(hierarchy->mount, sizeof(hierarchy->mount), "%s", line->path);
-	snprintf(hierarchy->root, sizeof(hierarchy->root), "%s", line->root);
-	hierarchy->is_first_version = is_first;
-	return is_first;
+	if (is_first && !hierarchy->is_first_version)
+		*hierarchy = (struct limit_hierarchy) { hierarchy->controller,
+							.is_first_version = true };
+	if (is_first || (!hierarchy->is_first_version && !strcmp(mount->type, "cgroup2")))
+		cgroup_mount_take(&hierarchy->mount, mount);
+	return 0;
 }
 
 /* Finds this process's cgroup in the hierarchy: "N:CONTROLLERS:PATH", or "0::PATH" in version 2. */
@@ -193,19 +121,18 @@ typedef uint64_t limit_fn(const char *directory, bool is_first_version);
 static uint64_t lowest_limit(const char *controller, limit_fn *limit_of, char found[PATH_MAX])
 {
 	struct limit_hierarchy hierarchy = { .controller = controller };
-	char cgroup[PATH_MAX], *below = cgroup;
+	char cgroup[PATH_MAX], *below;
 	uint64_t lowest = UINT64_MAX;
 
-	each_mount(take_hierarchy, &hierarchy);
-	if (!hierarchy.mount[0] || !find_cgroup(&hierarchy, cgroup))
+	mounts_each(take_hierarchy, &hierarchy);
+	if (!hierarchy.mount.path[0] || !find_cgroup(&hierarchy, cgroup))
 		return UINT64_MAX;
-	if (strcmp(hierarchy.root, "/") && !strncmp(cgroup, hierarchy.root, strlen(hierarchy.root)))
-		below += strlen(hierarchy.root);
+	below = (char *)cgroup_mount_below(&hierarchy.mount, cgroup);
 	for (;;) {
 		char path[2 * PATH_MAX], *last;
 		uint64_t limit;
 
-		snprintf(path, sizeof(path), "%s%s", hierarchy.mount, below);
+		snprintf(path, sizeof(path), "%s%s", hierarchy.mount.path, below);
 		limit = limit_of(path, hierarchy.is_first_version);
 		if (limit < lowest) {
 			lowest = limit;
@@ -311,39 +238,39 @@ static const char *const no_storage[] = {
 	"pstore", "ramfs",	 "rpc_pipefs", "securityfs", "selinuxfs", "sysfs",    "tracefs",
 };
 
-static uint64_t readahead_bytes(const struct limits_line *line)
+static uint64_t readahead_bytes(const struct mount *mount)
 {
 	char path[64];
 	uint64_t kilobytes = 0;
 
-	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", line->major,
-		 line->minor);
+	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", mount->major,
+		 mount->minor);
 	return read_number(path, &kilobytes) ? kilobytes * 1024 : 0;
 }
 
-static int take_mount(void *context, struct limits_line *line)
+static int take_mount(void *context, const struct mount *mount)
 {
 	struct limits *limits = context;
-	struct trace_mount *mount = &limits->mounts[limits->count];
+	struct trace_mount *taken = &limits->mounts[limits->count];
 	char *options = NULL;
 
 	for (size_t i = 0; i < sizeof(no_storage) / sizeof(no_storage[0]); i++)
-		if (!strcmp(line->type, no_storage[i]))
+		if (!strcmp(mount->type, no_storage[i]))
 			return 0;
 	if (limits->count == MOUNTS_MAX)
 		return 0;
 	/* Options of the mount and of the file system; the latter often repeat the first one. */
-	if (asprintf(&options, "%s,%s", line->options, line->super_options) < 0)
+	if (asprintf(&options, "%s,%s", mount->options, mount->super_options) < 0)
 		return -ENOMEM;
-	*mount = (struct trace_mount) {
-		.dev = line->major << 20 | line->minor,
-		.type = strdup(line->type),
+	*taken = (struct trace_mount) {
+		.dev = mount->major << 20 | mount->minor,
+		.type = strdup(mount->type),
 		.options = options,
-		.path = strdup(line->path),
-		.readahead_bytes = readahead_bytes(line),
+		.path = strdup(mount->path),
+		.readahead_bytes = readahead_bytes(mount),
 	};
 	limits->count++;
-	return mount->type && mount->path ? 0 : -ENOMEM;
+	return taken->type && taken->path ? 0 : -ENOMEM;
 }
 
 int limits_open(struct limits **out)
@@ -356,7 +283,7 @@ int limits_open(struct limits **out)
 	if (!limits)
 		return -ENOMEM;
 	limits->mounts = calloc(MOUNTS_MAX, sizeof(*limits->mounts));
-	err = limits->mounts ? each_mount(take_mount, limits) : -ENOMEM;
+	err = limits->mounts ? mounts_each(take_mount, limits) : -ENOMEM;
 	if (err) {
 		limits_close(limits);
 		return err;

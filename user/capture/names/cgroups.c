@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bpf/records/event.h"
+#include "capture/host/mounts.h"
 #include "capture/host/privileges.h"
 #include "capture/host/proc.h"
 #include "capture/host/shared.h"
@@ -29,7 +30,7 @@ struct known_cgroup {
 };
 
 struct cgroups {
-	char root[PATH_MAX];		 /* "": no such hierarchy */
+	struct cgroup_mount mount;	 /* path "": no such hierarchy */
 	bool has_handles;		 /* the thread may open cgroups by id */
 	const struct cgroup_place *kept; /* NULL: no kernel-side table */
 	pthread_t thread;
@@ -43,17 +44,11 @@ struct cgroups {
 
 /* --- the walk --- */
 
-static void find_root(char root[PATH_MAX])
+static int take_mount(void *context, const struct mount *mount)
 {
-	char line[8192], mount[PATH_MAX];
-	FILE *file = fopen("/proc/self/mountinfo", "re");
-
-	while (file && fgets(line, sizeof(line), file))
-		if (strstr(line, " - cgroup2 ") &&
-		    sscanf(line, "%*s %*s %*s %*s %4095s", mount) == 1)
-			strcpy(root, mount);
-	if (file)
-		fclose(file);
+	if (!strcmp(mount->type, "cgroup2"))
+		cgroup_mount_take(context, mount);
+	return 0;
 }
 
 bool cgroups_walk(char path[PATH_MAX], int depth, cgroups_look *look, void *context)
@@ -157,12 +152,12 @@ static char *look_up(const struct cgroups *cgroups, uint64_t id)
 	const char *below;
 	bool found;
 
-	strcpy(path, cgroups->root);
+	strcpy(path, cgroups->mount.path);
 	found = cgroups->has_handles ? find_by_handle(path, id)
 				     : path[0] && cgroups_walk(path, 0, has_id, &id);
-	if (!found || strncmp(path, cgroups->root, strlen(cgroups->root)) != 0)
+	if (!found || strncmp(path, cgroups->mount.path, strlen(cgroups->mount.path)) != 0)
 		return look_up_kept(cgroups, id);
-	below = path + strlen(cgroups->root);
+	below = path + strlen(cgroups->mount.path);
 	return strdup(*below ? below : "/");
 }
 
@@ -201,7 +196,7 @@ static void *work(void *context)
 	struct cgroups *cgroups = context;
 
 	privileges_keep_looking();
-	cgroups->has_handles = has_handles(cgroups->root);
+	cgroups->has_handles = has_handles(cgroups->mount.path);
 	pthread_mutex_lock(&cgroups->lock);
 	while (!cgroups->stop) {
 		struct known_cgroup *known = &cgroups->known[cgroups->looked_up % REMEMBERED];
@@ -249,7 +244,7 @@ bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PAT
 	bool found, queued;
 
 	path[0] = 0;
-	if (!cgroups->root[0] || !id)
+	if (!cgroups->mount.path[0] || !id)
 		return true;
 	pthread_mutex_lock(&cgroups->lock);
 	known = find(cgroups, id);
@@ -282,7 +277,7 @@ static const char *second_version(char *text)
 
 uint64_t cgroups_of_process(const struct cgroups *cgroups, uint32_t pid)
 {
-	char *text = cgroups->root[0] && proc_is_of_kernel_side()
+	char *text = cgroups->mount.path[0] && proc_is_of_kernel_side()
 			     ? proc_text(pid, "cgroup", PLACES_BYTES)
 			     : NULL;
 	const char *below = text ? second_version(text) : NULL;
@@ -292,7 +287,8 @@ uint64_t cgroups_of_process(const struct cgroups *cgroups, uint32_t pid)
 
 	/* "/..": outside of our cgroup namespace. */
 	if (below && strncmp(below, "/..", 3) &&
-	    snprintf(path, sizeof(path), "%s%s", cgroups->root, below) < (int)sizeof(path) &&
+	    snprintf(path, sizeof(path), "%s%s", cgroups->mount.path,
+		     cgroup_mount_below(&cgroups->mount, below)) < (int)sizeof(path) &&
 	    !stat(path, &status))
 		id = status.st_ino;
 	free(text);
@@ -320,9 +316,9 @@ int cgroups_open(struct cgroups **out, const char *root)
 	if (!cgroups)
 		return -ENOMEM;
 	if (root)
-		snprintf(cgroups->root, sizeof(cgroups->root), "%s", root);
+		snprintf(cgroups->mount.path, sizeof(cgroups->mount.path), "%s", root);
 	else
-		find_root(cgroups->root);
+		mounts_each(take_mount, &cgroups->mount);
 	pthread_mutex_init(&cgroups->lock, NULL);
 	pthread_cond_init(&cgroups->asked, NULL);
 	pthread_cond_init(&cgroups->found, NULL);
