@@ -90,6 +90,43 @@ TEST(test_deep_nesting)
 	check_object_with(&pack, true, 2);
 }
 
+/* A header or none, bytes that look like starts of frames, rows, and the copy of the header.
+ * Returns how many blocks of rows are found; -1: not even a header. */
+static int find_behind(size_t false_starts, bool has_header)
+{
+	static const uint8_t magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+	struct pack pack = { 0 };
+	struct forgery file = { 0 };
+	struct trace_reader *reader;
+	struct trace_error error;
+	int count = -1;
+
+	if (has_header)
+		add_header(&file, &pack);
+	for (size_t i = 0; i < false_starts; i++)
+		add_bytes(&file, magic, sizeof(magic));
+	pack_fork(&pack);
+	add_frame(&file, &pack);
+	header_pack_copy(&pack, &sample_header);
+	add_frame(&file, &pack);
+	if (!trace_reader_open_memory(&reader, file.bytes, file.length, &error)) {
+		count = trace_reader_block_count(reader);
+		trace_reader_close(reader);
+	}
+	free(file.bytes);
+	pack_free(&pack);
+	return count;
+}
+
+/* A search for the next whole frame ends: each false start may take as long as a large frame. */
+TEST(test_many_false_starts)
+{
+	assert_int_equal(find_behind(900, true), 1);
+	assert_int_equal(find_behind(1100, true), 0);
+	assert_int_equal(find_behind(900, false), 1);
+	assert_int_equal(find_behind(1100, false), -1);
+}
+
 /* --- a lying index --- */
 
 struct index_forgery {

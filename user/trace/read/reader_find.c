@@ -17,6 +17,7 @@
 
 #define HEADER_REACH_BYTES (64u << 20) /* from the start: the header's copy is within it */
 #define DAMAGES_MAX 64		       /* searches of a walk for the next whole frame */
+#define FALSE_STARTS_MAX 1000	       /* of frames, in all searches */
 
 /* --- walking all frames --- */
 
@@ -99,6 +100,13 @@ static int walk_frame(struct trace_reader *reader, uint64_t offset, uint64_t *ne
 	return -EPROTO;
 }
 
+/* Counts what looked like the start of a frame. Returns whether a search has to end: each may take
+ * as long as reading the largest frame. */
+static bool gives_up(struct trace_reader *reader)
+{
+	return reader->false_starts++ >= FALSE_STARTS_MAX;
+}
+
 /* Finds the next readable frame after a damaged one, and adds it. -ENODATA if there is none. */
 static int walk_on(struct trace_reader *reader, uint64_t offset, uint64_t *next)
 {
@@ -106,6 +114,8 @@ static int walk_on(struct trace_reader *reader, uint64_t offset, uint64_t *next)
 	int err = -EINVAL;
 
 	while (err == -EINVAL || err == -ENODATA) {
+		if (gives_up(reader))
+			return -ENODATA;
 		err = input_find_frame(&reader->input, &reader->buffers, offset + 1, &offset,
 				       &found);
 		if (err)
@@ -245,7 +255,7 @@ static int find_header_copy(struct trace_reader *reader, uint64_t *start, struct
 		err = input_frame(input, &reader->buffers, offset, 0, &content, &next, error);
 		if (err == -EINVAL || err == -ENODATA) { /* not a frame, or not a whole one */
 			next = offset + 1;
-			err = 0;
+			err = gives_up(reader) ? -ENODATA : 0;
 			continue;
 		}
 		first = first ? first : offset;

@@ -19,6 +19,7 @@ struct trace_reader {
 	uint64_t damaged_blocks, damaged_rows[TRACE_KIND_COUNT];
 	struct trace_error damage_text; /* all damage, in words */
 	bool header_is_copy;
+	unsigned int false_starts; /* of frames, in searches for the next whole one */
 	uint64_t *columns[TRACE_COLUMNS_MAX];
 	size_t column_rows[TRACE_COLUMNS_MAX]; /* rows that fit */
 	uint64_t loaded;		       /* mask of columns of the last block read */
