@@ -66,3 +66,47 @@ TEST(test_samples)
 	file_choice_free(choice);
 	free(choice);
 }
+
+static void expect_files(const struct file_choice *choice, uint32_t first, uint32_t second)
+{
+	assert_true(file_choice_leaves(choice, first));
+	assert_true(file_choice_knows(choice, second));
+	assert_false(file_choice_leaves(choice, second));
+	assert_false(file_choice_knows(choice, second + 1));
+}
+
+static void name_files(struct file_choice *choice, uint32_t first)
+{
+	file_choice_name(choice, first + 1, "/data/a");
+	file_choice_name(choice, first, "/tmp/a"); /* from a CPU buffer that is drained later */
+	expect_files(choice, first, first + 1);
+}
+
+/* Memory is bounded, however many files there are: the oldest are forgotten. */
+TEST(test_many_files)
+{
+	struct file_choice *choice = calloc(1, sizeof(*choice));
+	const uint32_t last = FILE_CHOICE_ID_MASK - 1;
+
+	assert_non_null(choice);
+	file_choice_init(choice, &(struct file_globs) { .exclude = excluded, .exclude_count = 1 },
+			 4096);
+	name_files(choice, 1);
+	name_files(choice, 1000);
+	expect_files(choice, 1, 2);
+	name_files(choice, FILE_CHOICE_FILES);
+	assert_false(file_choice_knows(choice, 1)); /* its place was taken */
+	expect_files(choice, 1000, 1001);
+	file_choice_name(choice, 1, "/tmp/a"); /* too late */
+	assert_false(file_choice_knows(choice, 1));
+	expect_files(choice, FILE_CHOICE_FILES, FILE_CHOICE_FILES + 1);
+	name_files(choice, 8 * FILE_CHOICE_FILES + 5);
+	assert_false(file_choice_knows(choice, FILE_CHOICE_FILES));
+	name_files(choice, last / 2);
+	name_files(choice, last); /* then ids start again */
+	name_files(choice, 1);
+	expect_files(choice, last, last + 1);
+	assert_true(choice->room <= FILE_CHOICE_FILES / 4);
+	file_choice_free(choice);
+	free(choice);
+}

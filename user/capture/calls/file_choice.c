@@ -38,11 +38,38 @@ static bool is_other_path(const struct file_choice *choice, const char *path)
 	       (globs->include_count && !is_any(globs->include, globs->include_count, path));
 }
 
+static void set(struct file_choice *choice, uint32_t id, uint8_t value)
+{
+	const uint32_t at = id % FILE_CHOICE_FILES, shift = at % 4 * 2;
+
+	if (at / 4 < choice->room)
+		choice->files[at / 4] = (choice->files[at / 4] & ~(3 << shift)) | value << shift;
+}
+
+/* Makes room for ids up to this one, in place of the oldest. */
+static void advance(struct file_choice *choice, uint32_t id)
+{
+	const uint32_t ahead = (id - choice->latest) & FILE_CHOICE_ID_MASK;
+
+	if (ahead > FILE_CHOICE_ID_MASK / 2)
+		return; /* it is an older one */
+	if (ahead >= FILE_CHOICE_FILES) {
+		memset(choice->files, 0, choice->room);
+		choice->latest = id;
+	}
+	while (choice->latest != id) {
+		choice->latest = (choice->latest + 1) & FILE_CHOICE_ID_MASK;
+		set(choice, choice->latest, FILE_CHOICE_UNKNOWN);
+	}
+}
+
 void file_choice_name(struct file_choice *choice, uint32_t id, const char *path)
 {
-	if (GROW(choice->files, choice->room, (size_t)id + 1))
-		choice->files[id] =
-			is_other_path(choice, path) ? FILE_CHOICE_LEFT : FILE_CHOICE_KEPT;
+	if (!GROW(choice->files, choice->room, id % FILE_CHOICE_FILES / 4 + 1))
+		return;
+	advance(choice, id);
+	if (((choice->latest - id) & FILE_CHOICE_ID_MASK) < FILE_CHOICE_FILES)
+		set(choice, id, is_other_path(choice, path) ? FILE_CHOICE_LEFT : FILE_CHOICE_KEPT);
 }
 
 /* A call without a file may still name a path, of a file that is missing or was not opened. */
