@@ -122,7 +122,7 @@ static const struct known_note {
 	{ TRACE_NOTE_NATIVE_CUT, "samples whose native stack is deeper than the copy of it",
 	  NOTE_RARE },
 	{ TRACE_NOTE_NATIVE_FAILED,
-	  "samples whose native stack could not be unwound to its outermost frame", NOTE_RARE },
+	  "samples whose native stack is incomplete for another reason", NOTE_RARE },
 	{ TRACE_NOTE_NATIVE_DROPPED,
 	  "samples without native frames because they came faster than they were unwound",
 	  NOTE_RARE },

@@ -279,7 +279,7 @@ static void say_native(struct strbuf *text, const struct results *results)
 	} rows[] = {
 		{ TRACE_NOTE_NATIVE_WHOLE, "complete" },
 		{ TRACE_NOTE_NATIVE_CUT, "deeper than the part that was copied" },
-		{ TRACE_NOTE_NATIVE_FAILED, "not unwound to the outermost frame" },
+		{ TRACE_NOTE_NATIVE_FAILED, "incomplete for another reason" },
 		{ TRACE_NOTE_NATIVE_DROPPED, "left out because samples came too fast" },
 	};
 	uint64_t counts[sizeof(rows) / sizeof(rows[0])], all = 0;

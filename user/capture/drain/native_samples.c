@@ -89,16 +89,16 @@ static uint32_t native_row(struct native_samples *samples, struct trace_writer *
 	return samples->rows[frame - 1];
 }
 
-/* Fills in the row's stack. */
+/* Fills in the row's stack, without frames that have no name for lack of room. */
 static void put_stack(struct native_samples *samples, struct trace_writer *writer,
-		      struct waiting_sample *sample, const struct unwound *unwound,
+		      struct waiting_sample *sample, struct unwound *unwound,
 		      const struct kept_stack *python)
 {
 	uint32_t frames[UNWIND_FRAMES_MAX], flags[UNWIND_FRAMES_MAX];
 	uint32_t mixed[UNWIND_FRAMES_MAX + PYTHON_FRAMES_MAX], stack = 0;
 	struct mix_native native = { frames, flags, 0 };
 	struct mix_python inside = { .count = 0 };
-	bool reached;
+	bool reached, all_named = true;
 	size_t count;
 
 	for (uint32_t i = 0; i < unwound->count; i++) {
@@ -107,6 +107,7 @@ static void put_stack(struct native_samples *samples, struct trace_writer *write
 
 		if (row)
 			frames[native.count++] = row;
+		all_named &= row != 0;
 	}
 	if (python)
 		inside = (struct mix_python) { python->frames, python->entries, python->count };
@@ -114,7 +115,12 @@ static void put_stack(struct native_samples *samples, struct trace_writer *write
 	while (count)
 		stack = python_frames_push(samples->frames, writer, sample->ring,
 					   sample->row[SAMPLE_TIME], stack, mixed[--count]);
-	if (python ? unwound->count && !reached : stack && unwound->status != UNWIND_WHOLE)
+	if (!all_named)
+		unwound->status = UNWIND_FAILED;
+	if (!stack && unwound->count)
+		set_missing(sample, TRACE_SAMPLE_LOST);
+	if (python ? unwound->count && !(reached && all_named)
+		   : stack && unwound->status != UNWIND_WHOLE)
 		sample->row[SAMPLE_FLAGS] |= TRACE_SAMPLE_CUT;
 	sample->row[SAMPLE_STACK] = stack;
 }
@@ -133,6 +139,7 @@ static bool settle_first(struct native_samples *samples, struct trace_writer *wr
 	struct waiting_sample *sample = &samples->waiting[samples->first % UNWIND_SLOTS];
 	const struct kept_stack *python;
 	struct unwound unwound = { .count = 0 };
+	bool answered;
 
 	python_frames_make_room(samples->frames);
 	python = sample->stack ? python_frames_rows(samples->frames, writer, sample->ring,
@@ -143,18 +150,20 @@ static bool settle_first(struct native_samples *samples, struct trace_writer *wr
 			return false;
 		sample->row[SAMPLE_FLAGS] |= TRACE_SAMPLE_LOST;
 	}
-	if (!unwinder_wait(samples->unwinder, end_ns)) {
+	answered = unwinder_wait(samples->unwinder, end_ns);
+	if (!answered) {
 		if (!wait && !unwinder_has_ended(samples->unwinder))
 			return false;
 		samples->counts.dropped++;
 		set_missing(sample, TRACE_SAMPLE_LOST);
 	} else {
 		unwinder_take(samples->unwinder, &unwound);
-		count_status(&samples->counts, unwound.status);
 		if (!unwound.count)
 			set_missing(sample, TRACE_SAMPLE_UNREAD);
 	}
 	put_stack(samples, writer, sample, &unwound, python);
+	if (answered)
+		count_status(&samples->counts, unwound.status);
 	trace_writer_append(writer, TRACE_SAMPLE, sample->ring, sample->row);
 	samples->first++;
 	return true;

@@ -17,7 +17,7 @@ struct waiting_sample;
 struct native_counts {
 	uint64_t whole;	  /* stacks up to their outermost frame */
 	uint64_t cut;	  /* stacks that are deeper than the copy */
-	uint64_t failed;  /* stacks that end early for another reason */
+	uint64_t failed;  /* stacks that lack frames for another reason */
 	uint64_t dropped; /* samples that were not unwound for lack of room or time */
 };
 

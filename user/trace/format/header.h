@@ -149,7 +149,7 @@ struct trace_kind_total {
 /* Samples with --stacks native, by what is known of their native stacks. */
 #define TRACE_NOTE_NATIVE_WHOLE "native_stacks_whole"
 #define TRACE_NOTE_NATIVE_CUT "native_stacks_cut"	  /* deeper than the copy */
-#define TRACE_NOTE_NATIVE_FAILED "native_stacks_failed"	  /* they end early, or have no frames */
+#define TRACE_NOTE_NATIVE_FAILED "native_stacks_failed"	  /* they lack frames for another reason */
 #define TRACE_NOTE_NATIVE_DROPPED "native_stacks_dropped" /* not unwound */
 #define TRACE_NOTE_CPU_THROTTLED "cpu_throttled_ns" /* by the quota of the cgroup, over CPUs */
 #define TRACE_NOTE_LEFT_OUT "operations_left_out"   /* on files excluded from the recording */
