@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "capture/host/host.h"
+#include "capture/native/mapped_files.h"
 #include "capture/native/symbols.h"
 #include "capture/native/unwinder.h"
 
@@ -216,17 +217,25 @@ TEST(test_crash)
 	unwinder_stop(unwinder);
 }
 
+/* Finds the process that unwinds, while there are no others. */
+static pid_t find_unwinding(void)
+{
+	pid_t child = 0;
+
+	while (child <= 0)
+		child = child_of(child_of(getpid()));
+	return child;
+}
+
 /* The queue is bounded: what does not fit is refused, and all the rest is answered in order. */
 TEST(test_full_queue)
 {
 	struct unwinder *unwinder = start();
 	struct unwound unwound;
-	pid_t child = child_of(child_of(getpid()));
+	pid_t child = find_unwinding();
 	unsigned int given = 0, taken = 0;
 
 	test_begin();
-	while (child <= 0)
-		child = child_of(child_of(getpid()));
 	assert_int_equal(kill(child, SIGSTOP), 0);
 	while (given <= UNWIND_SLOTS && unwinder_ask(unwinder, getpid(), getpid(), &copy))
 		given++;
@@ -236,6 +245,97 @@ TEST(test_full_queue)
 		taken += unwinder_take(unwinder, &unwound);
 	assert_int_equal(taken, given);
 	unwinder_stop(unwinder);
+}
+
+/* Starts a copy of this program, which executes another one at a byte from `tell`. */
+static pid_t start_other(int *tell)
+{
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		char byte;
+
+		if (read(ends[0], &byte, 1) == 1)
+			execlp("sleep", "sleep", "60", NULL);
+		_exit(1);
+	}
+	close(ends[0]);
+	*tell = ends[1];
+	return pid;
+}
+
+static bool has_executed(pid_t pid)
+{
+	char path[64], name[16] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "r");
+	assert_true(file && fgets(name, sizeof(name), file));
+	fclose(file);
+	return !strcmp(name, "sleep\n");
+}
+
+/* If it did not fit that a process executes another program, its stacks have no names of the one
+ * before. */
+TEST(test_missed_exec)
+{
+	struct unwinder *unwinder = start();
+	struct unwound unwound;
+	struct native_name name;
+	pid_t child = find_unwinding(), other;
+	int tell, status;
+
+	other = start_other(&tell);
+	test_begin();
+	assert_true(unwinder_ask(unwinder, other, other, &copy));
+	assert_true(unwinder_wait(unwinder, host_now_ns() + LIMIT_NS));
+	assert_true(unwinder_take(unwinder, &unwound));
+	expect_name(unwinder, unwound.frames[0], "test_innermost");
+	assert_int_equal(kill(child, SIGSTOP), 0);
+	for (unsigned int i = 0; i < UNWIND_SLOTS; i++) /* processes whose parents are unknown */
+		unwinder_note(unwinder, UNWIND_FORK, 1, 2, host_now_ns());
+	assert_int_equal(write(tell, "", 1), 1);
+	while (!has_executed(other))
+		usleep(1000);
+	unwinder_note(unwinder, UNWIND_EXEC, other, 0, host_now_ns());
+	assert_int_equal(kill(child, SIGCONT), 0);
+	while (!unwinder_ask(unwinder, other, other, &copy))
+		unwinder_wait(unwinder, host_now_ns() + 1000000);
+	assert_true(unwinder_wait(unwinder, host_now_ns() + LIMIT_NS));
+	assert_true(unwinder_take(unwinder, &unwound));
+	if (unwound.count && unwinder_name(unwinder, unwound.frames[0], &name))
+		assert_false(name.function_bytes == strlen("test_innermost") &&
+			     !memcmp(name.function, "test_innermost", name.function_bytes));
+	kill(other, SIGKILL);
+	waitpid(other, &status, 0);
+	close(tell);
+	unwinder_stop(unwinder);
+}
+
+/* --- files --- */
+
+/* A file that a process could not open before it ended is opened for the next one. */
+TEST(test_file_is_opened_later)
+{
+	static struct mapped_module modules[MAPPED_MODULES_MAX];
+	struct mapped_files *files = mapped_files_make();
+	struct mapped_file *file;
+
+	assert_non_null(files);
+	assert_true(mapped_files_of(files, getpid(), modules) > 0);
+	file = modules[0].file;
+	assert_true(file && file->fd >= 0);
+	close(file->fd);
+	file->fd = -1;
+	assert_true(mapped_files_of(files, getpid(), modules) > 0);
+	assert_ptr_equal(modules[0].file, file);
+	assert_true(file->fd >= 0);
+	mapped_files_forget(files);
+	free(files);
 }
 
 /* --- symbols --- */

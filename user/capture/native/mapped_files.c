@@ -126,8 +126,12 @@ static struct mapped_file *find_file(struct mapped_files *files, uint32_t pid,
 	struct mapped_file *file;
 	bool added;
 
-	if (known)
-		return files->all[*known];
+	if (known) {
+		file = files->all[*known];
+		if (file->fd < 0) /* a process that has ended could not open it */
+			file->fd = open_mapping(pid, mapping);
+		return file;
+	}
 	if (files->count == FILES_MAX)
 		return NULL;
 	file = calloc(1, sizeof(*file));

@@ -20,11 +20,11 @@
 #define NATIVE_NAME_BYTES 512
 
 enum unwind_kind {
-	UNWIND_STACK, /* unwind a copy */
-	UNWIND_EXEC,  /* the process executes another program */
-	UNWIND_FORK,  /* `parent` has created the process */
-	UNWIND_CODE,  /* the process has mapped code */
-	UNWIND_NOTHING,
+	UNWIND_STACK,  /* unwind a copy */
+	UNWIND_EXEC,   /* the process executes another program */
+	UNWIND_FORK,   /* `parent` has created the process */
+	UNWIND_CODE,   /* the process has mapped code */
+	UNWIND_MISSED, /* some of these did not fit: what is known of processes may be wrong */
 };
 
 enum unwind_status {

@@ -180,11 +180,10 @@ static void process_end(struct process *process)
 	memset(process, 0, sizeof(*process));
 }
 
-static void forget_all(struct unwind *unwind)
+static void forget_processes(struct unwind *unwind)
 {
 	for (size_t i = 0; i < PROCESSES_MAX; i++)
 		process_end(&unwind->processes[i]);
-	mapped_files_forget(unwind->files);
 }
 
 static bool report(Dwfl *dwfl, const struct mapped_module *modules, size_t count)
@@ -511,8 +510,10 @@ static void note_code(struct unwind *unwind, const struct unwind_slot *slot)
 
 void unwind_answer(struct unwind *unwind, struct unwind_slot *slot)
 {
-	if (mapped_files_are_full(unwind->files))
-		forget_all(unwind);
+	if (mapped_files_are_full(unwind->files)) {
+		forget_processes(unwind);
+		mapped_files_forget(unwind->files);
+	}
 	unwind->slot = slot;
 	switch (slot->kind) {
 	case UNWIND_STACK:
@@ -528,6 +529,9 @@ void unwind_answer(struct unwind *unwind, struct unwind_slot *slot)
 		break;
 	case UNWIND_CODE:
 		note_code(unwind, slot);
+		break;
+	case UNWIND_MISSED:
+		forget_processes(unwind);
 		break;
 	}
 }

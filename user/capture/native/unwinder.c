@@ -24,7 +24,8 @@ struct unwinder {
 	struct unwind_queue *queue;
 	pid_t pid;
 	uint32_t given, taken;
-	bool ended; /* the process has */
+	bool ended;  /* the process has */
+	bool missed; /* a note that did not fit */
 };
 
 bool unwinder_is_built(void)
@@ -113,8 +114,10 @@ void unwinder_note(struct unwinder *unwinder, enum unwind_kind kind, uint32_t pi
 {
 	struct unwind_slot *slot = next_slot(unwinder, 0);
 
-	if (!slot)
+	if (!slot) {
+		unwinder->missed = true;
 		return;
+	}
 	slot->kind = kind;
 	slot->pid = pid;
 	slot->parent = parent;
@@ -129,6 +132,12 @@ bool unwinder_ask(struct unwinder *unwinder, uint32_t pid, uint32_t tid,
 
 	if (!slot)
 		return false;
+	if (unwinder->missed) {
+		unwinder->missed = false;
+		slot->kind = UNWIND_MISSED;
+		give(unwinder);
+		slot = next_slot(unwinder, 0);
+	}
 	slot->kind = UNWIND_STACK;
 	slot->pid = pid;
 	slot->tid = tid;
@@ -160,8 +169,11 @@ bool unwinder_take(struct unwinder *unwinder, struct unwound *unwound)
 
 	if (!slot)
 		return false;
-	unwound->status = slot->status < UNWIND_FAILED ? slot->status : UNWIND_FAILED;
-	unwound->count = slot->count;
+	/* Read once: the other side may change what has been checked. */
+	unwound->status = *(volatile const uint32_t *)&slot->status;
+	unwound->count = *(volatile const uint32_t *)&slot->count;
+	if (unwound->status > UNWIND_FAILED)
+		unwound->status = UNWIND_FAILED;
 	if (unwound->count > UNWIND_FRAMES_MAX)
 		unwound->count = UNWIND_FRAMES_MAX;
 	memcpy(unwound->frames, slot->frames, unwound->count * sizeof(*unwound->frames));

@@ -21,8 +21,8 @@ int unwinder_start(struct unwinder **unwinder);
 /* Kills the process; NULL is fine. */
 void unwinder_stop(struct unwinder *unwinder);
 
-/* Reports a process in the order of events, or code that it has mapped: see enum unwind_kind. What
- * does not fit into the queue is not reported; then the process is inspected later. */
+/* Reports a process in the order of events, or code that it has mapped: see enum unwind_kind. If
+ * that does not fit into the queue, all processes are inspected again later. */
 void unwinder_note(struct unwinder *unwinder, enum unwind_kind kind, uint32_t pid, uint32_t parent,
 		   uint64_t time_ns);
 /* Requests a stack to be unwound. Returns false if the queue is full, or the process has ended. */
