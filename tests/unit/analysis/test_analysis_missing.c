@@ -130,15 +130,13 @@ TEST(test_unseen)
 /* Data that the kernel side could not see is noted in the trace, up to the first screen. */
 TEST(test_notes)
 {
-	static const struct trace_note notes[] = { { "children_not_followed", 2 },
-						   { "faults_untimed", 7 },
-						   { "bios_ended_unseen", 5 },
-						   { "bios_under_way", 6 },
-						   { "nfs_unseen_ns", 300000000 },
-						   { "fuse_unseen_ns", 200000000 },
-						   { "9p_unseen_ns", 100000000 },
-						   { "of_a_later_version", 4 },
-						   { "no name", 5 } };
+	static const struct trace_note notes[] = {
+		{ "children_not_followed", 2 },	 { "faults_untimed", 7 },
+		{ "bios_ended_unseen", 5 },	 { "bios_under_way", 6 },
+		{ "span_begins_uncounted", 1 },	 { "nfs_unseen_ns", 300000000 },
+		{ "fuse_unseen_ns", 200000000 }, { "9p_unseen_ns", 100000000 },
+		{ "of_a_later_version", 4 },	 { "no name", 5 }
+	};
 	struct made_trace made;
 	struct report *report;
 
@@ -151,6 +149,7 @@ TEST(test_notes)
 	assert_non_null(strstr(caveat(report, "unfollowed"), "2 child processes"));
 	assert_non_null(strstr(caveat(report, "faults"), "7 faults have no duration"));
 	assert_non_null(strstr(caveat(report, "faults"), "3 faults are on unknown mappings"));
+	assert_non_null(strstr(caveat(report, "spans"), "their begins were lost is unknown"));
 	assert_non_null(strstr(caveat(report, "bios"), "5 block I/Os have no completion event"));
 	assert_non_null(strstr(caveat(report, "bios-under-way"),
 			       "6 block I/Os were known to be in flight"));

@@ -27,6 +27,7 @@ TEST(test_unbegun)
 	span_ends_end(ends, 10, 1001);
 	span_ends_end(ends, 11, 7); /* another process's span */
 	assert_int_equal(span_ends_unbegun(ends), 2);
+	assert_true(span_ends_known(ends));
 	span_ends_begin(ends, 10, 1001); /* from another CPU buffer, drained later */
 	assert_int_equal(span_ends_unbegun(ends), 1);
 	span_ends_fork(ends, 10, 12);
@@ -56,6 +57,26 @@ TEST(test_hostile)
 		span_ends_end(ends, 2, i);
 	}
 	assert_int_equal(span_ends_unbegun(ends), 0); /* too many to count */
+	assert_false(span_ends_known(ends));
+	span_ends_free(ends);
+}
+
+/* Forks that are not kept matter only to a process that ends what it has not begun. */
+TEST(test_many_forks)
+{
+	struct span_ends *ends = span_ends_make();
+
+	assert_non_null(ends);
+	for (uint32_t i = 0; i < 100000; i++)
+		span_ends_fork(ends, 1, i + 10);
+	span_ends_begin(ends, 1, 7);
+	span_ends_end(ends, 1, 7);
+	span_ends_end(ends, 11, 7);
+	assert_int_equal(span_ends_unbegun(ends), 0);
+	assert_true(span_ends_known(ends));
+	span_ends_end(ends, 100009, 7); /* its fork is not kept */
+	assert_int_equal(span_ends_unbegun(ends), 0);
+	assert_false(span_ends_known(ends));
 	span_ends_free(ends);
 }
 

@@ -198,6 +198,9 @@ static void say_spans(struct strbuf *text, const struct results *results)
 	say_count(text, unheard,
 		  "time a program may have marked spans before Faultline attached to it",
 		  "times a program may have marked spans before Faultline attached to it");
+	if (job_count_notes(job, TRACE_NOTE_SPANS_UNCOUNTED))
+		strbuf_clause(text, "how many spans are missing because their begins were lost is "
+				    "unknown: there were too many spans or processes");
 }
 
 /* I/O through interfaces that are not traced. */

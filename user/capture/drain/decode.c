@@ -59,6 +59,11 @@ uint64_t decoder_unbegun(const struct decoder *decoder)
 	return span_ends_unbegun(decoder->span_ends);
 }
 
+bool decoder_knows_unbegun(const struct decoder *decoder)
+{
+	return span_ends_known(decoder->span_ends);
+}
+
 uint64_t decoder_begun_before(const struct decoder *decoder)
 {
 	return span_ends_before(decoder->span_ends);

@@ -103,6 +103,8 @@ uint64_t decoder_start_ns(const struct decoder *decoder);
 
 /* Returns the number of span ends without a begin, once all records have come; see span_ends.h. */
 uint64_t decoder_unbegun(const struct decoder *decoder);
+/* Whether that number is known. Call after decoder_unbegun. */
+bool decoder_knows_unbegun(const struct decoder *decoder);
 /* ... and of those not counted, because their processes ran before the recording. Call after
  * decoder_unbegun. */
 uint64_t decoder_begun_before(const struct decoder *decoder);

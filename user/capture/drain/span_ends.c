@@ -2,12 +2,11 @@
 /*
  * Keeps a bit for each id that was begun, in chunks of 64 consecutive ids, and the ends whose bit
  * was not set when they arrived. Most find it a moment later, because CPU buffers are drained one
- * after the other. Memory is bounded: beyond a number of chunks, ends or forks, nothing is
- * reported.
+ * after the other. Memory is bounded: beyond a number of chunks or ends, nothing is reported, nor
+ * beyond a number of forks if one that is not kept could matter.
  */
 #include "capture/drain/span_ends.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -38,6 +37,7 @@ struct end {
 
 struct span_ends {
 	bool lost_count; /* a bound was exceeded */
+	bool lost_forks; /* some are not kept */
 	uint64_t seed;	 /* keeps slots unpredictable: programs choose ids */
 	size_t chunk_count, end_count, fork_count, present_count, present_room;
 	uint64_t before;
@@ -101,7 +101,7 @@ static bool has_begun(const struct span_ends *ends, uint32_t pid, uint64_t id)
 void span_ends_fork(struct span_ends *ends, uint32_t parent, uint32_t child)
 {
 	if (ends->fork_count == FORKS_MAX)
-		ends->lost_count = true;
+		ends->lost_forks = true;
 	else
 		ends->forks[ends->fork_count++] = (struct fork) { child, parent };
 }
@@ -200,12 +200,21 @@ uint64_t span_ends_unbegun(struct span_ends *ends)
 
 		if (may_have_begun(ends, ends->ends[i].pid, ends->ends[i].id, &before))
 			continue;
+		ends->lost_count = ends->lost_forks; /* an ancestor may be unknown */
 		if (before)
 			ends->before++;
 		else
 			count++;
 	}
-	return count;
+	if (!ends->lost_count)
+		return count;
+	ends->before = 0;
+	return 0;
+}
+
+bool span_ends_known(const struct span_ends *ends)
+{
+	return !ends->lost_count;
 }
 
 uint64_t span_ends_before(const struct span_ends *ends)

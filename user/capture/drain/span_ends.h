@@ -3,6 +3,7 @@
 #ifndef FAULTLINE_SPAN_ENDS_H
 #define FAULTLINE_SPAN_ENDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct span_ends;
@@ -23,9 +24,11 @@ void span_ends_present(struct span_ends *ends, uint32_t pid);
 /*
  * Returns how many ends have ids that neither the process nor any that it was forked from has
  * begun. An id that was begun and ended twice does not count. Must run after all records have
- * arrived. Returns 0 if there were too many to be certain.
+ * arrived. Returns 0 if there were too many to be certain: see span_ends_known.
  */
 uint64_t span_ends_unbegun(struct span_ends *ends);
+/* Whether the number is known. Must run after span_ends_unbegun. */
+bool span_ends_known(const struct span_ends *ends);
 /* Returns how many did not count because their processes ran before. Must run after
  * span_ends_unbegun. */
 uint64_t span_ends_before(const struct span_ends *ends);

@@ -220,11 +220,14 @@ fail:
 
 /* --- totals --- */
 
+#define NOTES_MAX (NOTE_COUNT + 16) /* of the kernel side, and of this one */
+
 struct counts {
 	struct op_total operations[OP_TABLE_SIZE];
 	struct kind_total kinds[RECORD_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
-	struct trace_note trace_notes[NOTE_COUNT + 12];
+	struct trace_note trace_notes[NOTES_MAX];
+	size_t trace_note_count;
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct trace_kind_total kind_totals[RECORD_KIND_COUNT + LAYER_COUNT + 1 + 2];
 };
@@ -290,66 +293,66 @@ static uint64_t unbegun_spans(const struct recorder *recorder, uint64_t lost)
 	return unbegun > lost ? unbegun - lost : 0;
 }
 
-/* Notes how many events were lost to each cause. Returns the number of notes. */
-static size_t name_losses(const struct recorder *recorder, const struct counts *counts,
-			  struct trace_note *notes)
+static void add_note(struct counts *counts, const char *name, uint64_t count)
 {
-	struct trace_note causes[] = { { TRACE_NOTE_LOST_FULL, count_lost(counts->kinds) },
-				       { TRACE_NOTE_LOST_STOPPED, recorder->lost_stopped },
-				       { TRACE_NOTE_LOST_NO_ROOM, 0 } };
-	size_t n = 0;
-
-	causes[0].count -= recorder->lost_stopped;
-	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
-		causes[2].count += trace_writer_discarded(recorder->writer, kind);
-	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
-		if (causes[i].count)
-			notes[n++] = causes[i];
-	return n;
+	if (counts->trace_note_count < NOTES_MAX)
+		counts->trace_notes[counts->trace_note_count++] =
+			(struct trace_note) { name, count };
 }
 
-/* Notes how far native stacks are known. Returns the number of notes. */
-static size_t name_native(const struct recorder *recorder, struct trace_note *notes)
+static void add_note_if_any(struct counts *counts, const char *name, uint64_t count)
 {
-	const struct native_counts counts = decoder_native_counts(recorder->decoder);
-	const struct trace_note all[] = { { TRACE_NOTE_NATIVE_WHOLE, counts.whole },
-					  { TRACE_NOTE_NATIVE_CUT, counts.cut },
-					  { TRACE_NOTE_NATIVE_FAILED, counts.failed },
-					  { TRACE_NOTE_NATIVE_DROPPED, counts.dropped } };
+	if (count)
+		add_note(counts, name, count);
+}
+
+/* Notes how many events were lost to each cause. */
+static void note_losses(const struct recorder *recorder, struct counts *counts)
+{
+	uint64_t discarded = 0;
+
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		discarded += trace_writer_discarded(recorder->writer, kind);
+	add_note_if_any(counts, TRACE_NOTE_LOST_FULL,
+			count_lost(counts->kinds) - recorder->lost_stopped);
+	add_note_if_any(counts, TRACE_NOTE_LOST_STOPPED, recorder->lost_stopped);
+	add_note_if_any(counts, TRACE_NOTE_LOST_NO_ROOM, discarded);
+}
+
+/* Notes how far native stacks are known. */
+static void note_native(const struct recorder *recorder, struct counts *counts)
+{
+	const struct native_counts native = decoder_native_counts(recorder->decoder);
 
 	if (!recorder->options.unwinder)
-		return 0;
-	memcpy(notes, all, sizeof(all));
-	return sizeof(all) / sizeof(all[0]);
+		return;
+	add_note(counts, TRACE_NOTE_NATIVE_WHOLE, native.whole);
+	add_note(counts, TRACE_NOTE_NATIVE_CUT, native.cut);
+	add_note(counts, TRACE_NOTE_NATIVE_FAILED, native.failed);
+	add_note(counts, TRACE_NOTE_NATIVE_DROPPED, native.dropped);
 }
 
-/* Fills the trace's notes on what was not recorded. Returns their number. */
-static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
+/* Fills the trace's notes on what was not recorded. */
+static void fill_notes(const struct recorder *recorder, struct counts *counts)
 {
-	const uint64_t unseen = markers_unseen(recorder->options.markers);
-	const uint64_t before = decoder_begun_before(recorder->decoder);
-	const uint64_t throttled_ns =
-		recorder->options.limits ? limits_throttled_ns(recorder->options.limits) : 0;
-	size_t n = session_name_notes(counts->notes, counts->trace_notes);
-	uint64_t bios;
+	const struct limits *limits = recorder->options.limits;
+	uint64_t bios = 0;
 	int err = session_bios_under_way(recorder->session, &bios);
 
+	counts->trace_note_count = session_name_notes(counts->notes, counts->trace_notes);
 	if (err)
 		log_warning("cannot count block I/Os in flight: %s", strerror(-err));
-	else if (bios)
-		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_BIOS_UNDER_WAY, bios };
-	if (before)
-		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_SPANS_BEFORE, before };
-	if (unseen)
-		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_ENDED_UNSEEN, unseen };
-	if (throttled_ns)
-		counts->trace_notes[n++] =
-			(struct trace_note) { TRACE_NOTE_CPU_THROTTLED, throttled_ns };
+	else
+		add_note_if_any(counts, TRACE_NOTE_BIOS_UNDER_WAY, bios);
+	add_note_if_any(counts, TRACE_NOTE_SPANS_BEFORE, decoder_begun_before(recorder->decoder));
+	add_note_if_any(counts, TRACE_NOTE_SPANS_UNCOUNTED,
+			!decoder_knows_unbegun(recorder->decoder));
+	add_note_if_any(counts, TRACE_NOTE_ENDED_UNSEEN, markers_unseen(recorder->options.markers));
+	add_note_if_any(counts, TRACE_NOTE_CPU_THROTTLED, limits ? limits_throttled_ns(limits) : 0);
 	if (!file_globs_take_all(&recorder->options.globs))
-		counts->trace_notes[n++] =
-			(struct trace_note) { TRACE_NOTE_LEFT_OUT, recorder->choice.operations };
-	n += name_native(recorder, counts->trace_notes + n);
-	return n + name_losses(recorder, counts, counts->trace_notes + n);
+		add_note(counts, TRACE_NOTE_LEFT_OUT, recorder->choice.operations);
+	note_native(recorder, counts);
+	note_losses(recorder, counts);
 }
 
 /* Adds totals for rows of sums, which are lost if there is no room to write them. Returns their
@@ -441,8 +444,9 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 		};
 	totals->kinds = counts->kind_totals;
 	totals->kind_count = n;
+	fill_notes(recorder, counts);
 	totals->notes = counts->trace_notes;
-	totals->note_count = fill_notes(recorder, counts);
+	totals->note_count = counts->trace_note_count;
 }
 
 /* Returns whether everything that the kernel counted and did not lose has arrived. */

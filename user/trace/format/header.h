@@ -138,11 +138,12 @@ struct trace_kind_total {
 
 /* What could not be observed, by name. */
 #define TRACE_NOTE_UNFOLLOWED "children_not_followed"
-#define TRACE_NOTE_UNTIMED "faults_untimed"		/* start, end or both were not seen */
-#define TRACE_NOTE_ASYNC_BEFORE "async_begun_before"	/* submitted before the recording */
-#define TRACE_NOTE_SPANS_BEFORE "spans_begun_before"	/* open when the recording attached */
-#define TRACE_NOTE_ENDED_UNSEEN "programs_ended_unseen" /* whether they mark spans is unknown */
-#define TRACE_NOTE_BIOS_UNSEEN "bios_ended_unseen"	/* they have no records */
+#define TRACE_NOTE_UNTIMED "faults_untimed"		   /* start, end or both were not seen */
+#define TRACE_NOTE_ASYNC_BEFORE "async_begun_before"	   /* submitted before the recording */
+#define TRACE_NOTE_SPANS_BEFORE "spans_begun_before"	   /* open when the recording attached */
+#define TRACE_NOTE_SPANS_UNCOUNTED "span_begins_uncounted" /* how many were lost is unknown */
+#define TRACE_NOTE_ENDED_UNSEEN "programs_ended_unseen"	   /* whether they mark spans is unknown */
+#define TRACE_NOTE_BIOS_UNSEEN "bios_ended_unseen"	   /* they have no records */
 /* For how long the module of a server layer was loaded without being recorded, in ns. */
 #define TRACE_NOTE_UNSEEN_NS(layer) layer "_unseen_ns"
 #define TRACE_NOTE_BIOS_UNDER_WAY "bios_under_way" /* at the end, or ended unseen */
