@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 
 #include "capture/markers/clients.h"
 #include "capture/host/helper.h"
+#include "capture/host/maps.h"
 #include "capture/markers/interpreters.h"
 #include "capture/markers/marker_files.h"
 #include "capture/markers/marker_programs.h"
@@ -44,22 +46,17 @@ struct state {
 /* Finds the mapping at an address, as its name in /proc/PID/map_files. */
 static bool find_mapping(pid_t pid, uint64_t address, char *path, size_t size)
 {
-	unsigned long long start, end;
-	char *line = NULL;
+	struct mapping mapping;
 	bool found = false;
-	size_t room = 0;
-	FILE *maps;
+	struct maps maps;
 
-	snprintf(path, size, "/proc/%d/maps", pid);
-	maps = fopen(path, "re");
-	while (maps && !found && getline(&line, &room, maps) > 0)
-		found = sscanf(line, "%llx-%llx", &start, &end) == 2 && address >= start &&
-			address < end;
-	free(line);
-	if (maps)
-		fclose(maps);
+	maps_open(&maps, pid);
+	while (!found && maps_next(&maps, &mapping))
+		found = address >= mapping.start && address < mapping.end;
+	maps_close(&maps);
 	if (found)
-		snprintf(path, size, "/proc/%d/map_files/%llx-%llx", pid, start, end);
+		snprintf(path, size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, mapping.start,
+			 mapping.end);
 	return found;
 }
 

@@ -20,12 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "capture/follow/child.h"
 #include "capture/follow/environment.h"
 #include "capture/host/helper.h"
+#include "capture/host/maps.h"
 #include "capture/markers/listener.h"
 #include "capture/python/layout.h"
-#include "base/grow.h"
 #include "base/log.h"
 #include "span/tracer.h"
 
@@ -44,8 +45,7 @@ struct markers {
 	bool spans, stacks;  /* the layers are on */
 	bool stopped, died;
 	char address[TRACER_NAME_BYTES + 32];
-	struct mapped *mapped; /* files inspected in processes that already ran */
-	size_t mapped_count, mapped_room;
+	struct map mapped; /* files inspected in processes that already ran */
 };
 
 /* --- expected files --- */
@@ -192,6 +192,7 @@ static int start(struct markers **out, struct session *session, const struct chi
 
 	if (!markers)
 		return -ENOMEM;
+	map_init(&markers->mapped, 2, 0);
 	markers->mappings = markers->ready = -1;
 	markers->spans = session_choice(session)->on[LAYER_SPAN];
 	markers->stacks = session_choice(session)->on[LAYER_STACK];
@@ -293,22 +294,20 @@ void markers_look(void *context, const struct code_mapping *mapping)
 
 #define MAPPED_MAX 65536
 
-/* A file as in /proc/PID/maps. */
-struct mapped {
-	unsigned int major, minor;
-	unsigned long long inode;
-};
-
-static bool is_mapped_new(struct markers *markers, const struct mapped *file)
+static bool is_same_file(const struct mapping *a, const struct mapping *b)
 {
-	for (size_t i = 0; i < markers->mapped_count; i++)
-		if (!memcmp(&markers->mapped[i], file, sizeof(*file)))
-			return false;
-	if (markers->mapped_count == MAPPED_MAX ||
-	    !GROW(markers->mapped, markers->mapped_room, markers->mapped_count + 1))
-		return true;
-	markers->mapped[markers->mapped_count++] = *file;
-	return true;
+	return a->inode == b->inode && a->major == b->major && a->minor == b->minor;
+}
+
+static bool is_mapped_new(struct markers *markers, const struct mapping *file)
+{
+	const uint64_t key[] = { (uint64_t)file->major << 32 | file->minor, file->inode };
+	bool added = true;
+
+	if (markers->mapped.count == MAPPED_MAX)
+		return !map_find(&markers->mapped, key);
+	map_add(&markers->mapped, key, &added);
+	return added;
 }
 
 /* Whether a path in /proc/PID/maps is that of a file that may be an interpreter. */
@@ -332,32 +331,23 @@ static void await_room(const struct markers *markers)
 /* Reports the code that a process has mapped: each file once, and interpreters for each process. */
 static void examine(void *context, pid_t pid)
 {
-	struct mapped file, interpreter = { .inode = 0 };
+	struct mapping file, interpreter = { .inode = 0 };
 	struct markers *markers = context;
-	char path[64], rights[8];
-	char *line = NULL;
-	size_t room = 0;
-	FILE *maps;
+	struct maps maps;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = fopen(path, "re");
-	while (maps && getline(&line, &room, maps) > 0) {
+	maps_open(&maps, pid);
+	while (maps_next(&maps, &file)) {
 		struct code_mapping mapping = { .time_ns = UINT64_MAX, .pid = pid, .present = 1 };
-		unsigned long long start, end;
-		int name = 0;
 		bool is_new;
 
-		memset(&file, 0, sizeof(file));
-		if (sscanf(line, "%llx-%llx %7s %*x %x:%x %llu %n", &start, &end, rights,
-			   &file.major, &file.minor, &file.inode, &name) != 6 ||
-		    !file.inode || rights[2] != 'x')
+		if (!file.inode || !file.code)
 			continue;
-		mapping.address = start;
-		mapping.bytes = end - start;
+		mapping.address = file.start;
+		mapping.bytes = file.end - file.start;
 		is_new = is_mapped_new(markers, &file);
 		/* The first mapping of its code is where its addresses are counted from. */
-		if (markers->stacks && is_interpreter(line + name) &&
-		    memcmp(&interpreter, &file, sizeof(file)) != 0) {
+		if (markers->stacks && is_interpreter(file.path) &&
+		    !is_same_file(&interpreter, &file)) {
 			interpreter = file;
 			mapping.python =
 				(struct code_file) { .ino = file.inode,
@@ -368,9 +358,7 @@ static void examine(void *context, pid_t pid)
 			markers_look(markers, &mapping);
 		}
 	}
-	free(line);
-	if (maps)
-		fclose(maps);
+	maps_close(&maps);
 }
 
 /* Returns the number of mappings not handled yet. */
@@ -469,6 +457,6 @@ void markers_close(struct markers *markers)
 		close(markers->ready);
 	if (markers->status && markers->status != MAP_FAILED)
 		munmap(markers->status, sizeof(*markers->status));
-	free(markers->mapped);
+	map_free(&markers->mapped);
 	free(markers);
 }

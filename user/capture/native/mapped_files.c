@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Finds the files that a process has mapped, in /proc/PID/maps. Opens them through
+ * Finds the files that a process has mapped. Opens them through
  * /proc/PID/map_files, whose links are right in any mount namespace and after a file was replaced.
  */
 #include "capture/native/mapped_files.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
+#include "capture/host/maps.h"
 #include "capture/native/symbols.h"
 
 #define FILES_MAX 4096
@@ -54,7 +56,7 @@ void mapped_files_forget(struct mapped_files *files)
 }
 
 /* Opens a regular file for reading, without waiting for anything, if it has this inode number. */
-static int open_regular(const char *path, unsigned long long inode)
+static int open_regular(const char *path, uint64_t inode)
 {
 	struct stat status;
 	char link[64];
@@ -67,29 +69,6 @@ static int open_regular(const char *path, unsigned long long inode)
 		content = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	close(fd);
 	return content;
-}
-
-/* A line of /proc/PID/maps. */
-struct mapping {
-	unsigned long long start, end, inode;
-	unsigned int major, minor;
-	bool code;
-	const char *path;
-};
-
-/* Splits a line of /proc/PID/maps. */
-static bool parse(char *line, struct mapping *mapping)
-{
-	char rights[8];
-	int name = 0;
-
-	if (sscanf(line, "%llx-%llx %7s %*x %x:%x %llu %n", &mapping->start, &mapping->end, rights,
-		   &mapping->major, &mapping->minor, &mapping->inode, &name) != 6)
-		return false;
-	mapping->code = rights[2] == 'x';
-	mapping->path = line + name;
-	line[name + strcspn(line + name, "\n")] = 0;
-	return mapping->start < mapping->end;
 }
 
 static void set_path(struct mapped_file *file, const char *path)
@@ -108,7 +87,7 @@ static int open_mapping(uint32_t pid, const struct mapping *mapping)
 	char path[PATH_MAX + 32];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, mapping->start,
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start,
 		 mapping->end);
 	fd = open_regular(path, mapping->inode);
 	if (fd >= 0 || snprintf(path, sizeof(path), "/proc/%u/root%s", pid, mapping->path) >=
@@ -160,18 +139,14 @@ size_t mapped_files_of(struct mapped_files *files, uint32_t pid, struct mapped_m
 {
 	struct mapping group = { .inode = 0 }, mapping;
 	struct mapped_module *last = NULL;
-	size_t count = 0, room = 0, lines = 0;
-	char path[64], *line = NULL;
-	FILE *maps;
+	size_t count = 0, lines = 0;
+	struct maps maps;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	maps = fopen(path, "re");
-	while (maps && count < MAPPED_MODULES_MAX && lines++ < LINES_MAX &&
-	       getline(&line, &room, maps) > 0) {
-		const bool parsed = parse(line, &mapping);
-		const bool vdso = parsed && !strcmp(mapping.path, "[vdso]");
+	maps_open(&maps, pid);
+	while (count < MAPPED_MODULES_MAX && lines++ < LINES_MAX && maps_next(&maps, &mapping)) {
+		const bool vdso = !strcmp(mapping.path, "[vdso]");
 
-		if (!parsed || (!mapping.inode && !vdso))
+		if (!mapping.inode && !vdso)
 			continue; /* anonymous memory between mappings of a file */
 		if (!continues(&mapping, &group)) {
 			group = mapping;
@@ -188,8 +163,6 @@ size_t mapped_files_of(struct mapped_files *files, uint32_t pid, struct mapped_m
 		if (last)
 			last->end = mapping.end;
 	}
-	free(line);
-	if (maps)
-		fclose(maps);
+	maps_close(&maps);
 	return count;
 }

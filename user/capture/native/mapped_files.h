@@ -14,7 +14,7 @@ struct symbols;
 
 struct mapped_file {
 	unsigned int major, minor;
-	unsigned long long inode;
+	uint64_t inode;
 	int fd;			      /* -1: cannot be read */
 	char path[MAPPED_PATH_BYTES]; /* as its first process saw it; hostile */
 	uint32_t path_at, path_bytes; /* in the queue's text; 0: not there yet */

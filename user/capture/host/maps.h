@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What a process has mapped, line by line from /proc/PID/maps. */
+#ifndef FAULTLINE_MAPS_H
+#define FAULTLINE_MAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct mapping {
+	uint64_t start, end;
+	unsigned int major, minor;
+	uint64_t inode; /* 0: no file */
+	bool code;
+	const char *path; /* "": none; valid until the next line is read; hostile */
+};
+
+struct maps {
+	FILE *file; /* NULL: the process has ended, or may not be read */
+	char *line;
+	size_t room;
+};
+
+void maps_open(struct maps *maps, uint32_t pid);
+/* Returns false after the last one. */
+bool maps_next(struct maps *maps, struct mapping *mapping);
+void maps_close(struct maps *maps);
+
+#endif
