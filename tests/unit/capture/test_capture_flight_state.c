@@ -149,6 +149,11 @@ TEST(test_past_disordered)
 	for (uint64_t id = 1; id <= 60000; id++)
 		begin_span(&past, 10, id);
 	assert_int_equal(past.spans.count, 60000);
+	begin_span(&past, 10, 3); /* again */
+	end.id = 2;
+	take(&past, &end);
+	take_exec(&past, 10, "python", -1); /* its spans stay open */
+	assert_int_equal(past.spans.count, 59999);
 	take(&past, &exit);
 	assert_int_equal(past.spans.count, 0);
 	begin_span(&past, 10, 1);

@@ -13,6 +13,7 @@
 
 struct past_process {
 	uint64_t looked_moves, looked_ns; /* when its cgroup was looked up; 0: never */
+	size_t spans;			  /* that are open */
 	struct event_exec exec;
 	/* followed by exec.command_bytes bytes */
 };
@@ -36,11 +37,13 @@ static void keep(struct flight_past *past, uint32_t pid, const struct event_exec
 		 const char *command)
 {
 	struct past_process *process = malloc(sizeof(*process) + exec->command_bytes);
+	const struct past_process *before = flight_table_find(&past->processes, pid, 0);
 
 	if (!process) {
 		past->refused++;
 		return;
 	}
+	process->spans = before ? before->spans : 0;
 	process->looked_moves = process->looked_ns = 0;
 	process->exec = *exec;
 	memcpy(command_of(process), command, exec->command_bytes);
@@ -67,25 +70,29 @@ static void take_fork(struct flight_past *past, const struct event_fork *fork)
 	keep(past, fork->child_pid, &exec, parent ? command_of(parent) : "");
 }
 
-static void drop_spans(struct flight_past *past, uint32_t pid)
+static void drop_spans(struct flight_past *past, uint32_t pid, size_t count)
 {
 	const struct flight_item *item;
 	size_t at = 0;
 
-	while ((item = flight_table_next(&past->spans, &at))) {
+	while (count && (item = flight_table_next(&past->spans, &at))) {
 		if (item->key != pid)
 			continue;
 		flight_table_remove(&past->spans, item->key, item->key2);
+		count--;
 		at--; /* later items may have moved up */
 	}
 }
 
 static void take_exit(struct flight_past *past, const struct event_exit *exit)
 {
-	if (!exit->process_ends)
+	const struct past_process *process =
+		flight_table_find(&past->processes, exit->header.pid, 0);
+
+	if (!exit->process_ends || !process)
 		return;
+	drop_spans(past, exit->header.pid, process->spans);
 	flight_table_remove(&past->processes, exit->header.pid, 0);
-	drop_spans(past, exit->header.pid);
 }
 
 bool flight_past_looks(struct flight_past *past, uint32_t pid, uint64_t moves, uint64_t now_ns)
@@ -141,25 +148,31 @@ static void keep_record(struct flight_past *past, struct flight_table *table, ui
 static void take_begin(struct flight_past *past, const struct event_span *span)
 {
 	const struct event_header *end = flight_table_find(&past->ends, span->header.pid, span->id);
+	struct past_process *process = flight_table_find(&past->processes, span->header.pid, 0);
+	const size_t before = past->spans.count;
 	bool has_ended = end && end->time_ns >= span->header.time_ns;
 
 	flight_table_remove(&past->ends, span->header.pid, span->id);
 	/* Drops spans of unknown processes: their exit has already been seen, since records of
 	 * processes come before the rest. */
-	if (has_ended || !flight_table_find(&past->processes, span->header.pid, 0))
+	if (has_ended || !process)
 		return;
-	if (past->spans.count < SPANS_MAX)
+	if (before < SPANS_MAX)
 		keep_record(past, &past->spans, span->header.pid, span->id, &span->header);
 	else
 		past->refused++;
+	process->spans += past->spans.count - before;
 }
 
 /* Rings are drained one after the other, so an end may come shortly before its begin. Most ends
  * without a begin belong to spans from before the recording. */
 static void take_end(struct flight_past *past, const struct event_span_end *end)
 {
-	if (flight_table_find(&past->spans, end->header.pid, end->id)) {
+	struct past_process *process = flight_table_find(&past->processes, end->header.pid, 0);
+
+	if (process && flight_table_find(&past->spans, end->header.pid, end->id)) {
 		flight_table_remove(&past->spans, end->header.pid, end->id);
+		process->spans--;
 		return;
 	}
 	if (past->ends.count == ENDS_MAX)
