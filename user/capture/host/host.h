@@ -14,6 +14,10 @@ void host_describe(struct trace_header *header);
 /* Raises this process's limit of open files to the maximum. Returns the new limit. */
 uint64_t host_raise_open_files(void);
 
+/* Opens for reading, without waiting, below a directory as if it were the root: links lead nowhere
+ * else. `flags` are added. Returns -1 and sets errno on failure. */
+int host_open_below(int root, const char *path, int flags);
+
 /* How far this process's CLOCK_MONOTONIC is ahead of the kernel's, due to its time namespace. */
 int64_t host_clock_ahead_ns(void);
 /* Returns the time on the trace's clock: the kernel's CLOCK_MONOTONIC, in any time namespace. */

@@ -9,14 +9,13 @@
 #include <fcntl.h>
 #include <json-c/json.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/host/host.h"
 #include "capture/host/proc.h"
 #include "capture/names/names.h"
 
@@ -230,17 +229,6 @@ static const struct source {
 	{ "var/lib/containers/storage/overlay-containers/volatile-containers.json", take_storage },
 };
 
-/* Links lead to where they do on the node: absolute ones begin at its root, and none leave it. */
-static int open_below(int root, const char *path, int flags)
-{
-	const struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-
-	return syscall(SYS_openat2, root, path, &how, sizeof(how));
-}
-
 static void list(int fd, const struct source *source, const struct job_ids *ids,
 		 struct job_names *names)
 {
@@ -287,7 +275,7 @@ static void ask(int root, const struct source *source, const struct job_ids *ids
 			 ids->container, at + 2);
 	else
 		snprintf(path, sizeof(path), "%s", source->path);
-	fd = open_below(root, path, lists ? O_DIRECTORY : 0);
+	fd = host_open_below(root, path, lists ? O_DIRECTORY : 0);
 	if (fd < 0)
 		return;
 	if (lists)

@@ -3,13 +3,11 @@
 #include "capture/native/perf_map.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/compare.h"
@@ -105,11 +103,9 @@ static bool read_status(uint32_t pid, unsigned int *user, unsigned int *own_pid)
 	return has_user && has_pid;
 }
 
-/* Opens the file below the process's root: links lead nowhere else. */
+/* Opens the file below the process's root. */
 static int open_map(uint32_t pid, unsigned int own_pid)
 {
-	const struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-				      .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	char path[64];
 	int root, fd;
 
@@ -118,7 +114,7 @@ static int open_map(uint32_t pid, unsigned int own_pid)
 	if (root < 0)
 		return -1;
 	snprintf(path, sizeof(path), "tmp/perf-%u.map", own_pid);
-	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	fd = host_open_below(root, path, 0);
 	close(root);
 	return fd;
 }

@@ -12,41 +12,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/host/privileges.h"
+#include "capture/host/rlimits.h"
 #include "capture/native/unwind.h"
 
 #define CRASHES_MAX 32 /* without an hour between two of them */
 #define FORGIVEN_SECONDS 3600
 #define STUCK_SECONDS 30
 #define FILES_BYTES (64ull << 30) /* mapped by libdw, for all processes */
-
-static void set_limit(__rlimit_resource_t resource, rlim_t most)
-{
-	const struct rlimit both = { most, most };
-
-	setrlimit(resource, &both);
-}
-
-/* Against what a damaged file makes libdw allocate. Existing mappings and those of files count,
- * too. */
-static rlim_t memory_limit(void)
-{
-	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long long pages = 0;
-
-	if (file && fscanf(file, "%llu", &pages) != 1)
-		pages = 0;
-	if (file)
-		fclose(file);
-	pages += sysconf(_SC_PHYS_PAGES);
-	return pages * sysconf(_SC_PAGESIZE) + FILES_BYTES;
-}
 
 static void confine(void)
 {
@@ -62,10 +40,11 @@ static void confine(void)
 		dup2(null, fd);
 	syscall(SYS_close_range, 3, ~0u, 0);
 	if (!getrlimit(RLIMIT_NOFILE, &files))
-		set_limit(RLIMIT_NOFILE, files.rlim_max);
-	set_limit(RLIMIT_AS, memory_limit());
-	set_limit(RLIMIT_CORE, 0);
-	set_limit(RLIMIT_FSIZE, 0);
+		rlimits_set(RLIMIT_NOFILE, files.rlim_max);
+	/* Against what a damaged file makes libdw allocate; mappings of files count, too. */
+	rlimits_set_memory((uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) + FILES_BYTES);
+	rlimits_set(RLIMIT_CORE, 0);
+	rlimits_set(RLIMIT_FSIZE, 0);
 	privileges_keep_unwinding();
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	privileges_hide();

@@ -8,15 +8,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/host/host.h"
 #include "capture/host/privileges.h"
+#include "capture/host/rlimits.h"
 
 #define MEMORY_BYTES (64ull << 20)
 #define SECONDS (CONFINED_LONGEST_NS / 1000000000)
@@ -26,34 +25,13 @@
 #define P_PIDFD 3
 #endif
 
-/* Existing mappings count, too: the tracer's buffers, and much more under a sanitizer. */
-static rlim_t memory_limit(void)
-{
-	unsigned long long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
-
-	if (!file)
-		return MEMORY_BYTES;
-	if (fscanf(file, "%llu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages * sysconf(_SC_PAGESIZE) + MEMORY_BYTES;
-}
-
-static void limit(__rlimit_resource_t resource, rlim_t most)
-{
-	const struct rlimit both = { most, most };
-
-	setrlimit(resource, &both);
-}
-
 static void confine(void)
 {
-	limit(RLIMIT_AS, memory_limit());
-	limit(RLIMIT_CPU, SECONDS);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_FSIZE, 0);
-	limit(RLIMIT_NOFILE, 0);
+	rlimits_set_memory(MEMORY_BYTES);
+	rlimits_set(RLIMIT_CPU, SECONDS);
+	rlimits_set(RLIMIT_CORE, 0);
+	rlimits_set(RLIMIT_FSIZE, 0);
+	rlimits_set(RLIMIT_NOFILE, 0);
 	/* Fails if we are not root, but then the user is unprivileged anyway. */
 	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 	    setresuid(NOBODY, NOBODY, NOBODY))
