@@ -3,6 +3,7 @@
 #include "capture/python/live.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -430,14 +431,17 @@ struct python_live *python_live_start(int files, int processes)
 	return NULL;
 }
 
-/* Waits for the child's answer. */
-static bool ask(const struct python_live *live)
+/* Waits for the child's answer. Returns 0, -ETIMEDOUT, or -EPIPE if the child has ended. */
+static int ask(const struct python_live *live)
 {
 	struct pollfd answer = { .fd = live->socket, .events = POLLIN };
 	char byte = 0;
 
-	return send(live->socket, &byte, 1, MSG_NOSIGNAL) == 1 && poll(&answer, 1, LIVE_MS) > 0 &&
-	       read(live->socket, &byte, 1) == 1;
+	if (send(live->socket, &byte, 1, MSG_NOSIGNAL) != 1)
+		return -EPIPE;
+	if (poll(&answer, 1, LIVE_MS) <= 0)
+		return -ETIMEDOUT;
+	return read(live->socket, &byte, 1) == 1 ? 0 : -EPIPE;
 }
 
 static void pass_on(const struct shared *shared, live_record_fn take, void *context)
@@ -475,6 +479,8 @@ static bool is_ready(struct python_live *live)
 void python_live_read(struct python_live *live, uint32_t generation, struct live_thread *threads,
 		      uint32_t count, live_record_fn take, void *context)
 {
+	int err;
+
 	for (uint32_t i = 0; i < count; i++)
 		threads[i].flags |= TRACE_SAMPLE_UNREAD;
 	if (!live || !count || !is_ready(live))
@@ -484,10 +490,14 @@ void python_live_read(struct python_live *live, uint32_t generation, struct live
 	memcpy(live->shared->threads, threads, count * sizeof(*threads));
 	live->shared->generation = generation;
 	live->shared->count = count;
-	live->hangs = !ask(live);
-	if (live->hangs)
+	err = ask(live);
+	live->hangs = err != 0;
+	if (err == -ETIMEDOUT)
 		log_warning("could not read the stacks of all blocked threads within %d s",
 			    LIVE_MS / 1000);
+	else if (err)
+		log_warning("could not read the stacks of blocked threads: the process that reads "
+			    "them has ended");
 	memcpy(threads, live->shared->threads, count * sizeof(*threads));
 	pass_on(live->shared, take, context);
 	if (!live->hangs)

@@ -52,14 +52,16 @@ struct reported_text {
 int arming_open(struct arming **out, struct faultline *skeleton)
 {
 	struct arming *arming = calloc(1, sizeof(*arming));
+	int err;
 
 	if (!arming)
 		return -ENOMEM;
 	arming->skeleton = skeleton;
 	arming->link = bpf_program__attach_iter(skeleton->progs.fl_arm, NULL);
 	if (!arming->link) {
+		err = -errno;
 		free(arming);
-		return -errno;
+		return err;
 	}
 	*out = arming;
 	return 0;

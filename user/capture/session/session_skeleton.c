@@ -168,6 +168,7 @@ struct faultline *session_open_skeleton(struct session *session)
 	LIBBPF_OPTS(bpf_object_open_opts, options,
 		    .btf_custom_path = loader_types(session->loader));
 	struct faultline *skeleton = open_object(session->kernel, &options);
+	int err;
 
 	if (!skeleton)
 		return NULL;
@@ -226,9 +227,10 @@ struct faultline *session_open_skeleton(struct session *session)
 	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->sizes.lane_count);
 	bpf_map__set_max_entries(skeleton->maps.lane_slots,
 				 session->sizes.lane_count * session->sizes.slot_count);
-	if (bpf_map__reuse_fd(skeleton->maps.rings, rings_outer_fd(session->rings))) {
-		faultline__destroy(skeleton);
-		return NULL;
-	}
-	return skeleton;
+	err = bpf_map__reuse_fd(skeleton->maps.rings, rings_outer_fd(session->rings));
+	if (!err)
+		return skeleton;
+	faultline__destroy(skeleton);
+	errno = -err;
+	return NULL;
 }

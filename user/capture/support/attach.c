@@ -14,13 +14,18 @@
 #include "capture/host/perf.h"
 #include "base/log.h"
 
-/* Stores a link, of a perf event unless `event` is -1; returns -errno if the link is NULL. */
+/* Stores a link, of a perf event unless `event` is -1, whose descriptor is closed on failure.
+ * Returns -errno if the link is NULL. */
 static int keep_link(struct attached *attached, struct bpf_link *link, int event)
 {
 	struct attachment *rows;
+	int err = -errno;
 
-	if (!link)
-		return -errno;
+	if (!link) {
+		if (event >= 0)
+			close(event);
+		return err;
+	}
 	rows = realloc(attached->rows, (attached->count + 1) * sizeof(*rows));
 	if (!rows) {
 		bpf_link__destroy(link);
@@ -34,12 +39,7 @@ static int keep_link(struct attached *attached, struct bpf_link *link, int event
 /* Attaches to an event's descriptor, which the link then owns. Returns `fd` if that is an errno. */
 static int attach_event(struct attached *attached, struct bpf_program *program, int fd)
 {
-	int err =
-		fd < 0 ? fd : keep_link(attached, bpf_program__attach_perf_event(program, fd), fd);
-
-	if (err && fd >= 0)
-		close(fd);
-	return err;
+	return fd < 0 ? fd : keep_link(attached, bpf_program__attach_perf_event(program, fd), fd);
 }
 
 static int attach_perf_on(struct attached *attached, struct bpf_program *program, const char *event,
