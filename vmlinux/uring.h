@@ -164,11 +164,22 @@ struct io_mkdir {
 	struct filename *filename;
 } CORE_STRUCT;
 
+/* Also of requests for links. */
 struct io_rename {
 	int old_dfd;
 	int new_dfd;
 	struct filename *oldpath;
 	struct filename *newpath;
+} CORE_STRUCT;
+
+/* Of requests for symbolic links before 6.0. The directory is where struct io_rename has the old
+ * one.
+ */
+struct io_symlink;
+
+/* Since 5.19. */
+struct io_xattr {
+	struct filename *filename;
 } CORE_STRUCT;
 
 /* Since 7.0 a name is in a struct of its own around the same pointer. */
@@ -195,6 +206,10 @@ struct io_mkdir___delayed {
 struct io_rename___delayed {
 	struct delayed_filename oldpath;
 	struct delayed_filename newpath;
+} CORE_STRUCT;
+
+struct io_xattr___delayed {
+	struct delayed_filename filename;
 } CORE_STRUCT;
 
 /* --- io workers --- */

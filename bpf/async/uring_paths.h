@@ -60,7 +60,12 @@ __noinline int uring_keep_names(struct async_key *key, __u32 shape)
 		name = COMMAND_NAME(io_unlink, request, filename);
 	else if (shape == ASYNC_MKDIR)
 		name = COMMAND_NAME(io_mkdir, request, filename);
-	else {
+	else if (shape == ASYNC_SYMLINK)
+		name = COMMAND_NAME(io_rename, request, newpath);
+	else if (shape == ASYNC_XATTR) {
+		if (bpf_core_type_exists(struct io_xattr))
+			name = COMMAND_NAME(io_xattr, request, filename);
+	} else {
 		name = COMMAND_NAME(io_rename, request, oldpath);
 		name2 = COMMAND_NAME(io_rename, request, newpath);
 	}
@@ -100,6 +105,12 @@ __noinline int uring_keep_directories(struct async_key *key, struct task_state *
 		args.at[1] = KREAD(io_unlink, request, dfd);
 	else if (shape == ASYNC_MKDIR)
 		args.at[1] = KREAD(io_mkdir, request, dfd);
+	else if (shape == ASYNC_SYMLINK)
+		args.at[1] = bpf_core_type_exists(struct io_symlink)
+				     ? KREAD(io_rename, request, old_dfd)
+				     : KREAD(io_rename, request, new_dfd);
+	else if (shape == ASYNC_XATTR)
+		args.at[1] = AT_FDCWD;
 	else {
 		args.at[1] = KREAD(io_rename, request, old_dfd);
 		args.at[2] = KREAD(io_rename, request, new_dfd);

@@ -22,7 +22,11 @@
 #define ENTRIES 32
 #define BLOCK 4096
 #define BLOCKS 64
-#define OP_READ_MULTISHOT 49 /* since 6.7; headers may be older */
+/* Since 6.7 and 5.19; headers may be older. */
+#define OP_READ_MULTISHOT 49
+#define OP_SETXATTR 42
+#define OP_GETXATTR 44
+#define ADDR3_AT 48
 #define DIRECT_SLOT 2
 
 /* As in the man page of the trace format. */
@@ -296,6 +300,53 @@ static void names(int place)
 				    .addr = (uint64_t) "newer",
 				    .unlink_flags = AT_REMOVEDIR });
 	carry_out();
+	ask((struct asked) { "io_uring_symlinkat", "symbolic", .offset = -1 },
+	    (struct io_uring_sqe) { .opcode = IORING_OP_SYMLINKAT,
+				    .fd = place,
+				    .addr = (uint64_t) "data",
+				    .addr2 = (uint64_t) "symbolic" });
+	carry_out();
+	ask((struct asked) { "io_uring_linkat", "data", "hard", .offset = -1 },
+	    (struct io_uring_sqe) { .opcode = IORING_OP_LINKAT,
+				    .fd = place,
+				    .addr = (uint64_t) "data",
+				    .len = place,
+				    .addr2 = (uint64_t) "hard" });
+	carry_out();
+}
+
+static bool has_operation(int opcode)
+{
+	static struct {
+		struct io_uring_probe probe;
+		struct io_uring_probe_op operations[256];
+	} known;
+
+	return !syscall(SYS_io_uring_register, ring, IORING_REGISTER_PROBE, &known, 256) &&
+	       known.probe.last_op >= opcode;
+}
+
+/* Attributes of a file by its name. */
+static void attributes(void)
+{
+	static const struct {
+		const char *name;
+		int opcode;
+	} each[] = { { "io_uring_setxattr", OP_SETXATTR }, { "io_uring_getxattr", OP_GETXATTR } };
+	static char path[4096], value[4];
+
+	snprintf(path, sizeof(path), "%s/data", directory);
+	for (size_t i = 0; i < 2 && has_operation(OP_GETXATTR); i++) {
+		struct io_uring_sqe how = { .opcode = each[i].opcode,
+					    .addr = (uint64_t) "user.faultline",
+					    .addr2 = (uint64_t)value,
+					    .len = sizeof(value) };
+		const uint64_t name = (uint64_t)path;
+
+		memcpy((char *)&how + ADDR3_AT, &name, sizeof(name));
+		ask((struct asked) { each[i].name, "data", .offset = -1 }, how);
+		carry_out();
+	}
 }
 
 /* A FIFO, then a file by a name that is too long to be kept, by the same request structure. */
@@ -523,6 +574,7 @@ int main(int argc, char **argv)
 	slots();
 	silent(data);
 	names(place);
+	attributes();
 	long_name(place);
 	splices(data, made);
 	shared(data);
