@@ -39,7 +39,7 @@ static __always_inline __u32 span_string(struct event_span *event, __u32 at, __u
 		event->flags |= TRACE_SPAN_UNREAD;
 	if (bytes <= 0)
 		return 0;
-	if (bytes == max_bytes + 1)
+	if (bytes == max_bytes + 1) /* the library cuts longer ones to this length */
 		event->flags |= TRACE_SPAN_CUT;
 	return bytes - 1;
 }

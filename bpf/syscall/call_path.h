@@ -43,15 +43,18 @@ static __always_inline __u32 call_dir_id(struct task_state *state, struct task_s
 	return id & ~FILE_UNANNOUNCED;
 }
 
-/* Appends a path to the record's text; returns its length without the NUL. */
+/* Appends a path to the record's text; returns its length without the NUL. Reads one byte more than
+ * the kernel accepts, so that the longest one counts as whole. */
 static __always_inline __u32 call_read_path(struct event_syscall_path *event, __u32 at,
 					    __u64 pointer)
 {
 	long bytes = bpf_probe_read_user_str(event->text + (at & (EVENT_PATH_BYTES - 1)),
-					     EVENT_PATH_BYTES, (void *)pointer);
+					     EVENT_PATH_BYTES + 1, (void *)pointer);
 
-	if (bytes <= 0 || bytes == EVENT_PATH_BYTES)
+	if (bytes <= 0 || bytes > EVENT_PATH_BYTES)
 		event->call.flags |= TRACE_OP_PATH_CUT;
+	if (bytes > EVENT_PATH_BYTES)
+		return EVENT_PATH_BYTES - 1;
 	return bytes > 0 ? bytes - 1 : 0;
 }
 

@@ -174,21 +174,26 @@ static __always_inline __u32 vfs_file(struct task_state *state, struct file *fil
 	return file_id(&facts, false) & ~FILE_UNANNOUNCED;
 }
 
+/* Whether the result of a function is bytes. */
+static __always_inline bool vfs_moves(__u32 op)
+{
+	return op != OP_VFS + VFS_FSYNC_RANGE && op != OP_VFS + VFS_FUNCTIONS + VFS_FSYNC_RANGE;
+}
+
 /* Adds a call to its slot instead of sending a record. */
 static __noinline int vfs_profile(const struct vfs_frame *frame, __u32 pid, __u64 duration_ns,
 				  __s64 result)
 {
-	__u32 flags = frame->account.flags, op = frame->account.op;
+	const bool moves = vfs_moves(frame->account.op);
+	__u32 flags = frame->account.flags;
 	struct profile_done done;
 
-	profile_fill(&done, &frame->account, pid, duration_ns, result,
-		     op != OP_VFS + VFS_FSYNC_RANGE &&
-			     op != OP_VFS + VFS_FUNCTIONS + VFS_FSYNC_RANGE);
+	profile_fill(&done, &frame->account, pid, duration_ns, result, moves);
 	done.key.flags = (flags & TRACE_VFS_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
 			 (flags & TRACE_VFS_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
 			 (flags & TRACE_VFS_IN_CALL ? TRACE_PROFILE_UNTIMED : 0);
 	done.requested_bytes = frame->requested_bytes;
-	done.sized = 1;
+	done.sized = moves;
 	done.shared = 1;
 	return profile_add(&done);
 }
@@ -227,13 +232,12 @@ __noinline int vfs_done(struct vfs_frame *frame, __s64 result, bool nested)
 	struct op_account *account;
 	struct file *file;
 	__s64 after;
-	bool moves, separate;
+	bool separate;
 
 	if (!frame)
 		return 0;
 	account = &frame->account;
 	file = (struct file *)frame->file;
-	moves = account->op != OP_VFS + VFS_FSYNC_RANGE;
 	account->flags = vfs_flags(task, state, file) | (nested ? TRACE_VFS_NESTED : 0);
 	if (account->flags & TRACE_VFS_THREAD)
 		owner.pid = 0;
@@ -248,7 +252,7 @@ __noinline int vfs_done(struct vfs_frame *frame, __s64 result, bool nested)
 	if (separate)
 		account->op += VFS_FUNCTIONS;
 	duration_ns = op_account_duration_ns(account, now_ns);
-	op_account_done(account, duration_ns, result, moves, true);
+	op_account_done(account, duration_ns, result, vfs_moves(account->op), true);
 	account->file = vfs_file(state, file, account->flags, separate);
 	vfs_emit(frame, owner, duration_ns, result);
 	return 0;

@@ -197,5 +197,22 @@ class Advice(unittest.TestCase):
         self.assertEqual(counts, {DROPS: 1, KEEPS: 5})
 
 
+PATH_CUT = 1 << 10
+PATHS = """
+import os
+for length in (4095, 4096):
+    os.access("/" * (length - 3) + "tmp", os.R_OK)
+"""
+
+
+class Paths(unittest.TestCase):
+    def test_longest(self):
+        """The longest path that the kernel accepts is whole."""
+        rows = [row for row in Recording([harness.PYTHON, "-c", PATHS]).trace.dicts("syscall_path")
+                if row["path"].startswith(b"//")]
+        self.assertEqual([(row["path"], bool(row["flags"] & PATH_CUT)) for row in rows],
+                         [(b"/" * 4092 + b"tmp", False), (b"/" * 4093 + b"tm", True)])
+
+
 if __name__ == "__main__":
     unittest.main()
