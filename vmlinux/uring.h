@@ -172,10 +172,10 @@ struct io_rename {
 	struct filename *newpath;
 } CORE_STRUCT;
 
-/* Of requests for symbolic links before 6.0. The directory is where struct io_rename has the old
- * one.
- */
-struct io_symlink;
+/* Of requests for symbolic links before 6.0; the paths are where struct io_rename has them. */
+struct io_symlink {
+	int new_dfd;
+} CORE_STRUCT;
 
 /* Since 5.19. */
 struct io_xattr {

@@ -107,7 +107,7 @@ __noinline int uring_keep_directories(struct async_key *key, struct task_state *
 		args.at[1] = KREAD(io_mkdir, request, dfd);
 	else if (shape == ASYNC_SYMLINK)
 		args.at[1] = bpf_core_type_exists(struct io_symlink)
-				     ? KREAD(io_rename, request, old_dfd)
+				     ? KREAD(io_symlink, request, new_dfd)
 				     : KREAD(io_rename, request, new_dfd);
 	else if (shape == ASYNC_XATTR)
 		args.at[1] = AT_FDCWD;

@@ -68,6 +68,7 @@ OPTIONAL = {
     "mount.mnt_instance": "before 6.18",
     "rw_semaphore.owner": "not on PREEMPT_RT",
     "inode.i_rwsem.owner": "not on PREEMPT_RT",
+    "io_symlink": "before 6.0",
     "io_xattr": "since 5.19",
     "iomap_dio_simple": "since 7.3",
     # Records of classic page-fault tracepoints, under two names.

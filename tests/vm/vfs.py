@@ -237,7 +237,7 @@ load loop; losetup -f >device; losetup $(cat device) /mnt/image || exit; echo 3 
 $RUN --layers syscall,vfs -- dd if=$(cat device) of=/dev/null bs=64k; s=$?
 losetup -d $(cat device); exit $s"""
 
-WORKERS = """mkdir -p /mnt/forms
+WORKERS = """rm -rf /mnt/forms; mkdir /mnt/forms
 $RUN --file-types all --layers syscall,async,vfs -- uring_forms /mnt/forms account || exit
 faultline run -q -o alone.flt --layers vfs --best-effort -- uring_forms /mnt/forms other"""
 NFSD = f"""{nfs.SERVE}
