@@ -2,6 +2,7 @@
 """Guest jobs for the VFS layer, which is unavailable if kernels lack kprobes and BPF
 trampolines: bytes moved to and from files, compared with the workload's own account; no byte
 counts twice."""
+import collections
 import json
 import re
 
@@ -13,6 +14,7 @@ from job import Absent, Job, NotRun, check, equal, file_row, told_losses
 VARIANTS = ALL_VARIANTS["vfs"]
 FILE_BYTES = nfs.FILE_BYTES
 STEP, PIECE = 3 * 4096, 4096
+SIZES = 1  # what a row of classes counts by
 UNENDED_READERS = 60  # more than the kernel tracks returns for at a time
 # Files of the workload `moves` read and written by calls that its account names.
 READ = {"pread": "pread", "preadv": "preadv"}
@@ -208,6 +210,23 @@ def judge_nfsd(results):
     return f"{theirs} bytes read and written by nfsd's threads, apart"
 
 
+def judge_synced(results):
+    """In mode profile, writes have sizes, and a sync has none."""
+    layer = results.report()["trace"]["layers"]["vfs"]
+    if layer["state"] == "off":
+        raise Absent(layer["reason"])
+    counts, sizes = collections.Counter(), collections.Counter()
+    for row in results.printed("profile"):
+        if row["kind"] == "profile":
+            counts[row["op"]] += row["count"]
+        elif row["what"] == SIZES:
+            sizes[row["op"]] += row["count"]
+    equal(counts["vfs_fsync_range"], 1, "syncs")
+    equal(sizes["vfs_fsync_range"], 0, "sizes of syncs")
+    equal(sizes["vfs_write"], counts["vfs_write"], "sizes of writes")
+    return f"{counts['vfs_write']} writes with sizes, one sync without"
+
+
 def judge_unended(results):
     """Reads whose returns are mostly missed: each is reported correctly, or as lost."""
     expected = "fl_vfs_cut_tp" if results.passed_over else "fl_vfs_cut"
@@ -230,6 +249,8 @@ OVERLAY = """{make}; umount /mnt/merged 2>/dev/null; mv /mnt/m /mnt/lower
 mkdir -p /mnt/upper /mnt/work /mnt/merged
 load overlay; mount -t overlay o -o lowerdir=/mnt/lower,upperdir=/mnt/upper,workdir=/mnt/work /mnt/merged
 $RUN --layers {layers} -- moves /mnt/merged account; s=$?; umount /mnt/merged; exit $s"""
+SYNCED = """$RUN --mode profile --layers vfs --best-effort -- \\
+dd if=/dev/zero of=/mnt/synced bs=64k count=4 conv=fsync"""
 CHANGED = """$RUN --layers syscall,vfs --force-changed x,vfs_iter_read -- cat /plan
 faultline run -q -o part.flt --layers syscall,vfs --force-changed iter_file_splice_write -- true"""
 LOOP = f"""dd if=/dev/urandom of=/mnt/image bs={FILE_BYTES} count=1 2>/dev/null; sync
@@ -270,6 +291,7 @@ def for_kernel(quick):
             script = OVERLAY.format(make=MAKE, layers=layers)
             jobs.append(Job("vfs", v, name, script, judge_overlay))
     jobs.append(Job("vfs", "chosen", "changed", CHANGED, judge_changed))
+    jobs.append(Job("vfs", "chosen", "synced", SYNCED, judge_synced))
     for name, others in (("unended", ""), ("unended_others", OTHERS)):
         jobs.append(Job("vfs", "kprobe", name, UNENDED % others, judge_unended))
     for name, script, judge in (("loop", LOOP, judge_loop), ("workers", WORKERS, judge_workers),
