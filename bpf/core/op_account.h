@@ -4,7 +4,7 @@
  * faults have accounts, and so do page-cache fills of other files (fetched.h); other kinds of
  * operations (requests, asynchronous reads) keep an account in memory of their own.
  *
- *	op_account_open(&account)			resets it, but for start_ns, offset and
+ *	op_account_open(&account)			resets it, except start_ns, offset and
  *							summed_ns;
  *	account.file = ..., .mapping = ...		what is known in advance;
  *	op_account_begin(&account, op, now_ns)		in flight from here on: account.op is set;
@@ -124,7 +124,7 @@ static __always_inline void op_account_done(const struct op_account *account, __
 	if (account->dirtied_pages)
 		op_account_count_dirtied(account->dirtied_pages);
 	if (result < 0 && result >= -4095) {
-		/* Otherwise it has no result yet. */
+		/* An unfinished operation has no result, so it is no error. */
 		if (!(account->flags & TRACE_OP_UNFINISHED))
 			count_add(&total->errors, 1, preempted);
 	} else if (in_bytes) {

@@ -80,7 +80,7 @@ static __always_inline int netfs_end(__u64 sreq)
 	return remote_finish(KREAD(inode, inode, i_sb), netfs_class(mark.op), &mark, &end);
 }
 
-/* Whether something happens to a request that not every kernel says. */
+/* Whether `what` is this event, which some kernels lack. */
 #define NETFS_HAPPENS(what, name)                                                                  \
 	(bpf_core_enum_value_exists(enum netfs_sreq_trace, netfs_sreq_trace_##name) &&             \
 	 (what) == NETFS_TRACE(name))

@@ -53,7 +53,7 @@ static __always_inline bool fault_book_page(struct task_state *state, const stru
 		return false;
 	if (!have_filemap_fault && !fault->mapping) {
 		fault->mapping = add->mapping;
-		fault->offset = add->index * PAGE_BYTES;
+		fault->offset = -1; /* readahead may begin before the page of the fault */
 	}
 	if (fault->mapping != add->mapping)
 		return false;

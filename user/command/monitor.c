@@ -74,7 +74,8 @@ static const struct option_row monitor_rows[] = {
 	  "CAP_SYS_ADMIN) and vfs; stack only with --flight." },
 	{ 0, "file-types", "LIST", OPTION_STRING, offsetof(struct monitor_options, file_types),
 	  "File types to count calls on, separated by commas: reg, dir, blk, chr, fifo, sock, "
-	  "anon, or all. Default: regular files, directories and block devices." },
+	  "anon, or all. Default, and \"default\" in the list: regular files, directories and "
+	  "block devices." },
 	{ 0, "profile-slots", "N", OPTION_COUNT, offsetof(struct monitor_options, profile_slots),
 	  "Slots for sums in the kernel, 384 bytes each, one per process, file, operation and CPU. "
 	  "Default: 32768, more with many CPUs.",

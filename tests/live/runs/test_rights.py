@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The tracer's privileges: of its threads, its streams, and with setuid programs."""
+import contextlib
 import glob
 import os
 import shutil
@@ -20,10 +21,11 @@ TRACING_CAPABILITIES = (CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_PERFM
 
 
 def threads_of(pid):
-    """{tid: its /proc status}, for all threads of a process."""
+    """{tid: its /proc status}, for all threads of a process that have not ended by then."""
     threads = {}
     for tid in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{tid}/status") as file:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), \
+                open(f"/proc/{pid}/task/{tid}/status") as file:
             threads[int(tid)] = dict(line.rstrip("\n").split(":\t", 1) for line in file)
     return threads
 

@@ -19,8 +19,8 @@ static const struct table_column where[] = {
 	  TABLE_UINT(struct chain_line, time.device_ns), 0 },
 	{ "queue_ns", "in queue", UNIT_NS, KIND_SUM,
 	  "part of the operations' time with some of their own requests queued and none at a "
-	  "device, summed over threads; part of device_ns on FUSE and 9p mounts where that is "
-	  "unknown",
+	  "device, summed over threads; part of device_ns on mounts where that is unknown "
+	  "(FUSE, 9p, CIFS, AFS, Ceph)",
 	  TABLE_UINT(struct chain_line, time.queue_ns), 0 },
 	COLUMN(chain_line, other_ns, "other", NS, SUM,
 	       "part of the operations' time with none of their own requests in flight (locks, I/O "

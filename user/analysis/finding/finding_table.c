@@ -127,8 +127,8 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 		       "only in all summaries together"),
 	[FINDING_COST_CPU_NS] =
 		COLUMN(finding, cost_cpu_ns, NULL, NS, LARGEST,
-		       "the part of cost_ns that is CPU work at the lines that ask "
-		       "for the I/O, estimated from samples; null: none, or unknown"),
+		       "the part of cost_ns that is CPU work at the lines that issue "
+		       "the I/O, estimated from samples; null: none, or unknown"),
 };
 
 /* The time until the first new read already includes CPU work. */

@@ -23,9 +23,9 @@ enum picture_key {
 	PICTURE_KEYS = PICTURE_BY_ROWS + PICTURE_TABLES,
 };
 
-/* Unset texts are NULL and numbers 0. */
 #define PICTURE_DEVICES 12 /* those with the most time of requests */
 
+/* Unset texts are NULL and numbers 0. */
 struct picture_name {
 	struct table_text text; /* operation, path, comm, name of a span or device */
 	struct table_text more; /* layer, category */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Texts are unescaped, and valid during the call only. */
+/* `root` and `path` are unescaped. All texts are valid during the call only. */
 struct mount {
 	unsigned int major, minor;
 	char *root; /* the directory of the file system that is mounted */

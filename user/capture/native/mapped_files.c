@@ -107,7 +107,7 @@ static struct mapped_file *find_file(struct mapped_files *files, uint32_t pid,
 
 	if (known) {
 		file = files->all[*known];
-		if (file->fd < 0) /* a process that has ended could not open it */
+		if (file->fd < 0) /* it was tried through a process that had ended */
 			file->fd = open_mapping(pid, mapping);
 		return file;
 	}

@@ -8,10 +8,9 @@
 
 #include "capture/support/probes.h"
 
-/* "syscall,fault" to a mask of 1 << enum layer. The caller sets it to the default, which "default"
- * stands for. */
+/* "syscall,fault" to a mask of 1 << enum layer. The caller sets the mask to what "default" means. */
 int selection_layers(const char *list, unsigned int *mask);
-/* "reg,dir" or "all" to a mask of FILE_CLASS_*; reg,dir,blk by default. */
+/* The same for "reg,dir" and FILE_CLASS_*; the default is reg,dir,blk, whatever the mask was. */
 int selection_file_types(const char *list, unsigned int *mask);
 /* "fault=kprobe+perf,syscall=tp": the variant that each of these layers must use. */
 int selection_variants(const char *list, struct forced_variants *forced);

@@ -53,7 +53,8 @@ static const struct option_row rows[] = {
 	  "no stacks. Default: python, unless --layers leaves it out." },
 	{ 0, "file-types", "LIST", OPTION_STRING, FIELD(file_types),
 	  "File types to record calls on, separated by commas: reg, dir, blk, chr, fifo, sock, "
-	  "anon, or all. Default: regular files, directories and block devices." },
+	  "anon, or all. Default, and \"default\" in the list: regular files, directories and "
+	  "block devices." },
 	{ 0, "include", "GLOB", OPTION_TEXTS, FIELD(include),
 	  "Record only operations on files whose whole path matches; * also matches /. Repeatable. "
 	  "Operations without a file are always recorded." },

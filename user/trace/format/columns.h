@@ -99,7 +99,7 @@
 	KIND(REMOTE, remote, "fuse", REMOTE_DUR, false, OWN, REMOTE,                               \
 	     "a request to the daemon of a FUSE file system or the server of a 9p mount, a remote " \
 	     "procedure call of an NFS client, or a read or write that a CIFS, AFS or Ceph mount "  \
-	     "asks its server for: for a thread of the run, or to write back a file that the run "  \
+	     "sends to its server: for a thread of the run, or to write back a file that the run "  \
 	     "has used")
 
 /* The columns of a kind without the other fields. */

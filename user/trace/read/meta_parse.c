@@ -293,6 +293,12 @@ static void name_the_unknown(struct trace_header *header)
 		header->start = "run";
 }
 
+/* Others are forged: no kernel has them, and ranges of pages would be huge or have holes. */
+static bool is_page_size(uint32_t bytes)
+{
+	return bytes >= 4096 && bytes <= 65536 && !(bytes & (bytes - 1));
+}
+
 int header_parse(struct trace_header *header, struct mp object, struct arena *arena,
 		 struct trace_error *error)
 {
@@ -363,6 +369,8 @@ int header_parse(struct trace_header *header, struct mp object, struct arena *ar
 		return trace_no_memory(error);
 	if (err)
 		return trace_fail(error, err, "has a damaged header");
+	if (!is_page_size(header->page_bytes))
+		header->page_bytes = 0;
 	name_the_unknown(header);
 	return 0;
 }

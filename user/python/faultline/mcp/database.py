@@ -43,14 +43,17 @@ class Databases:
             self.memory, QUERY_SECONDS, RESULT_MAX, query))
 
     def _used(self) -> int:
+        """Bytes of all exports. Forgets those that a cleaner of old files has removed."""
+        self.exports = {key: path for key, path in self.exports.items() if os.path.exists(path)}
         return sum(os.path.getsize(path) for path in self.exports.values())
 
     def _export(self, traces: List[Trace], filters: Sequence[str]) -> str:
         key = tuple(trace.identity for trace in traces), tuple(filters)
         path = self.exports.pop(key, None)
-        if path is None:
+        if path is None or not os.path.exists(path):
             while len(self.exports) >= KEPT or self._used() > EXPORTS_MAX - EXPORT_MAX:
-                shutil.rmtree(os.path.dirname(self.exports.pop(next(iter(self.exports)))))
+                oldest = self.exports.pop(next(iter(self.exports)))
+                shutil.rmtree(os.path.dirname(oldest), ignore_errors=True)
             self.number += 1
             path = os.path.join(self.place, str(self.number), "traces.sqlite")
             os.mkdir(os.path.dirname(path))
