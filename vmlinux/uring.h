@@ -172,7 +172,7 @@ struct io_rename {
 	struct filename *newpath;
 } CORE_STRUCT;
 
-/* Of requests for symbolic links before 6.0; the paths are where struct io_rename has them. */
+/* Requests for symbolic links before 6.0. Their paths are at the same offsets as in io_rename. */
 struct io_symlink {
 	int new_dfd;
 } CORE_STRUCT;

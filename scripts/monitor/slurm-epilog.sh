@@ -5,8 +5,8 @@
 # failing epilog drains the node.
 #
 # FAULTLINE_URL   address of the monitor (http://127.0.0.1:9918)
-# FAULTLINE_KEEP  directory for JOB.HOST.json, readable by the job's user (/var/log/faultline); one
-#                 that exists must belong to root, and nobody else may write to it
+# FAULTLINE_KEEP  directory for JOB.HOST.json, readable by the job's user (/var/log/faultline); if it
+#                 exists, it must belong to root and be writable by root only
 set -uo pipefail
 
 url=${FAULTLINE_URL:-http://127.0.0.1:9918}

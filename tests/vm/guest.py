@@ -126,7 +126,7 @@ class Root:
 
 
 def module_needs(path):
-    """The dependencies that a module names in its .modinfo, and what it asks for by name later."""
+    """The modules that a module depends on, by its .modinfo, and those that it loads by name later."""
     with open(path, "rb") as file:
         data = file.read()
     found = re.search(rb"\0depends=([^\0]*)\0", data)

@@ -290,7 +290,7 @@ TEST(test_names_stay_bounded)
 	check_churn(4000, 10000, false);
 }
 
-/* Of devices that had a number in turn, the last one is kept. */
+/* If several devices had the same number in turn, the last one is kept. */
 TEST(test_past_devices)
 {
 	struct event_device device = { .header = { .kind = RECORD_DEVICE, .size = sizeof(device) },

@@ -16,7 +16,7 @@ static void take(void *context, const void *record, size_t size)
 	fail_msg("there is no stack");
 }
 
-/* Asks for the stack of a thread. Returns its flags, and what was logged. */
+/* Requests the stack of a thread. Returns its flags and the log messages. */
 static uint32_t read_one(struct python_live *live, char *logged, size_t size)
 {
 	struct live_thread thread = { .pid = getpid(), .tid = getpid(), .stack = 1 };

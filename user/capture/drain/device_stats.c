@@ -25,7 +25,7 @@ struct device_stats {
 	bool merges;				   /* merges and requeues are counted */
 	struct device_total *values;		   /* one per CPU */
 	struct device_total reported[DEVICES_MAX]; /* last recorded, by device number */
-	/* What the totals were when the slot was freed: the next device counts from there. */
+	/* The totals when the slot was freed: the next device counts from there. */
 	struct device_total freed[DEVICES_MAX];
 	uint64_t records;
 	/* /proc/diskstats at the start and at the end of the recording. */

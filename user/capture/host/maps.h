@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What a process has mapped, line by line from /proc/PID/maps. */
+/* The mappings of a process, read line by line from /proc/PID/maps. */
 #ifndef FAULTLINE_MAPS_H
 #define FAULTLINE_MAPS_H
 

@@ -142,8 +142,8 @@ static bool leaves(const char *path, size_t length)
 	return false;
 }
 
-/* Files of the system and of the interpreter itself, and what the tracer calls files without a
- * path. */
+/* Returns whether a path is a file of the system or of the interpreter, or the tracer's own name
+ * for files without a path. */
 static bool is_public(const char *path, size_t length)
 {
 	static const char *const starts[] = {
