@@ -199,6 +199,21 @@ static void make_all_chained(struct made_trace *made)
 	make_chained(made, 0, 160);
 }
 
+/* Reads in the first half of the run: of a file, of one with the same numbers and path on a later
+ * mount, and of one without a path. Each has a size of its own. */
+static void make_mounts(struct made_trace *made)
+{
+	BEGIN(made);
+	EXEC(made, .time = 1, .pid = 10, .comm = "train", .command = "train", .rank = -1);
+	FILE_ROW(made, .time = 1, .id = 1, .dev = 44, .ino = 1, .instance = 7, .path = "/mnt/data");
+	FILE_ROW(made, .time = 1, .id = 2, .dev = 44, .ino = 1, .instance = 9, .path = "/mnt/data");
+	FILE_ROW(made, .time = 1, .id = 3, .dev = 44, .ino = 5, .instance = 9);
+	for (uint64_t i = 1; i <= 3; i++)
+		CALL(made, .time = i * 100 * MS, .dur = MS, .pid = 10, .op = M_PREAD, .file = i,
+		     .asked = i * 4096, .result = i * 4096);
+	made_finish(made, 0, 2000 * MS);
+}
+
 #define FLAME_FUNCTION "</script><img src=x onerror=alert(1)>"
 
 /* Stacks of a main thread and a worker: in operations, blocked, and on a CPU. */
@@ -247,6 +262,7 @@ static const struct {
 	{ "--make-followed", make_followed },
 	{ "--make-chained", make_all_chained },
 	{ "--make-stacks", make_stacks },
+	{ "--make-mounts", make_mounts },
 };
 
 /* Returns main's status, or -1 if no trace was requested. */

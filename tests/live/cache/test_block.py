@@ -199,12 +199,16 @@ class Totals(unittest.TestCase):
         image = harness.run("losetup", "-nO", "BACK-FILE", bare).decode().strip()
         script = (
             'dd if="$1" of=/dev/null bs=64k iflag=direct status=none; losetup -d "$1"; '
-            'losetup "$1" "$2"; dd if="$1" of=/dev/null bs=64k iflag=direct status=none'
+            'losetup "$1" "$2"; dd if="$1" of=/dev/null bs=64k iflag=direct status=none; '
+            'sleep 4'  # until the first one's slot is freed
         )
         recording = self.check_bare(script, bare, image)
         requests = [row["all"]["read"]["requests"] for row in recording.report["devices"]
                     if row["name"] == os.path.basename(bare)]
         self.assertEqual((len(requests), min(requests) > 0), (2, True))
+        for row in recording.trace.dicts("device"):
+            if row["dev"] == harness.device_number(bare):
+                self.assertEqual((row["unseen_reads"], row["unseen_writes"]), (0, 0))
 
 
 class Crowded(unittest.TestCase):

@@ -171,7 +171,7 @@ class Frozen(unittest.TestCase):
         harness.wait_until(lambda: in_flight().get(many.pid, (0,))[0] > DEPTH, 10)
         told = in_flight()
         self.assertEqual(told[many.pid][0], DEPTH + 1, told)  # of both, in one cgroup
-        self.assertEqual([row["op"] for row in told[job.pid][1]], ["pwrite64"])
+        self.assertEqual([(row["op"], row["count"]) for row in told[job.pid][1]], [("pwrite64", 1)])
 
     def check_fault(self, traced, pid, path):
         row, = [row for row in traced.trace.dicts("fault") if row["flags"] & WAITING]

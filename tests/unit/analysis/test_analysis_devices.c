@@ -4,6 +4,7 @@
 #include "unit_test.h"
 
 #include "analysis/devices/heat.h"
+#include "analysis/events/device_list.h"
 #include "ask_report.h"
 #include "output/text/text.h"
 
@@ -130,6 +131,42 @@ TEST(test_numbers)
 	assert_int_equal(cell->length, 1);
 	assert_memory_equal(cell->texts[0].text, "7:4", 3);
 	done(&made, report);
+}
+
+/* A hostile trace names a device in each row; jobs on many hosts have hundreds. */
+TEST(test_many_devices)
+{
+	static const char *const tables[] = { "devices", "device_heat", "device_users",
+					      "processes" };
+	static const struct {
+		uint64_t devices;
+		bool told;
+	} cases[] = { { LISTED_DEVICES_MAX, false }, { LISTED_DEVICES_MAX + 9, true } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made, .block = true);
+		for (uint32_t j = 0; j < cases[i].devices; j++) {
+			const uint32_t dev = (8 + j / 256) << 20 | j % 256;
+
+			REQUEST(&made, .time = 1 + j, .dur = 1, .op = M_REQUEST_READ, .dev = dev,
+				.bytes = 4096);
+			BIO(&made, .time = 1 + j, .dur = 1, .op = M_REQUEST_READ, .dev = dev,
+			    .bytes = 4096);
+		}
+		report = report_of(&made, 60 * MS);
+		assert_int_equal(report_table(report, "devices")->row_count, LISTED_DEVICES_MAX);
+		for (size_t j = 0; j < sizeof(tables) / sizeof(tables[0]); j++) {
+			const char *note = report_table(report, tables[j])->note;
+			const bool told = note && strstr(note, "events of devices beyond the "
+							       "first 4,096 are omitted");
+
+			assert_int_equal(told, cases[i].told);
+		}
+		done(&made, report);
+	}
 }
 
 /* Positions and total sizes of requests, per kind. */

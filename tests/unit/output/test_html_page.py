@@ -330,6 +330,18 @@ class Page(unittest.TestCase):
         self.assertIn("is cut", said)
         self.assertIn("in parentheses", said)
 
+    def test_files_of_the_range(self):
+        """Files with the same numbers and path, on two mounts in turn, and a file without a path."""
+        page = os.path.join(self.place.name, "mounts.html")
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make-mounts", page + ".flt"],
+                       check=True)
+        call("report", "--html", page, page + ".flt")
+        self.browser.open(page)
+        self.choose(0, 80)
+        self.assertEqual(self.rows("files"), 3)
+        self.assertEqual(sorted(self.cell("files", row, "read.bytes").replace("\u00a0", " ") for row in range(3)),
+                         ["12.0 KiB", "4.0 KiB", "8.0 KiB"])
+
     def flame_page(self):
         page = os.path.join(self.place.name, "stacks.html")
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make-stacks", page + ".flt"],
@@ -381,7 +393,7 @@ class Page(unittest.TestCase):
 
     def test_flame_graph(self):
         self.flame_page()
-        self.assertEqual(self.says(), "thread time: 636 ms \u00b1 2 ms")
+        self.assertEqual(self.says(), "thread time: 636 ms \u00b1 2.0 ms")
         self.assertEqual(self.says("#flame .legend"), "in I/O 204 mslock 202 mspipe 30.0 mssleep 200 ms")
         loader, module, step = "Tokens.__getitem__ (loader.py:42)", "<module> (train.py:9)", "step (train.py:20)"
         self.assert_boxes([
@@ -405,7 +417,7 @@ class Page(unittest.TestCase):
     def test_flame_graph_follows_the_range(self):
         page = self.flame_page()
         for window, says, cpu in (((0, 80), "300 ms", "200 ms \u00b1 63.2 ms"),
-                                  ((80, 160), "336 ms \u00b1 2 ms", "600 ms \u00b1 110 ms")):
+                                  ((80, 160), "336 ms \u00b1 2.0 ms", "600 ms \u00b1 110 ms")):
             self.browser.open(page)
             start, end = self.choose(*window)
             self.assertEqual(self.says(), f"thread time: {says}")
@@ -582,7 +594,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.count("#course path.state"), 0)
         figures = self.text("#figures").replace("\u00a0", " ")
         self.assertIn("I/O thread time300 ms", figures)
-        self.assertIn("from storage1 MiB", figures)
+        self.assertIn("from storage1.0 MiB", figures)
         # A part of the run has no totals of its own.
         self.browser.value("document.querySelector('#range [title$=in]').click()")
         self.assertNotIn("the whole run", self.text("#range-text"))

@@ -10,8 +10,8 @@
 #define USERS_MAX 64 /* per device; further users count as the last one */
 
 struct used_device {
-	struct device_user users[USERS_MAX];
-	size_t count;
+	struct device_user *users;
+	size_t count, room;
 	struct interval_union shared;
 };
 
@@ -19,8 +19,9 @@ struct device_users {
 	const struct job *job;
 	struct arena *arena;
 	struct device_list list;
-	struct used_device *all[DEVICES_MAX]; /* indexed as in `list` */
-	uint32_t *roots;		      /* per process, cached; PROCESS_NONE: not yet known */
+	struct used_device *all; /* indexed as in `list` */
+	size_t room;
+	uint32_t *roots; /* per process, cached; PROCESS_NONE: not yet known */
 	size_t root_room;
 };
 
@@ -28,8 +29,9 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct device_users *users = state;
 
-	users->job = users->list.job = job;
+	users->job = job;
 	users->arena = arena;
+	device_list_init(&users->list, job, arena);
 }
 
 /* --- owners --- */
@@ -69,11 +71,10 @@ static struct used_device *find_device(struct device_users *users, const struct 
 {
 	size_t number = device_list_add(&users->list, event);
 
-	if (number == DEVICES_MAX)
+	if (number == DEVICE_UNLISTED ||
+	    !ARENA_GROW(users->arena, users->all, users->room, number + 1))
 		return NULL;
-	if (!users->all[number])
-		users->all[number] = arena_alloc(users->arena, sizeof(*users->all[number]));
-	return users->all[number];
+	return &users->all[number];
 }
 
 /* --- during the walk --- */
@@ -114,6 +115,8 @@ static void add_request(void *state, const struct event *event)
 		i++;
 	if (i == USERS_MAX)
 		i--;
+	if (!ARENA_GROW(users->arena, device->users, device->room, i + 1))
+		return;
 	user = &device->users[i];
 	if (i == device->count) {
 		user->process = root;
@@ -176,7 +179,7 @@ static void add_line(const struct device_users *users, struct table *table, size
 		.requests = user->requests,
 		.bytes = user->bytes,
 		.time_ns = user->time.measure,
-		.shared_ns = users->all[number]->shared.measure,
+		.shared_ns = users->all[number].shared.measure,
 	};
 
 	memcpy(line.sizes, user->sizes, sizeof(line.sizes));
@@ -198,8 +201,9 @@ static void fill(void *state, struct table *table)
 	size_class_add_columns(table, "requests in this size class",
 			       offsetof(struct device_users_row, sizes));
 	for (size_t i = 0; i < users->list.count; i++)
-		for (size_t j = 0; j < users->all[i]->count; j++)
-			add_line(users, table, i, &users->all[i]->users[j]);
+		for (size_t j = 0; j < users->all[i].count; j++)
+			add_line(users, table, i, &users->all[i].users[j]);
+	device_list_note(&users->list, table);
 }
 
 bool device_users_of(const struct results *results, size_t number, struct device_users_view *view)
@@ -209,7 +213,7 @@ bool device_users_of(const struct results *results, size_t number, struct device
 
 	if (number >= users->list.count)
 		return false;
-	device = users->all[number];
+	device = &users->all[number];
 	*view = (struct device_users_view) {
 		.name = users->list.devices[number].name,
 		.dev = users->list.devices[number].dev,
@@ -230,7 +234,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 	const struct device_users *users = filled;
 
 	for (size_t i = 0; i < users->list.count; i++)
-		for (size_t j = 0; j < users->all[i]->count && count; j++, count--)
+		for (size_t j = 0; j < users->all[i].count && count; j++, count--)
 			*numbers++ = NUMBER(i, j);
 }
 
@@ -247,13 +251,13 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 	size_t i = number >> 32, j = (uint32_t)number;
 	const struct device_user *user;
 
-	if (i >= users->list.count || !users->all[i] || j >= users->all[i]->count)
+	if (i >= users->list.count || j >= users->all[i].count)
 		return;
-	user = &users->all[i]->users[j];
+	user = &users->all[i].users[j];
 	values[0] = user->requests;
 	values[1] = user->bytes;
 	values[2] = time_until(&user->time, now_ns);
-	values[3] = time_until(&users->all[i]->shared, now_ns);
+	values[3] = time_until(&users->all[i].shared, now_ns);
 }
 
 static const struct sampled sampled = {

@@ -15,8 +15,9 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct devices *devices = state;
 
-	devices->job = devices->list.job = job;
+	devices->job = job;
 	devices->arena = arena;
+	device_list_init(&devices->list, job, arena);
 	map_init_in(&devices->waiters, arena, 3, 2);
 	map_init_in(&devices->ends, arena, 2, 1);
 }
@@ -26,7 +27,8 @@ static struct device *find(struct devices *devices, const struct event *event)
 {
 	size_t number = device_list_add(&devices->list, event);
 
-	if (number == DEVICES_MAX)
+	if (number == DEVICE_UNLISTED ||
+	    !ARENA_GROW(devices->arena, devices->all, devices->room, number + 1))
 		return NULL;
 	if (!devices->all[number]) {
 		devices->all[number] = arena_alloc(devices->arena, sizeof(*devices->all[number]));
@@ -175,10 +177,8 @@ static void add_remote(struct devices *devices, const struct event *event)
 	uint64_t time_ns = event->end - event->start, queue_ns = 0;
 	struct device_sum *sum;
 
-	if (!device) {
-		devices->beyond++;
+	if (!device)
 		return;
-	}
 	if ((int64_t)event_value(event, REMOTE_QUEUE) >= 0) {
 		queue_ns = event_value(event, REMOTE_QUEUE);
 		device->queue_known = true;
@@ -214,10 +214,8 @@ static void add_request(struct devices *devices, const struct event *event)
 	if (use == DEVICE_USES)
 		return;
 	device = find(devices, event);
-	if (!device) {
-		devices->beyond++;
+	if (!device)
 		return;
-	}
 	if (event_value(event, REQUEST_PART) != event_value(event, REQUEST_DEV))
 		add_number(&device->parts, event_value(event, REQUEST_PART));
 	sum = &device->own[use];

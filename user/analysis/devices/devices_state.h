@@ -54,8 +54,8 @@ struct devices {
 	struct map waiters;
 	struct map ends; /* of a mount's requests: device and use, node -> end of the latest */
 	struct device_list list;
-	struct device *all[DEVICES_MAX]; /* indexed as in the list until the table is filled */
-	uint64_t beyond;		 /* requests of devices beyond DEVICES_MAX */
+	struct device **all; /* indexed as in the list until the table is filled */
+	size_t room;
 };
 
 /* Fills the table. */

@@ -125,8 +125,7 @@ static const struct table_column columns[] = {
 	COLUMN(devices_row, host, NULL, NONE, KEY, "host of the device"),
 	COLUMN(devices_row, instance, NULL, NONE, FACT,
 	       "distinguishes devices that had the number in turn, such as one mount after "
-	       "another; "
-	       "null: unknown"),
+	       "another; null: unknown"),
 	{ "st_devs", NULL, UNIT_NONE, KIND_LIST,
 	  "st_dev of the files whose bytes the device moved; on overlay and btrfs it differs from "
 	  "the device's own number",
@@ -267,13 +266,15 @@ void devices_fill(void *state, struct table *table)
 	 * recorded. */
 	table->recorded = devices->job->layers | (devices->job->all_aggregated ? 0 : JOB_EVENTS);
 	add_columns(table);
-	qsort(devices->all, devices->list.count, sizeof(*devices->all), compare_devices);
+	if (devices->list.count)
+		qsort(devices->all, devices->list.count, sizeof(*devices->all), compare_devices);
 	for (size_t i = 0; i < devices->list.count; i++) {
 		const struct device *device = devices->all[i];
 		const struct listed_device *listed = &devices->list.devices[device->number];
 		struct devices_row line = { .name = { listed->name.bytes, listed->name.length },
 					    .dev = listed->dev,
-					    .instance = listed->device >> 32 ?: TABLE_NO_UINT,
+					    .instance = device_instance(listed->device)
+								?: TABLE_NO_UINT,
 					    .served = &device->served,
 					    .parts = &device->parts,
 					    .host = device_list_host(&devices->list, listed),
@@ -301,11 +302,5 @@ void devices_fill(void *state, struct table *table)
 			table,
 			"all activity of the devices, by any process: the run's own part requires "
 			"individual requests, which were not recorded (use --mode trace)");
-	if (devices->beyond) {
-		char note[96], number[UNITS_TEXT];
-
-		snprintf(note, sizeof(note), "%s requests of further devices are omitted",
-			 units_count(number, devices->beyond));
-		table_set_note(table, note);
-	}
+	device_list_note(&devices->list, table);
 }

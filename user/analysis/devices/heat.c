@@ -36,16 +36,17 @@ struct heat {
 	struct arena *arena;
 	uint64_t stretch_ns;
 	struct device_list list;
-	struct heated devices[DEVICES_MAX]; /* indexed as in the list */
-	uint64_t beyond;		    /* requests of devices beyond DEVICES_MAX */
+	struct heated *devices; /* indexed as in the list */
+	size_t room;
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
 {
 	struct heat *heat = state;
 
-	heat->job = heat->list.job = job;
+	heat->job = job;
 	heat->arena = arena;
+	device_list_init(&heat->list, job, arena);
 	heat->stretch_ns = clock_subtract(job->end_ns, job->start_ns) / HEAT_STRETCHES + 1;
 }
 
@@ -85,10 +86,9 @@ static void add_request(void *state, const struct event *event)
 	if (use == DEVICE_USES || event->flags & EVENT_SECOND)
 		return;
 	number = device_list_add(&heat->list, event);
-	if (number == DEVICES_MAX) {
-		heat->beyond++;
+	if (number == DEVICE_UNLISTED ||
+	    !ARENA_GROW(heat->arena, heat->devices, heat->room, number + 1))
 		return;
-	}
 	heated = &heat->devices[number];
 	if (stretch >= HEAT_STRETCHES)
 		stretch = HEAT_STRETCHES - 1;
@@ -216,13 +216,7 @@ static void fill(void *state, struct table *table)
 					add_map(table, &line, heated->of[use][measure], measure);
 		}
 	}
-	if (heat->beyond) {
-		char note[96], number[UNITS_TEXT];
-
-		snprintf(note, sizeof(note), "%s requests of further devices are omitted",
-			 units_count(number, heat->beyond));
-		table_set_note(table, note);
-	}
+	device_list_note(&heat->list, table);
 }
 
 const struct analysis analysis_device_heat = {

@@ -4,18 +4,25 @@
 #define FAULTLINE_DEVICE_LIST_H
 
 #include "analysis/events/event.h"
+#include "analysis/table/table.h"
+#include "base/map.h"
 
-#define DEVICES_MAX 256
+/* A hostile trace could name a device in each row. */
+#define LISTED_DEVICES_MAX 4096
+#define DEVICE_UNLISTED SIZE_MAX
 
 struct device_list {
 	const struct job *job;
+	struct arena *arena;
 	struct listed_device {
 		uint32_t host, dev;
 		uint64_t device; /* see event_device */
 		struct trace_string
 			name; /* as in /sys/block, or SOURCE (TYPE); empty: not recorded */
-	} devices[DEVICES_MAX];
-	size_t count;
+	} * devices;
+	size_t count, room;
+	struct map numbers; /* host, device -> number */
+	uint64_t unlisted;  /* events of devices beyond LISTED_DEVICES_MAX */
 };
 
 /* True for the st_dev of a mount without a block device. */
@@ -49,9 +56,14 @@ static inline uint64_t device_list_total(uint64_t before, uint64_t now, uint64_t
 	return sum > least ? sum : least;
 }
 
-/* Returns the number of an event's device in the list, adding it if new; DEVICES_MAX when the list
- * is full. */
+void device_list_init(struct device_list *list, const struct job *job, struct arena *arena);
+/* Returns the number of a device in the list, or DEVICE_UNLISTED. */
+size_t device_list_find(const struct device_list *list, uint32_t host, uint64_t device);
+/* Returns the number of an event's device in the list, adding it if new; DEVICE_UNLISTED if the
+ * list is full, or without memory, an error that stays in the arena. */
 size_t device_list_add(struct device_list *list, const struct event *event);
+/* Says in a table which events are missing, because the list is full. */
+void device_list_note(const struct device_list *list, struct table *table);
 /* Returns why a table of the devices is absent: requests to block devices are unknown, and there is
  * no mount. NULL: it is not. */
 const char *device_list_lacks(const struct device_list *list);

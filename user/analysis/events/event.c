@@ -193,6 +193,6 @@ uint64_t event_device(const struct event *event)
 	};
 	const enum trace_kind kind = event_kind(event);
 
-	return event_value(event, columns[kind].instance) << 32 |
-	       device_number(event_value(event, columns[kind].dev));
+	return device_of(event_value(event, columns[kind].dev),
+			 event_value(event, columns[kind].instance));
 }

@@ -166,9 +166,20 @@ static inline bool event_is_remote(const struct event *event)
  * its instance, which distinguishes devices that had the number in turn. */
 uint64_t event_device(const struct event *event);
 
+static inline uint64_t device_of(uint32_t number, uint32_t instance)
+{
+	return (uint64_t)instance << 32 | number;
+}
+
 static inline uint32_t device_number(uint64_t device)
 {
 	return device;
+}
+
+/* Returns 0 if it is unknown. */
+static inline uint32_t device_instance(uint64_t device)
+{
+	return device >> 32;
 }
 
 _Static_assert((int)REMOTE_DEV == (int)REQUEST_DEV && (int)REMOTE_BYTES == (int)REQUEST_BYTES,

@@ -40,7 +40,7 @@ static void set_identity(struct file_view *view, const struct file_uses *files, 
 		view->stripe_bytes = file->stripe_kib * 1024ull;
 	}
 	view->dev = file->dev;
-	view->instance = file->instance;
+	view->instance = file->instance ?: TABLE_NO_UINT;
 }
 
 /* Cached: there may be a million files, and several callers. */

@@ -55,10 +55,11 @@ struct file_view {
 	uint64_t aligned_faults;	     /* at multiples of 64 KiB: where a scan faults */
 	uint64_t copied_pages, copied_bytes; /* by stores to private mappings */
 	uint64_t first_rank, last_rank;	     /* lowest and highest rank that mapped it */
-	uint32_t dev, instance;		     /* see event_device */
-	bool known, lost;		     /* lost: its name was lost; path says so */
-	bool loaded;			     /* see loaded_is */
-	int8_t deleted;			     /* it had no name left; negative: unknown */
+	uint32_t dev;
+	uint64_t instance; /* of the device: see event_device */
+	bool known, lost;  /* lost: its name was lost; path says so */
+	bool loaded;	   /* see loaded_is */
+	int8_t deleted;	   /* it had no name left; negative: unknown */
 	uint64_t patterns[ACCESSES][PATTERNS];
 	struct jump_sums jumps[ACCESSES];
 	struct tally tallies[USES];

@@ -104,6 +104,7 @@ static int name_file(struct arena *arena, struct picture_name *name, const struc
 	if (view.known)
 		units_device(name->dev, view.dev);
 	name->ino = view.ino == TABLE_NO_UINT ? 0 : view.ino;
+	name->instance = view.instance == TABLE_NO_UINT ? 0 : view.instance;
 	return set_text(arena, &name->text, view.path.bytes, view.path.length);
 }
 
@@ -142,7 +143,7 @@ static int name_device(struct arena *arena, struct picture_name *name,
 
 	if (devices_view(results, number, &view)) {
 		units_device(name->dev, view.dev);
-		name->instance = view.device >> 32;
+		name->instance = device_instance(view.device);
 	}
 	return 0;
 }

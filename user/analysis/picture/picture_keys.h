@@ -33,7 +33,7 @@ struct picture_name {
 	uint64_t ino, start_ns; /* start_ns: since the start of the run */
 	int64_t rank;		/* -1: none */
 	char dev[UNITS_TEXT];
-	uint32_t instance; /* of a device; 0: unknown */
+	uint32_t instance; /* of the device; 0: unknown */
 };
 
 struct picture_key_rule {

@@ -2,29 +2,21 @@
 /* Sums of block I/O by process. */
 #include "analysis/processes/process_storage.h"
 
-#include "analysis/events/device_list.h"
-
 void process_storages_init(struct process_storages *all, struct arena *arena, const struct job *job)
 {
 	*all = (struct process_storages) { .job = job, .arena = arena };
+	device_list_init(&all->devices, job, arena);
 }
 
 /* Returns NULL if there are too many devices or no memory. */
 static struct kernel_metadata *metadata_of(struct process_storages *all, const struct event *event)
 {
-	const uint32_t host = all->job->traces[event->block->trace].host;
-	const uint64_t device = event_device(event);
+	size_t number = device_list_add(&all->devices, event);
 
-	for (size_t i = 0; i < all->metadata_count; i++)
-		if (all->metadata[i].device == device && all->metadata[i].host == host)
-			return &all->metadata[i];
-	if (all->metadata_count == DEVICES_MAX)
+	if (number == DEVICE_UNLISTED ||
+	    !ARENA_GROW(all->arena, all->metadata, all->metadata_room, number + 1))
 		return NULL;
-	if (!ARENA_GROW(all->arena, all->metadata, all->metadata_room, all->metadata_count + 1))
-		return NULL;
-	all->metadata[all->metadata_count] =
-		(struct kernel_metadata) { .host = host, .device = device };
-	return &all->metadata[all->metadata_count++];
+	return &all->metadata[number];
 }
 
 static void add_bio(struct process_storages *all, const struct event *event)
@@ -84,17 +76,16 @@ struct process_storage process_storage_of(const struct process_storages *all, ui
 uint64_t process_storage_kernel_metadata(const struct process_storages *all, uint32_t host,
 					 uint64_t device)
 {
-	for (size_t i = 0; i < all->metadata_count; i++)
-		if (all->metadata[i].device == device && all->metadata[i].host == host)
-			return all->metadata[i].bytes;
-	return 0;
+	size_t number = device_list_find(&all->devices, host, device);
+
+	return number == DEVICE_UNLISTED ? 0 : all->metadata[number].bytes;
 }
 
 struct process_storage process_storage_of_kernel(const struct process_storages *all)
 {
 	struct process_storage storage = all->kernel;
 
-	for (size_t i = 0; i < all->metadata_count; i++)
+	for (size_t i = 0; i < all->devices.count; i++)
 		if (all->metadata[i].used)
 			storage.metadata_bytes += all->metadata[i].bytes;
 	return storage;

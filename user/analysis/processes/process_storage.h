@@ -3,7 +3,7 @@
 #ifndef FAULTLINE_PROCESS_STORAGE_H
 #define FAULTLINE_PROCESS_STORAGE_H
 
-#include "analysis/events/event.h"
+#include "analysis/events/device_list.h"
 
 /* Bytes of requests, by the thread that queued them. */
 struct process_storage {
@@ -13,8 +13,6 @@ struct process_storage {
 
 /* Metadata that kernel threads wrote to a device of a host, for any process. */
 struct kernel_metadata {
-	uint64_t device; /* see event_device */
-	uint32_t host;
 	bool used;	/* by the run */
 	bool known;	/* `bytes` is, from `trace` and earlier ones */
 	uint32_t trace; /* that the latest total comes from */
@@ -29,8 +27,9 @@ struct process_storages {
 	struct process_storage *of; /* by process */
 	size_t room;
 	struct process_storage kernel; /* queued by kernel threads for files of the run */
-	struct kernel_metadata *metadata;
-	size_t metadata_count, metadata_room;
+	struct device_list devices;
+	struct kernel_metadata *metadata; /* by number in `devices` */
+	size_t metadata_room;
 };
 
 /* Columns that events must have. */

@@ -408,6 +408,7 @@ static void fill(void *state, struct table *table)
 	table_add_columns(table, TABLE_COLUMNS(async_columns));
 	table_add_columns(table, TABLE_COLUMNS(storage_columns));
 	set_note(table, processes->job);
+	device_list_note(&processes->storages.devices, table);
 	lines = arena_alloc(processes->arena, processes->job->processes.count * sizeof(*lines));
 	if (!lines)
 		return;

@@ -220,14 +220,16 @@ static bool is_on_device(const struct findings *findings, const void *evidence,
 	const struct queue_waits *waits = evidence;
 	const enum use kind = files_use_of(use->class);
 	const struct job *job = findings->results->job;
+	const struct file *of;
 	struct file_view file;
 
 	if ((kind == USE_WRITE || kind == USE_SYNC) != (waits->use == DEVICE_WRITES))
 		return false;
 	if (use->file == FILE_NONE || !files_used(findings->results, use->file, &file))
 		return waits->only && use->sums.fetched_bytes > 0;
-	if (!waits->only && (((uint64_t)file.instance << 32 | file.dev) != waits->number ||
-			     job->files.files[use->file].host != waits->host))
+	of = &job->files.files[use->file];
+	if (!waits->only &&
+	    (device_of(of->dev, of->instance) != waits->number || of->host != waits->host))
 		return false;
 	return waits->use == DEVICE_WRITES || use->sums.fetched_bytes > 0 || file.direct_bytes;
 }

@@ -18,8 +18,7 @@ static const struct table_column columns[] = {
 	FACT(path_evidence, tid, "tid", NONE, "its thread ID"),
 	COLUMN(path_evidence, time_ns, "time", NS, UNION,
 	       "this part of the critical path, of one main thread on average, or more if the "
-	       "others "
-	       "wait for the one with most of it"),
+	       "others wait for the one with most of it"),
 	FACT(path_evidence, share, "share", SHARE, "its share of the critical path"),
 	FACT(path_evidence, busy, "busy", NONE, "CPUs that the run kept busy on average"),
 	FACT(path_evidence, cpus, "cpus", COUNT, "CPUs of the hosts"),

@@ -27,6 +27,9 @@ struct device_stats {
 	struct device_total reported[DEVICES_MAX]; /* last recorded, by device number */
 	/* The totals when the slot was freed: the next device counts from there. */
 	struct device_total freed[DEVICES_MAX];
+	/* Numbers of freed slots, which later devices have. */
+	uint32_t reused[DEVICES_MAX];
+	size_t reused_count; /* above DEVICES_MAX: any number may be */
 	uint64_t records;
 	/* /proc/diskstats at the start and at the end of the recording. */
 	struct diskstat began[STATS_MAX], ended[STATS_MAX];
@@ -92,8 +95,8 @@ static int add_slot(struct device_stats *stats, uint32_t number, struct device_t
 	return 0;
 }
 
-/* Programs that take slots at the same moment may give a device two: the first one counts from then
- * on, and is the one that is reported. */
+/* Two programs that take a slot at the same moment may each take one for the same device. Later
+ * events use the first slot, and the sums of both are reported as its own. */
 static bool is_second(const struct device_stats *stats, uint32_t number, uint64_t taken)
 {
 	for (uint32_t i = 0; i < number; i++)
@@ -145,10 +148,29 @@ static uint64_t beyond(uint64_t began, uint64_t ended, uint64_t counted)
 #define NUMBER_OF(taken) ((uint32_t)((taken)-1))
 #define INSTANCE_OF(taken) ((uint32_t)(((taken)-1) >> 32))
 
+static bool was_reused(const struct device_stats *stats, uint32_t dev)
+{
+	if (stats->reused_count > DEVICES_MAX)
+		return true;
+	for (size_t i = 0; i < stats->reused_count; i++)
+		if (stats->reused[i] == dev)
+			return true;
+	return false;
+}
+
+static void mark_reused(struct device_stats *stats, uint32_t dev)
+{
+	if (was_reused(stats, dev))
+		return;
+	if (stats->reused_count < DEVICES_MAX)
+		stats->reused[stats->reused_count] = dev;
+	stats->reused_count++;
+}
+
 /* Whether another device has had the number, and *is_gone: whether it was a later one. */
 static bool has_others(const struct device_stats *stats, uint64_t taken, bool *is_gone)
 {
-	bool others = false;
+	bool others = was_reused(stats, NUMBER_OF(taken));
 
 	*is_gone = false;
 	for (uint32_t i = 0; i < DEVICES_MAX; i++) {
@@ -199,6 +221,7 @@ static void free_slot(struct device_stats *stats, uint32_t number)
 	place->name = no_name;
 	memset(place->type, 0, sizeof(place->type));
 	memset(place->subtype, 0, sizeof(place->subtype));
+	mark_reused(stats, NUMBER_OF(taken_of(stats, number)));
 	__atomic_store_n(&place->taken, DEVICE_FREED, __ATOMIC_RELEASE);
 }
 

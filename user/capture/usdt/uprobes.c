@@ -88,7 +88,6 @@ static int attach_each(struct uprobes *uprobes, const char *path, const struct m
 	for (size_t i = 0; i < count; i++) {
 		LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = markers[i].semaphore,
 			    .bpf_cookie = uprobes->rows < 0 ? first + i : 0);
-
 		int err;
 
 		links[i] = bpf_program__attach_uprobe_opts(uprobes->program, -1, path,

@@ -200,6 +200,7 @@ static void put_in_flight(struct json *out, const struct ledger_in_flight *opera
 	put_text(out, "op", operation->op);
 	put_text(out, "path", operation->path);
 	put_age(out, operation->since_ns, now_ns);
+	json_uint(out, "count", operation->count);
 	json_flag(out, "before", operation->before);
 }
 

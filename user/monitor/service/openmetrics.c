@@ -71,8 +71,8 @@ static void write_escaped(struct sink *out, const char *text, size_t length)
 	}
 }
 
-/* Returns whether a backslash looks like the escape of a byte that is not UTF-8, or like that of a
- * backslash. */
+/* Returns whether a backslash begins what would be read as an escape, \x8f or \x5c: of a byte that
+ * is not UTF-8, or of a backslash. */
 static bool looks_escaped(const char *text)
 {
 	return text[1] == 'x' &&

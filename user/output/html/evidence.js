@@ -160,7 +160,7 @@ function underWay(what, colour, takes) {
 		return picture('depth', `${what} in flight, average over the run`,
 			drawing(60, (svg, x) => svg.append('path').attr('class', colour).attr('d',
 				areaPath(x, COARSE_NS, () => 60, (i) => 60 - 59 * at[i] / most))),
-			timeFoot(`peak: ${digits(most)}`));
+			timeFoot(`peak: ${Number.isInteger(most) ? most : digits(most)}`));
 	};
 }
 

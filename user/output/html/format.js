@@ -4,8 +4,7 @@
 const NOTHING = '\u2013'; /* not measured */
 
 function digits(value) {
-	return value >= 99.95 || Number.isInteger(value) && value < 10 ? value.toFixed(0)
-		: value.toFixed(1);
+	return value.toFixed(value >= 99.95 ? 0 : 1);
 }
 
 function scaled(value, step, units) {

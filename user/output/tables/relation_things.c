@@ -170,18 +170,25 @@ static void get_file_dev(struct relation_row *row, const struct relation_column 
 }
 
 /* Members of a file, by column->number. */
-enum { FILE_AT_INO, FILE_AT_GENERATION, FILE_AT_SIZE, FILE_AT_MODE, FILE_AT_READAHEAD };
+enum {
+	FILE_AT_INO,
+	FILE_AT_GENERATION,
+	FILE_AT_SIZE,
+	FILE_AT_MODE,
+	FILE_AT_READAHEAD, /* 0 means unknown, here and below */
+	FILE_AT_INSTANCE,
+};
 
 static void get_file_number(struct relation_row *row, const struct relation_column *column,
 			    struct cell *cell)
 {
 	const struct file *file = file_of(row);
-	const uint64_t values[] = { file->ino, file->generation, file->size_bytes, file->mode,
-				    file->readahead_bytes };
+	const uint64_t values[] = { file->ino,	file->generation,      file->size_bytes,
+				    file->mode, file->readahead_bytes, file->instance };
+	const uint64_t value = values[column->number];
 
-	if (row->number != FILE_UNKNOWN &&
-	    (column->number != FILE_AT_READAHEAD || file->readahead_bytes))
-		cell_uint(cell, values[column->number]);
+	if (row->number != FILE_UNKNOWN && (column->number < FILE_AT_READAHEAD || value))
+		cell_uint(cell, value);
 }
 
 static void get_deleted(struct relation_row *row, const struct relation_column *column,
@@ -197,6 +204,9 @@ static const struct relation_column files[] = {
 	{ "path", RELATION_TEXT, UNIT_NONE, "last known path", .get = get_file_path },
 	{ "host", RELATION_TEXT, UNIT_NONE, "host where it was seen", .get = get_file_host },
 	{ "dev", RELATION_TEXT, UNIT_NONE, "device, major:minor", .get = get_file_dev },
+	{ "instance", RELATION_UINT, UNIT_NONE,
+	  "distinguishes devices that had the number in turn, if known", .get = get_file_number,
+	  .number = FILE_AT_INSTANCE },
 	{ "ino", RELATION_UINT, UNIT_NONE, "inode", .get = get_file_number, .number = FILE_AT_INO },
 	{ "generation", RELATION_UINT, UNIT_NONE, "distinguishes files that had the same inode",
 	  .get = get_file_number, .number = FILE_AT_GENERATION },

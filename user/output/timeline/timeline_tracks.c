@@ -117,8 +117,8 @@ uint32_t track_of_thread(struct model *model, uint32_t process, uint64_t tid)
 struct timeline_lanes {
 	size_t count, room; /* room: a power of two */
 	uint32_t *tracks;
-	uint64_t *
-		ends; /* [1, room): the earlier one of nodes 2 * i and 2 * i + 1; then the lanes' */
+	/* [1, room): the earlier one of nodes 2 * i and 2 * i + 1; then the lanes'. */
+	uint64_t *ends;
 };
 
 #define LANES_FIRST 4

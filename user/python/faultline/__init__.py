@@ -41,8 +41,8 @@ _notes: List[str] = []
 
 
 def _length(iterable: Any) -> int:
-    """Returns the number of items, or -1. Calls len() only where it costs nothing: that of others may
-    load all rows of a database, or print warnings."""
+    """Returns the number of items, or -1. Calls len() only on built-in types and PyTorch's loaders:
+    that of others may load all rows of a database, or print warnings."""
     if type(iterable) in _SIZED:
         return len(iterable)
     if enabled() and type(iterable).__module__.startswith("torch."):

@@ -89,7 +89,8 @@ def _batches(iterator: Any) -> int:
 
 def count_batches(loader: Any) -> int:
     """Returns the number of batches of a loader or its iterator, or -1. Calls len() only on PyTorch's
-    own samplers: that of others may do anything."""
+    own samplers, which may call the dataset's, as PyTorch does when it starts an iteration: that of
+    other samplers may do anything."""
     try:
         sampler = loader._index_sampler
         inner = getattr(sampler, "sampler", sampler)

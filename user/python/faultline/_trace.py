@@ -164,7 +164,8 @@ class Trace:
 
     @functools.cached_property
     def files(self) -> Any:
-        """Files as last seen, one row per id and trace."""
+        """Files as last seen, one row per id and trace. The column instance distinguishes devices
+        that had the number dev in turn, such as one mount after another; 0: unknown."""
         self._need_pandas("files")
         rows = []
         for trace in self.traces:
@@ -172,9 +173,10 @@ class Trace:
                 rows.append({"trace": trace.path, "file_id": number,
                              "path": trace.strings.get(row.get("path", 0)),
                              "dev": f"{row['dev'] >> 20}:{row['dev'] & 0xFFFFF}",
+                             "instance": row.get("instance", 0),
                              "ino": row["ino"], "size_bytes": row["size"],
                              "filesystem": trace.strings.get(row.get("filesystem", 0))})
-        names = ["trace", "file_id", "path", "dev", "ino", "size_bytes", "filesystem"]
+        names = ["trace", "file_id", "path", "dev", "instance", "ino", "size_bytes", "filesystem"]
         return pd.DataFrame(rows, columns=names)
 
     @functools.cached_property

@@ -156,7 +156,6 @@ static bool is_public(const char *path, size_t length)
 
 	if (leaves(path, length))
 		return false;
-
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 		if (begins(path, length, starts[i]))
 			return true;
