@@ -5,14 +5,14 @@
  * it.
  */
 
-const idOfFile = (...parts) => parts.map((part) => part || '').join(' ');
+const idOfFile = (parts) => parts.map((part) => part || '').join(' ');
 
 /* Tables whose rows have sums by stretch, and how to match them; the other tables in
  * pictures.rows_of are matched by row. */
 const NARROWED = {
-	files: { key: 'files', id: (row, of) => idOfFile(of(row, 'dev'), of(row, 'instance'),
-			of(row, 'ino'), of(row, 'path')),
-		idOf: ({ dev, instance, ino, name }) => idOfFile(dev, instance, ino, name) },
+	files: { key: 'files',
+		id: (row, of) => idOfFile(['dev', 'instance', 'ino', 'path'].map((name) => of(row, name))),
+		idOf: ({ dev, instance, ino, name }) => idOfFile([dev, instance, ino, name]) },
 	processes: { key: 'processes', id: (row, of) => `${of(row, 'pid')} ${of(row, 'start_ns')}`,
 		idOf: (series) => `${series.pid} ${series.start_ns}` },
 	operations: { key: 'operations', id: (row, of) => `${of(row, 'layer')} ${of(row, 'op')}`,
