@@ -10,32 +10,21 @@
 
 #include <stdint.h>
 
+#include "base/number.h"
+
 struct clock_shift {
 	uint64_t forward, back; /* one of them is 0 */
 };
 
-/* Saturating addition: times in a hostile trace may have any value. */
-static inline uint64_t clock_add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static inline uint64_t clock_subtract(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 static inline struct clock_shift clock_shift_of(uint64_t monotonic_ns, uint64_t realtime_ns)
 {
-	return (struct clock_shift) { .forward = clock_subtract(realtime_ns, monotonic_ns),
-				      .back = clock_subtract(monotonic_ns, realtime_ns) };
+	return (struct clock_shift) { .forward = number_sub(realtime_ns, monotonic_ns),
+				      .back = number_sub(monotonic_ns, realtime_ns) };
 }
 
 static inline uint64_t clock_shifted(struct clock_shift shift, uint64_t time_ns)
 {
-	return clock_subtract(clock_add(time_ns, shift.forward), shift.back);
+	return number_sub(number_add(time_ns, shift.forward), shift.back);
 }
 
 #endif

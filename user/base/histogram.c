@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 static uint64_t class_largest(unsigned int number)
 {
@@ -94,7 +94,7 @@ int sparse_histogram_merge(struct sparse_histogram *into, const struct sparse_hi
 			*place = into->classes[--i];
 			if (place->number > more->number)
 				continue;
-			place->count = clock_add(place->count, more->count);
+			place->count = number_add(place->count, more->count);
 		} else {
 			*place = *more;
 		}
@@ -108,10 +108,10 @@ uint64_t sparse_histogram_percentile(const struct sparse_histogram *sparse, unsi
 	uint64_t all = 0, seen = 0, rank;
 
 	for (size_t i = 0; i < sparse->class_count; i++)
-		all = clock_add(all, sparse->classes[i].count);
+		all = number_add(all, sparse->classes[i].count);
 	rank = ((unsigned __int128)all * percent + 99) / 100;
 	for (size_t i = 0; i < sparse->class_count; i++) {
-		seen = clock_add(seen, sparse->classes[i].count);
+		seen = number_add(seen, sparse->classes[i].count);
 		if (seen && seen >= rank) {
 			uint64_t largest = class_largest(sparse->classes[i].number);
 

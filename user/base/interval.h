@@ -18,6 +18,8 @@
 
 #include <stdint.h>
 
+#include "base/number.h"
+
 /* Empty if all zeros. */
 struct interval_union {
 	uint64_t measure; /* of the union of everything added so far */
@@ -26,7 +28,7 @@ struct interval_union {
 
 static inline void interval_add(struct interval_union *whole, uint64_t start, uint64_t end)
 {
-	uint64_t from = start > whole->end ? start : whole->end;
+	uint64_t from = number_max(start, whole->end);
 
 	uint64_t longer = -(uint64_t)(end > from); /* all bits or none */
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/longest.h"
+#include "base/number.h"
 
 #define BEFORE 32 /* latest bios kept per thread */
 #define THREADS_MAX (1u << 16)
@@ -181,7 +182,7 @@ static void settle(struct chain *chain, struct waiting *waiting)
 	waiting->open = false;
 	if (time->bios) {
 		time->device_ns = device_time(waiting);
-		time->queue_ns = clock_subtract(waiting->flight.measure, time->device_ns);
+		time->queue_ns = number_sub(waiting->flight.measure, time->device_ns);
 	}
 	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MAX, &waiting->operation,
 		     sizeof(waiting->operation));
@@ -194,8 +195,8 @@ static void settle(struct chain *chain, struct waiting *waiting)
 static void add_bio(struct chain *chain, struct waiting *waiting, const struct chain_bio *bio)
 {
 	struct chain_operation *operation = &waiting->operation;
-	uint64_t from = bio->start > operation->start ? bio->start : operation->start;
-	uint64_t to = bio->end < operation->end ? bio->end : operation->end;
+	uint64_t from = number_max(bio->start, operation->start);
+	uint64_t to = number_min(bio->end, operation->end);
 	uint64_t issued = bio->issued > from ? bio->issued : from;
 
 	if (operation->time.bios < CHAIN_BIOS_KEPT)
@@ -282,7 +283,7 @@ static void take_bio(struct chain *chain, const struct event *event)
 	const struct chain_bio bio = {
 		.start = event->start,
 		.end = event->end,
-		.issued = clock_add(event->start, event_value(event, BIO_QUEUE)),
+		.issued = number_add(event->start, event_value(event, BIO_QUEUE)),
 		.bytes = event->bytes,
 		.request = event_value(event, BIO_REQUEST),
 		.dev = event_value(event, BIO_DEV),
@@ -307,7 +308,7 @@ static void take_remote(struct chain *chain, const struct event *event)
 	const struct chain_bio bio = {
 		.start = event->start,
 		.end = event->end,
-		.issued = clock_add(event->start, queue_ns > 0 ? queue_ns : 0),
+		.issued = number_add(event->start, queue_ns > 0 ? queue_ns : 0),
 		.bytes = event->bytes,
 		.request = ++chain->remote_requests,
 		.dev = event_value(event, REMOTE_DEV),

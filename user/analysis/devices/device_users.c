@@ -6,6 +6,7 @@
 
 #include "analysis/events/device_list.h"
 #include "analysis/shared/trace_text.h"
+#include "base/number.h"
 
 #define USERS_MAX 64 /* per device; further users count as the last one */
 
@@ -96,8 +97,7 @@ static void add_time(struct used_device *device, struct device_user *user,
 			others_end = other->time.end;
 	}
 	if (user->process != PROCESS_UNKNOWN)
-		interval_add(&device->shared, event->start,
-			     event->end < others_end ? event->end : others_end);
+		interval_add(&device->shared, event->start, number_min(event->end, others_end));
 	interval_add(&user->time, event->start, event->end);
 }
 
@@ -241,7 +241,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 /* Returns the measure of a union before `now_ns`; every interval in it must begin before then. */
 static uint64_t time_until(const struct interval_union *time, uint64_t now_ns)
 {
-	return time->measure - clock_subtract(time->end, now_ns);
+	return time->measure - number_sub(time->end, now_ns);
 }
 
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,

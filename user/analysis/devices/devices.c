@@ -7,6 +7,7 @@
 
 #include "analysis/devices/devices.h"
 #include "analysis/devices/devices_state.h"
+#include "base/number.h"
 
 #define WAITERS_MAX (1u << 16)
 #define ENDS_MAX (1u << 16)
@@ -85,7 +86,7 @@ static void add_wait(struct devices *devices, struct device *device, unsigned in
 	uint64_t time_ns = event->end - event->start;
 	struct device_waits *waits = &device->waits[use];
 
-	queue_ns = queue_ns < time_ns ? queue_ns : time_ns;
+	queue_ns = number_min(queue_ns, time_ns);
 	waits->parts++;
 	waits->part_queue_ns += queue_ns;
 	waits->part_service_ns += time_ns - queue_ns;
@@ -183,7 +184,7 @@ static void add_remote(struct devices *devices, const struct event *event)
 		queue_ns = event_value(event, REMOTE_QUEUE);
 		device->queue_known = true;
 	}
-	queue_ns = queue_ns < time_ns ? queue_ns : time_ns;
+	queue_ns = number_min(queue_ns, time_ns);
 	sum = &device->own[use];
 	add_number(&device->served, devices->list.devices[device->number].dev);
 	sum->bytes += event->bytes;
@@ -222,11 +223,11 @@ static void add_request(struct devices *devices, const struct event *event)
 	sum->bytes += event->bytes;
 	if (event->flags & EVENT_SECOND) /* part of a request that completes later */
 		return;
-	queue_ns = queue_ns < time_ns ? queue_ns : time_ns;
+	queue_ns = number_min(queue_ns, time_ns);
 	if (!count_request(devices, device, use, event, queue_ns))
 		return;
 	add_place(sum, event);
-	sum->merges += clock_subtract(event_value(event, REQUEST_BIOS), 1);
+	sum->merges += number_sub(event_value(event, REQUEST_BIOS), 1);
 	if (is_waited_for(use, event_value(event, REQUEST_FLAGS)))
 		count_waited(device, use, event, queue_ns);
 }

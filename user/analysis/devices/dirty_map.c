@@ -5,13 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/number.h"
+
 #define BITS_FIRST 12
 #define BITS_MAX 63
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static uint64_t region_bytes(const struct dirty_map *map)
 {
@@ -23,7 +20,7 @@ static uint64_t end_of(uint64_t offset, uint64_t bytes)
 {
 	const uint64_t most = (1ull << BITS_MAX) - 1;
 
-	return offset >= most ? most : offset + least(bytes, most - offset);
+	return offset >= most ? most : offset + number_min(bytes, most - offset);
 }
 
 /* Returns the bytes of the range that lie in a region. */
@@ -31,7 +28,7 @@ static uint64_t overlap(const struct dirty_map *map, uint64_t number, uint64_t o
 {
 	uint64_t from = number << map->bits, until = from + region_bytes(map);
 
-	return least(until, end) - (offset > from ? offset : from);
+	return number_min(until, end) - (offset > from ? offset : from);
 }
 
 static bool waits(const struct dirty_region *region)
@@ -44,12 +41,12 @@ static struct dirty_region join(const struct dirty_region *a, const struct dirty
 	struct dirty_region both = { .bytes = a->bytes + b->bytes };
 
 	if (waits(a) && waits(b))
-		both.since_ns = least(a->since_ns, b->since_ns);
+		both.since_ns = number_min(a->since_ns, b->since_ns);
 	else if (waits(a) || waits(b))
 		both.since_ns = waits(a) ? a->since_ns : b->since_ns;
 	else
-		both.since_ns = a->since_ns > b->since_ns ? a->since_ns : b->since_ns;
-	both.written_ns = a->written_ns > b->written_ns ? a->written_ns : b->written_ns;
+		both.since_ns = number_max(a->since_ns, b->since_ns);
+	both.written_ns = number_max(a->written_ns, b->written_ns);
 	/* One of the two is still dirty. */
 	if ((waits(a) || waits(b)) && both.written_ns >= both.since_ns)
 		both.written_ns = both.since_ns - 1;
@@ -89,7 +86,7 @@ static int reach(struct dirty_map *map, struct arena *arena, size_t *left, uint6
 			       count * sizeof(*regions));
 	if (!regions)
 		return -ENOMEM;
-	*left -= least(count - map->count, *left);
+	*left -= number_min(count - map->count, *left);
 	map->regions = regions;
 	map->count = count;
 	return 0;
@@ -111,7 +108,7 @@ int dirty_map_add(struct dirty_map *map, struct arena *arena, size_t *left, uint
 			region->since_ns =
 				time_ns > region->written_ns ? time_ns : region->written_ns + 1;
 		region->bytes =
-			least(region->bytes + overlap(map, i, offset, end), region_bytes(map));
+			number_min(region->bytes + overlap(map, i, offset, end), region_bytes(map));
 	}
 	return 0;
 }
@@ -123,7 +120,7 @@ void dirty_map_take(struct dirty_map *map, uint64_t offset, uint64_t bytes, uint
 
 	if (offset >= end || !map->count)
 		return;
-	end = least(end, (uint64_t)map->count << map->bits);
+	end = number_min(end, (uint64_t)map->count << map->bits);
 	for (uint64_t i = offset >> map->bits; i < map->count && i << map->bits < end; i++) {
 		struct dirty_region *region = &map->regions[i];
 		uint64_t part = overlap(map, i, offset, end), waited_ns;
@@ -135,8 +132,8 @@ void dirty_map_take(struct dirty_map *map, uint64_t offset, uint64_t bytes, uint
 		wait->bytes += part;
 		if (waited_ns > wait->longest_ns)
 			wait->longest_ns = waited_ns;
-		region->bytes -= least(part, region->bytes);
-		region->written_ns = time_ns > region->since_ns ? time_ns : region->since_ns;
+		region->bytes -= number_min(part, region->bytes);
+		region->written_ns = number_max(time_ns, region->since_ns);
 	}
 }
 

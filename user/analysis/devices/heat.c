@@ -9,6 +9,7 @@
 
 #include "analysis/events/device_list.h"
 #include "analysis/devices/devices.h"
+#include "base/number.h"
 #include "base/units.h"
 
 enum measure { BY_LATENCY, BY_SIZE, MEASURES };
@@ -47,7 +48,7 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 	heat->job = job;
 	heat->arena = arena;
 	device_list_init(&heat->list, job, arena);
-	heat->stretch_ns = clock_subtract(job->end_ns, job->start_ns) / HEAT_STRETCHES + 1;
+	heat->stretch_ns = number_sub(job->end_ns, job->start_ns) / HEAT_STRETCHES + 1;
 }
 
 /* --- during the walk --- */
@@ -79,7 +80,7 @@ static void add_request(void *state, const struct event *event)
 	struct heat *heat = state;
 	const struct job *job = heat->job;
 	enum device_use use = job->operations[event->operation].use;
-	size_t stretch = clock_subtract(event->start, job->start_ns) / heat->stretch_ns;
+	size_t stretch = number_sub(event->start, job->start_ns) / heat->stretch_ns;
 	struct heated *heated;
 	size_t number;
 

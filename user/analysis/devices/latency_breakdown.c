@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "base/number.h"
 #include "base/strbuf.h"
 #include "base/units.h"
 
@@ -54,7 +55,7 @@ struct chain_line chain_line(const struct chain_time *time, bool queue_unknown)
 {
 	struct chain_line line = {
 		.time = *time,
-		.other_ns = clock_subtract(time->time_ns, time->queue_ns + time->device_ns),
+		.other_ns = number_sub(time->time_ns, time->queue_ns + time->device_ns),
 	};
 
 	if (queue_unknown && time->device_ns && !time->queue_ns)
@@ -241,7 +242,7 @@ void chain_times_at(const struct chain_time *times, size_t room, uint64_t number
 	values[0] = time->time_ns;
 	values[1] = time->device_ns;
 	values[2] = time->queue_ns;
-	values[3] = clock_subtract(time->time_ns, time->queue_ns + time->device_ns);
+	values[3] = number_sub(time->time_ns, time->queue_ns + time->device_ns);
 	values[4] = time->count;
 	values[5] = time->bios;
 	values[6] = time->bytes;

@@ -2,6 +2,7 @@
 /* Tables "slowest" and "span_latency": the results of chain.c by operation and by span. */
 
 #include "analysis/devices/chain_state.h"
+#include "base/number.h"
 #include "base/units.h"
 
 #define SLOWEST 10 /* default number of rows */
@@ -51,7 +52,7 @@ static void get_requests(struct table *table, struct cell *cell, const void *row
 	table_add_columns(list, TABLE_COLUMNS(bio_columns));
 	for (size_t i = 0; i < CHAIN_BIOS_KEPT && i < operation->time.bios; i++) {
 		const struct chain_bio *bio = &operation->kept[i];
-		uint64_t issued = bio->issued < bio->end ? bio->issued : bio->end;
+		uint64_t issued = number_min(bio->issued, bio->end);
 		struct bio_line of = {
 			.op = line->job->operations[bio->operation].name,
 			.request = bio->request,
@@ -128,7 +129,7 @@ static void conclude(const struct results *results, struct table *table)
 			.job = job,
 			.operation = operation,
 			.name = job->operations[operation->operation].name,
-			.start_ns = clock_subtract(operation->start, job->start_ns),
+			.start_ns = number_sub(operation->start, job->start_ns),
 			.pid = known ? job->processes.processes[operation->process].pid
 				     : TABLE_NO_UINT,
 			.tid = operation->thread,

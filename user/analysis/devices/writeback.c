@@ -17,6 +17,7 @@
 #include "analysis/devices/dirty_map.h"
 #include "analysis/devices/writers.h"
 #include "base/longest.h"
+#include "base/number.h"
 
 /* Maximum extent of a file that btrfs compresses as one: BTRFS_MAX_UNCOMPRESSED. */
 #define COMPRESSED_MAX (128u << 10)
@@ -254,7 +255,7 @@ static struct writeback_view view_of(const struct writeback *writeback, uint32_t
 	if (!view.last_reached_ns)
 		view.last_reached_ns = TABLE_NO_UINT;
 	else if (view.last_dirtied_ns != TABLE_NO_UINT)
-		view.after_ns = clock_subtract(view.last_reached_ns, view.last_dirtied_ns);
+		view.after_ns = number_sub(view.last_reached_ns, view.last_dirtied_ns);
 	return view;
 }
 
@@ -359,7 +360,7 @@ static struct writer_list list_of(const struct writeback *writeback, struct writ
 static void count_from(uint64_t *time_ns, uint64_t start_ns)
 {
 	if (*time_ns != TABLE_NO_UINT)
-		*time_ns = clock_subtract(*time_ns, start_ns);
+		*time_ns = number_sub(*time_ns, start_ns);
 }
 
 /* In-memory files are never written back. */
@@ -374,7 +375,7 @@ static uint64_t written_bytes(const struct writeback *writeback, uint32_t file)
 	const struct writeback_view *view = &writeback->files[file]->view;
 	uint64_t dirtied = writer_sums_bytes(&view->sums);
 
-	return view->device_bytes > dirtied ? view->device_bytes : dirtied;
+	return number_max(view->device_bytes, dirtied);
 }
 
 /* Chooses the files to which most was written. */

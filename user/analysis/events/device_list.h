@@ -6,6 +6,7 @@
 #include "analysis/events/event.h"
 #include "analysis/table/table.h"
 #include "base/map.h"
+#include "base/number.h"
 
 /* A hostile trace could name a device in each row. */
 #define LISTED_DEVICES_MAX 4096
@@ -51,7 +52,7 @@ static inline bool device_list_is_later(const struct job *job, uint32_t earlier,
  * `least`, the total over all the others. */
 static inline uint64_t device_list_total(uint64_t before, uint64_t now, uint64_t least)
 {
-	uint64_t sum = clock_add(before, now);
+	uint64_t sum = number_add(before, now);
 
 	return sum > least ? sum : least;
 }

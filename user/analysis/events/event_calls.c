@@ -4,6 +4,7 @@
  * and VFS operations.
  */
 #include "analysis/events/event_decode.h"
+#include "base/number.h"
 
 static bool truncates(const struct operation *operation, uint64_t flags)
 {
@@ -275,7 +276,7 @@ void event_decode_vfs(const struct event_chunk *chunk, struct event *events, siz
 		struct event *event = &events[i];
 
 		event_start(chunk, i, event);
-		event->end = clock_add(event->start, duration);
+		event->end = number_add(event->start, duration);
 		event->offset = (int64_t)columns[VFS_OFFSET][i];
 		event->bytes = rule->moves && !failed ? result : 0;
 		event->asked_bytes = columns[VFS_ASKED][i];

@@ -7,6 +7,7 @@
 #define FAULTLINE_EVENT_DECODE_H
 
 #include "analysis/events/event.h"
+#include "base/number.h"
 
 /* How operations of a family count, regardless of flags and results. */
 struct family_rule {
@@ -57,7 +58,7 @@ static inline void event_place(const struct event_chunk *chunk, uint32_t i, uint
 			       struct event *event)
 {
 	event->start = clock_shifted(chunk->clock, chunk->columns[TRACE_COL_TIME][i]);
-	event->end = clock_add(event->start, duration);
+	event->end = number_add(event->start, duration);
 	event->block = chunk->block;
 	event->row = chunk->row + i;
 }

@@ -4,6 +4,7 @@
  * devices and servers, bios and devices.
  */
 #include "analysis/events/event_decode.h"
+#include "base/number.h"
 
 /* Unattributed, or from an operation on another file: the task it ran in is meaningless. */
 void event_decode_pagecache(const struct event_chunk *chunk, struct event *events, size_t *count)
@@ -38,7 +39,7 @@ void event_decode_throttles(const struct event_chunk *chunk, struct event *event
 		uint64_t pause_ns = columns[THROTTLE_PAUSE][i];
 
 		event_start(chunk, i, &events[i]);
-		events[i].end = clock_add(events[i].start, pause_ns);
+		events[i].end = number_add(events[i].start, pause_ns);
 		events[i].file = event_find_file(chunk, columns[THROTTLE_FILE][i]);
 		events[i].thread = columns[THROTTLE_TID][i];
 		events[i].operation = trace->operations[trace->throttled];
@@ -56,7 +57,7 @@ static void start_storage(const struct event_chunk *chunk, uint32_t i, struct ev
 	const struct job_trace *trace = event_trace(chunk);
 
 	event_start(chunk, i, event);
-	event->end = clock_add(event->start, chunk->columns[REQUEST_DUR][i]);
+	event->end = number_add(event->start, chunk->columns[REQUEST_DUR][i]);
 	event->thread = chunk->columns[REQUEST_TID][i];
 	event->operation = trace->operations[chunk->columns[REQUEST_OP][i]];
 	event->file = event_find_file(chunk, chunk->columns[REQUEST_FILE][i]);

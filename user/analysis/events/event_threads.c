@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/events/event_decode.h"
+#include "base/number.h"
 
 _Static_assert(EVENT_SAME(THREAD_TIME_DUR, WAIT_DUR) && EVENT_SAME(THREAD_TIME_PID, WAIT_PID) &&
 		       EVENT_SAME(THREAD_TIME_TID, WAIT_TID) && EVENT_SAME(SAMPLE_DUR, WAIT_DUR) &&
@@ -13,7 +14,7 @@ void event_decode_threads(const struct event_chunk *chunk, struct event *events,
 {
 	for (uint32_t i = 0; i < chunk->count; i++) {
 		event_start(chunk, i, &events[i]);
-		events[i].end = clock_add(events[i].start, chunk->columns[WAIT_DUR][i]);
+		events[i].end = number_add(events[i].start, chunk->columns[WAIT_DUR][i]);
 		events[i].process = event_pid(chunk->columns[WAIT_PID][i]);
 		events[i].thread = chunk->columns[WAIT_TID][i];
 		events[i].flags = EVENT_THREAD;
@@ -71,7 +72,7 @@ uint64_t event_sample_time(const struct job *job, const struct event *event, uns
 		*exact = is_exact;
 	if (!is_exact || !job->cut)
 		return weight_ns;
-	start_ns = start_ns > job->start_ns ? start_ns : job->start_ns;
-	end_ns = end_ns < job->end_ns ? end_ns : job->end_ns;
-	return clock_subtract(end_ns, start_ns);
+	start_ns = number_max(start_ns, job->start_ns);
+	end_ns = number_min(end_ns, job->end_ns);
+	return number_sub(end_ns, start_ns);
 }

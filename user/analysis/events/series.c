@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/number.h"
+
 /* Distance between compared events: any series contains at least two of these. */
 #define STRIDE (SERIES_WORTH / 2)
 
@@ -67,7 +69,7 @@ void event_series_sum(struct event_series *series, const struct event *events, s
 		sums.dirtied_bytes += event->dirtied_bytes;
 		sums.major += event->major;
 		sums.thread_time_ns += duration;
-		longest_ns = duration > longest_ns ? duration : longest_ns;
+		longest_ns = number_max(duration, longest_ns);
 		lacking |= event->bytes < event->asked_bytes;
 		gaps |= begins;
 		last_start = begins ? event->start : last_start;

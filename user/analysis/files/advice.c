@@ -11,6 +11,7 @@
 
 #include "analysis/shared/trace_text.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 #define MADVISE "madvise"
 #define ADVICE_MAX 65536 /* files with advice, for each advice; more are left out */
@@ -95,7 +96,7 @@ static void add_dropped(struct advice *advice, const struct event *event)
 	if (!dropped)
 		return;
 	dropped->fresh++;
-	dropped->fresh_bytes = clock_add(dropped->fresh_bytes, bytes_named(advice, event, true));
+	dropped->fresh_bytes = number_add(dropped->fresh_bytes, bytes_named(advice, event, true));
 }
 
 static void add_advice(struct advice *advice, const struct event *event)
@@ -109,7 +110,7 @@ static void add_advice(struct advice *advice, const struct event *event)
 	if (!advised)
 		return;
 	advised->count++;
-	advised->bytes = clock_add(advised->bytes, bytes_named(advice, event, of_file));
+	advised->bytes = number_add(advised->bytes, bytes_named(advice, event, of_file));
 	advised->thread_time_ns += event->end - event->start;
 	if (event->flags & EVENT_DROPS)
 		add_dropped(advice, event);
@@ -124,7 +125,7 @@ static void add_fetched(struct advice *advice, uint32_t file)
 	if (!dropped || !dropped->fresh)
 		return;
 	dropped->again += dropped->fresh;
-	dropped->again_bytes = clock_add(dropped->again_bytes, dropped->fresh_bytes);
+	dropped->again_bytes = number_add(dropped->again_bytes, dropped->fresh_bytes);
 	dropped->fresh = dropped->fresh_bytes = 0;
 }
 
@@ -282,7 +283,7 @@ static int add_row(struct map *by_path, const struct table *table, size_t row)
 	/* Pages dropped at the end of one run may have been fetched by another. */
 	if (line.again != TABLE_NO_UINT) {
 		view->dropped += line.count;
-		view->dropped_bytes = clock_add(view->dropped_bytes, line.bytes);
+		view->dropped_bytes = number_add(view->dropped_bytes, line.bytes);
 	}
 	if (cell_is(&cells[1], MADVISE) && cell_is(&cells[2], words[ADVICE_RANDOM]))
 		view->random += line.count;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/number.h"
+
 static uint64_t key_of(const struct event *event)
 {
 	return (uint64_t)event->process << 32 | event->file;
@@ -134,7 +136,7 @@ static void add_fault_order(struct file_uses *uses, struct order *order, const s
 		order->back += back & !resumes;
 		stream->resume = ahead ? stream->next : stream->resume;
 	}
-	stream->next = clock_add(at + 1, bytes);
+	stream->next = number_add(at + 1, bytes);
 }
 
 static void add_fault(struct file_uses *uses, struct file_use *use, struct position *position,
@@ -152,7 +154,7 @@ static void add_fault(struct file_uses *uses, struct file_use *use, struct posit
 		return;
 	if (*next)
 		file_order_add_pattern(use->more->faults->patterns, *next - 1, event->offset);
-	*next = clock_add((uint64_t)event->offset + 1, bytes); /* offsets are 63 bits wide */
+	*next = number_add((uint64_t)event->offset + 1, bytes); /* offsets are 63 bits wide */
 	file_order_reach(uses, &use->more->furthest, *next - 1, event);
 	add_fault_order(uses, use->more->faults, event, bytes);
 }
@@ -244,7 +246,7 @@ static void add_call(struct file_uses *uses, struct file_use *use, struct positi
 	if (use->accessed == ACCESSED_MIXED && event->class == IO_READ)
 		follow(uses, use->more->reads, position, &position->next_read, event);
 	if (use->accessed == ACCESSED_ONCE)
-		position->next = clock_add((uint64_t)event->offset + 1, event->bytes);
+		position->next = number_add((uint64_t)event->offset + 1, event->bytes);
 	else
 		follow(uses, use->calls, position, &position->next, event);
 	if (event->class == IO_READ)

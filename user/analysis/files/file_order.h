@@ -17,6 +17,7 @@
 #define FAULTLINE_FILE_ORDER_H
 
 #include "analysis/files/file_use.h"
+#include "base/number.h"
 
 /* Returns the position of the event's process in the file; NULL if out of memory. */
 struct position *file_order_position(struct file_uses *uses, struct file_use *use,
@@ -63,7 +64,7 @@ static inline void file_order_follow(struct order *order, struct stream *stream,
 		file_order_add_pattern(order->patterns, *next - 1, at);
 	order->known += stream->next > 0;
 	order->back += at + 1 < stream->next;
-	*next = stream->next = clock_add(at + 1, event->bytes); /* offsets are 63 bits wide */
+	*next = stream->next = number_add(at + 1, event->bytes); /* offsets are 63 bits wide */
 }
 
 /* Identifies the order that an access continues: that of its thread, or of its thread and open file

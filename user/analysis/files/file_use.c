@@ -6,8 +6,9 @@
  * twice.
  */
 #include "analysis/files/file_order.h"
-
 #include <string.h>
+
+#include "base/number.h"
 
 /* Every process may use every file: pairs take at most this fraction of the memory. PAIR_BYTES is a
  * pair's share of the map just after it has grown: up to five words and a tag. */
@@ -335,7 +336,7 @@ static inline bool course_add(struct file_uses *uses, struct file_use_state *cou
 	course->exact += at == expected;
 	course->known += course->stream->next > 0;
 	course->back += at + 1 < course->stream->next;
-	course->next = course->stream->next = clock_add(at + 1, event->bytes);
+	course->next = course->stream->next = number_add(at + 1, event->bytes);
 	return true;
 }
 

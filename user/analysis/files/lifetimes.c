@@ -11,6 +11,7 @@
 #include "analysis/files/files.h"
 #include "base/compare.h"
 #include "base/map.h"
+#include "base/number.h"
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "analysis/events/path.h"
@@ -258,8 +259,8 @@ static void add_line(const struct results *results, struct table *table,
 	struct file_view view;
 	const struct lifetimes_row line = {
 		.path = trace_text(file_table_path(&job->files, file->file)),
-		.lived_ns = clock_subtract(file->removed_ns, file->made_ns),
-		.made_ns = clock_subtract(file->made_ns, job->start_ns),
+		.lived_ns = number_sub(file->removed_ns, file->made_ns),
+		.made_ns = number_sub(file->made_ns, job->start_ns),
 		.written_bytes = files_used(results, file->file, &view)
 					 ? view.tallies[USE_WRITE].bytes
 					 : TABLE_NO_UINT,
@@ -276,8 +277,8 @@ static void add_line(const struct results *results, struct table *table,
 static int compare_lives(const void *left, const void *right)
 {
 	const struct made_file *a = left, *b = right;
-	uint64_t lived[2] = { clock_subtract(a->removed_ns, a->made_ns),
-			      clock_subtract(b->removed_ns, b->made_ns) };
+	uint64_t lived[2] = { number_sub(a->removed_ns, a->made_ns),
+			      number_sub(b->removed_ns, b->made_ns) };
 
 	return COMPARE(lived[0], lived[1]) ?: COMPARE(a->made_ns, b->made_ns);
 }

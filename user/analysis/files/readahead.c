@@ -10,9 +10,10 @@
  * whether those pages are used cannot be seen, so they are counted separately.
  */
 #include "analysis/files/readahead_state.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "base/number.h"
 
 #define MAP_SHARE 16	  /* fraction of the job's memory for the page map */
 #define UNDER_WAY_MAX 256 /* operations remembered per file */
@@ -131,7 +132,7 @@ static struct page_range pages_of(const struct readahead *readahead, const struc
 /* Returns the pages that an operation requests: a fault its page, a call its whole range. */
 static struct page_range asked_by(const struct readahead *readahead, const struct event *event)
 {
-	uint64_t asked = event->asked_bytes > event->bytes ? event->asked_bytes : event->bytes;
+	uint64_t asked = number_max(event->asked_bytes, event->bytes);
 
 	return pages_of(readahead, event, event->flags & EVENT_FAULT ? 1 : asked);
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/files/readahead_state.h"
 #include "analysis/shared/trace_text.h"
+#include "base/number.h"
 #include "base/strbuf.h"
 #include "base/units.h"
 
@@ -53,8 +54,7 @@ static const struct table_column columns[] = {
 static void count_elsewhere(struct read_file *file)
 {
 	struct readahead_sums *sums = &file->sums;
-	uint64_t unseen = file->elsewhere_bytes < sums->unused_bytes ? file->elsewhere_bytes
-								     : sums->unused_bytes;
+	uint64_t unseen = number_min(file->elsewhere_bytes, sums->unused_bytes);
 
 	sums->unused_bytes -= unseen;
 	sums->unseen_bytes += unseen;

@@ -15,6 +15,7 @@
 #include "analysis/shared/trace_text.h"
 #include "base/arena.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "base/units.h"
 
 const struct finding_rule *finding_rule_named(const char *id)
@@ -79,7 +80,7 @@ uint64_t finding_waited(const struct findings *findings, enum io_class class, ui
 	if (overlap_of(findings->report, class, &view))
 		time_ns = (unsigned __int128)time_ns * view.unoverlapped_ns / view.time_ns;
 	else
-		time_ns = finding_least(time_ns, path_ns);
+		time_ns = number_min(time_ns, path_ns);
 	return time_ns / findings->runs;
 }
 
@@ -106,15 +107,15 @@ static uint64_t cost_of_runs(const struct findings *findings, const char *id)
 
 	for (size_t row = 0; reported && row < reported->row_count; row++)
 		if (cell_is(&table_row(reported, row)[FINDING_ID], id))
-			most_ns = finding_most(most_ns,
-					       finding_number_at(reported, row, FINDING_COST_NS));
+			most_ns = number_max(most_ns,
+					     finding_number_at(reported, row, FINDING_COST_NS));
 	return most_ns;
 }
 
 /* CPU work of the same lines is no wait. */
 static uint64_t explained_ns(const struct finding *finding)
 {
-	return finding_most(finding->waited_ns, finding->verdict.covers_ns);
+	return number_max(finding->waited_ns, finding->verdict.covers_ns);
 }
 
 uint64_t finding_cost_of(const struct findings *findings, const char *id)
@@ -123,7 +124,7 @@ uint64_t finding_cost_of(const struct findings *findings, const char *id)
 
 	for (size_t i = 0; i < findings->count; i++)
 		if (!strcmp(findings->all[i].rule->id, id))
-			most_ns = finding_most(most_ns, explained_ns(&findings->all[i]));
+			most_ns = number_max(most_ns, explained_ns(&findings->all[i]));
 	return most_ns;
 }
 
@@ -201,7 +202,7 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 		return 0;
 	/* Concurrent runs together took no less than the one that took longest. */
 	if (findings->runs > 1 && raised.cost_ns != TABLE_NO_UINT)
-		raised.cost_ns = finding_most(raised.cost_ns, cost_of_runs(findings, rule->id));
+		raised.cost_ns = number_max(raised.cost_ns, cost_of_runs(findings, rule->id));
 	/* CPU work of the same lines is added later. */
 	if (!(rule->drags_lines && findings->results->job) &&
 	    !finding_is_worth_it(findings, rule, &raised))
@@ -225,7 +226,7 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 	};
 	/* Concurrent threads count several times. */
 	if (finding->summed && raised.cost_ns != TABLE_NO_UINT)
-		finding->verdict.cost_ns = finding_least(raised.cost_ns, findings->duration_ns);
+		finding->verdict.cost_ns = number_min(raised.cost_ns, findings->duration_ns);
 	finding->waited_ns = known(finding->verdict.cost_ns);
 	finding->cost_is = cost_is(findings, finding);
 	weigh(findings, finding);
@@ -234,7 +235,7 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 
 void finding_raise_cost(const struct findings *findings, struct finding *finding, uint64_t cost_ns)
 {
-	cost_ns = finding_least(cost_ns, findings->duration_ns);
+	cost_ns = number_min(cost_ns, findings->duration_ns);
 	if (finding->verdict.cost_ns == TABLE_NO_UINT || finding->verdict.cost_ns >= cost_ns)
 		return;
 	finding->verdict.cost_ns = cost_ns;

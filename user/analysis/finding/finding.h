@@ -307,16 +307,6 @@ static inline bool finding_always(const void *evidence)
 	return evidence;
 }
 
-static inline uint64_t finding_least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline uint64_t finding_most(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Returns a number for evidence, where none is null. */
 static inline uint64_t finding_or_none(uint64_t count)
 {

@@ -13,6 +13,7 @@
 #include "analysis/files/reopens.h"
 #include "analysis/totals/totals.h"
 #include "analysis/run/trace_table.h"
+#include "base/number.h"
 #include "trace/format/flags.h"
 
 #define FILE_FACT(member, unit, meaning) FACT(file_group, member, #member, unit, meaning)
@@ -160,7 +161,7 @@ static void add_again(struct file_group_sums *sums, const struct file_view *file
 	const uint64_t again_bytes =
 		file->size_bytes == TABLE_NO_UINT
 			? 0
-			: clock_subtract(file_group_fetched_to_read(file), file->size_bytes);
+			: number_sub(file_group_fetched_to_read(file), file->size_bytes);
 
 	sums->again_bytes += again_bytes;
 	if (!advice->dropped || advice->dropped_bytes < MOST(again_bytes))
@@ -170,9 +171,9 @@ static void add_again(struct file_group_sums *sums, const struct file_view *file
 /* Waits for locks have a finding of their own, and waits for written data belong to saves. */
 static uint64_t use_ns(const struct file_view *file, enum use use)
 {
-	return clock_subtract(
-		file->tallies[use].time.measure,
-		use == USE_METADATA ? clock_add(file->locking_ns, file->overwriting_ns) : 0);
+	return number_sub(file->tallies[use].time.measure,
+			  use == USE_METADATA ? number_add(file->locking_ns, file->overwriting_ns)
+					      : 0);
 }
 
 static uint64_t time_of(const struct file_group_rule *kind, const struct file_view *file)
@@ -332,7 +333,7 @@ uint64_t file_group_elsewhere_bytes(const struct findings *findings)
 		return UINT64_MAX;
 	for (uint32_t i = 0; i < files_count(findings->results); i++)
 		if (readahead_of(findings->results, i, &sums))
-			left_bytes = clock_subtract(left_bytes, sums.fetched_bytes);
+			left_bytes = number_sub(left_bytes, sums.fetched_bytes);
 	return left_bytes;
 }
 
@@ -383,7 +384,7 @@ static uint64_t path_of(const struct findings *findings, const struct file_group
 
 		if (use == kind->use || (kind->with_metadata && use == USE_METADATA) ||
 		    (kind->with_faults && use == USE_MMAP))
-			time_ns = clock_add(
+			time_ns = number_add(
 				time_ns, critical_path_file_ns(findings->results, number, class));
 	}
 	return time_ns;
@@ -407,7 +408,7 @@ static void look_at_file(struct findings *findings, const struct advice_index *a
 		asked = true;
 		add_file(&found->file_group, &found->sums, kind, file, &advice);
 		found->file_group.path_ns =
-			clock_add(found->file_group.path_ns, path_of(findings, kind, number));
+			number_add(found->file_group.path_ns, path_of(findings, kind, number));
 	}
 }
 
@@ -437,7 +438,7 @@ static double opens_each(const struct findings *findings)
 		if (!files_used(findings->results, i, &file) || !is_judged(&file) ||
 		    file_group_is_program(&file))
 			continue;
-		opens = clock_add(opens, file.opens);
+		opens = number_add(opens, file.opens);
 		opened += file.opens > 0;
 	}
 	return opened ? (double)opens / opened : 0;
@@ -520,8 +521,8 @@ int file_group_find(struct findings *findings, const struct finding_rule *rule)
 		most_ns += totals_class(results, IO_MMAP_READ).time.measure;
 	/* Times of classes overlap, too, if there are several threads. */
 	if (results->job)
-		most_ns = finding_least(most_ns, totals_all(results)->time.measure);
-	file_group.time_ns = finding_least(file_group.time_ns, most_ns);
+		most_ns = number_min(most_ns, totals_all(results)->time.measure);
+	file_group.time_ns = number_min(file_group.time_ns, most_ns);
 	finish(&file_group, &found->sums, kind);
 	file_group.limit_bytes = limit_of(findings, file_group.size_bytes);
 	cost_ns = file_group.time_ns;

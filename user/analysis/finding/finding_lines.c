@@ -15,6 +15,7 @@
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/stacks/lines.h"
+#include "base/number.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 
@@ -359,8 +360,8 @@ int finding_drag(struct findings *findings, const struct finding *finding,
 	free(all.sites);
 	free(cpu.sites);
 	free(of_files.sites);
-	dragged->time_ns = finding_least(finding_limited(time_ns * scale), findings->duration_ns);
-	dragged->files_ns = finding_least(finding_limited(files_ns * scale), dragged->time_ns);
+	dragged->time_ns = number_min(finding_limited(time_ns * scale), findings->duration_ns);
+	dragged->files_ns = number_min(finding_limited(files_ns * scale), dragged->time_ns);
 	return status;
 }
 

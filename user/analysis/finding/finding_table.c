@@ -8,6 +8,7 @@
 #include "analysis/finding/finding_lines.h"
 #include "analysis/finding/finding_made.h"
 #include "base/arena.h"
+#include "base/number.h"
 
 static int compare_findings(const void *left, const void *right)
 {
@@ -137,7 +138,7 @@ static uint64_t cost_of_io(const struct finding *finding)
 	const struct file_group *file_group = finding->evidence;
 
 	if (finding->rule->files.reopens && file_group->reopen_ns != TABLE_NO_UINT)
-		return finding_least(file_group->time_ns, finding->verdict.cost_ns);
+		return number_min(file_group->time_ns, finding->verdict.cost_ns);
 	return finding->verdict.cost_ns;
 }
 
@@ -165,14 +166,14 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 		status = finding_drag(findings, finding, &dragged);
 	dragged_ns = finding_limited(dragged.time_ns * saved);
 	if (rule->drags_most && !(rule->drags_any && rule->drags_any(finding->evidence)))
-		dragged_ns = finding_least(dragged_ns,
-					   finding_limited(threshold(*rule->drags_most) * io_ns +
-							   dragged.files_ns * saved));
+		dragged_ns = number_min(dragged_ns,
+					finding_limited(threshold(*rule->drags_most) * io_ns +
+							dragged.files_ns * saved));
 	if (status < 0 || !dragged_ns || finding->verdict.cost_ns == TABLE_NO_UINT)
 		return status;
-	finding_raise_cost(findings, finding, clock_add(io_ns, dragged_ns));
+	finding_raise_cost(findings, finding, number_add(io_ns, dragged_ns));
 	finding->cost_cpu_ns = finding_or_none(
-		finding_least(clock_subtract(finding->verdict.cost_ns, io_ns), dragged_ns));
+		number_min(number_sub(finding->verdict.cost_ns, io_ns), dragged_ns));
 	return status;
 }
 
@@ -231,7 +232,7 @@ static void conclude(const struct results *results, struct table *table)
 	struct findings findings = {
 		.results = results,
 		.report = results->report,
-		.duration_ns = clock_subtract(job->end_ns, job->start_ns),
+		.duration_ns = number_sub(job->end_ns, job->start_ns),
 		.aggregated = job->aggregated,
 		.host = job->many_hosts ? NULL : job->traces[0].header->host,
 		.runs = 1,

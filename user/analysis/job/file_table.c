@@ -3,6 +3,7 @@
 #include "analysis/job/file_table.h"
 #include "base/compare.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -196,11 +197,6 @@ static void update(struct file *file, const struct file *row)
 	file->stripe_kib = striped.stripe_kib;
 }
 
-static uint32_t at_most(uint64_t value, uint32_t most)
-{
-	return value < most ? value : most;
-}
-
 static int set_id(struct file_ids *ids, uint64_t id, uint32_t file, uint64_t time)
 {
 	struct file_id *known = find_id(ids, id);
@@ -258,21 +254,21 @@ static int load_block(struct file_table *table, uint32_t trace, uint32_t host, s
 		columns[i] = trace_reader_column(reader, i);
 	for (uint32_t i = 0; i < rows && !status; i++) {
 		const struct file row = {
-			.dev = at_most(columns[FILE_DEV][i], UINT32_MAX),
+			.dev = number_min(columns[FILE_DEV][i], UINT32_MAX),
 			.ino = columns[FILE_INO][i],
-			.generation = at_most(columns[FILE_GENERATION][i], UINT32_MAX),
-			.instance = at_most(columns[FILE_INSTANCE][i], UINT32_MAX),
+			.generation = number_min(columns[FILE_GENERATION][i], UINT32_MAX),
+			.instance = number_min(columns[FILE_INSTANCE][i], UINT32_MAX),
 			.host = host,
 			.trace = trace,
-			.path = at_most(columns[FILE_PATH][i], UINT32_MAX),
-			.filesystem = at_most(columns[FILE_FILESYSTEM][i], UINT32_MAX),
-			.readahead_bytes = at_most(columns[FILE_READAHEAD][i], UINT32_MAX),
-			.capacity_kib = at_most(columns[FILE_CAPACITY][i] >> 10, UINT32_MAX),
-			.stripe_kib = at_most(columns[FILE_STRIPE_BYTES][i] >> 10, UINT32_MAX),
-			.stripes = at_most(columns[FILE_STRIPES][i], UINT16_MAX),
+			.path = number_min(columns[FILE_PATH][i], UINT32_MAX),
+			.filesystem = number_min(columns[FILE_FILESYSTEM][i], UINT32_MAX),
+			.readahead_bytes = number_min(columns[FILE_READAHEAD][i], UINT32_MAX),
+			.capacity_kib = number_min(columns[FILE_CAPACITY][i] >> 10, UINT32_MAX),
+			.stripe_kib = number_min(columns[FILE_STRIPE_BYTES][i] >> 10, UINT32_MAX),
+			.stripes = number_min(columns[FILE_STRIPES][i], UINT16_MAX),
 			.time = columns[FILE_TIME][i],
 			.size_bytes = columns[FILE_SIZE][i],
-			.mode = at_most(columns[FILE_MODE][i], UINT16_MAX),
+			.mode = number_min(columns[FILE_MODE][i], UINT16_MAX),
 			.flags = columns[FILE_FLAGS][i] & UINT16_MAX,
 		};
 

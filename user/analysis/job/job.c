@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 static bool is_one_of(const char *name, const char *const *names)
 {
 	for (; *names; names++)
@@ -188,8 +190,8 @@ static void find_span(struct job_trace *trace)
 	for (size_t i = 0; i < blocks && !trace->totals; i++) {
 		const struct trace_block_info *info = trace_reader_block_info(trace->reader, i);
 
-		start = info->start < start ? info->start : start;
-		end = info->end > end ? info->end : end;
+		start = number_min(info->start, start);
+		end = number_max(info->end, end);
 	}
 	if (trace->totals) {
 		start = trace->totals->start_ns;
@@ -280,9 +282,9 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 	for (size_t i = 0; trace->totals && i < trace->totals->kind_count; i++) {
 		const struct trace_kind_total *kind = &trace->totals->kinds[i];
 
-		job->lost = clock_add(job->lost, kind->lost);
+		job->lost = number_add(job->lost, kind->lost);
 		if (!strcmp(kind->layer, "span"))
-			job->lost_spans = clock_add(job->lost_spans, kind->lost);
+			job->lost_spans = number_add(job->lost_spans, kind->lost);
 	}
 	if (!status)
 		status = file_table_load(&job->files, number, trace->host, error);
@@ -293,7 +295,7 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 		status = stack_table_load(&job->stacks, number, error);
 	trace_reader_release(trace->reader); /* there may be a thousand traces */
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
-		job->lost = clock_add(job->lost, trace_reader_damaged_rows(trace->reader, kind));
+		job->lost = number_add(job->lost, trace_reader_damaged_rows(trace->reader, kind));
 	return status;
 }
 
@@ -301,8 +303,8 @@ void job_pass_over(struct job *job, uint32_t trace, size_t block, const struct t
 {
 	uint64_t rows = trace_reader_pass_over(job->traces[trace].reader, block, error);
 
-	job->lost = clock_add(job->lost, rows);
-	job->damaged = clock_add(job->damaged, rows);
+	job->lost = number_add(job->lost, rows);
+	job->damaged = number_add(job->damaged, rows);
 }
 
 int job_load(struct job *job, struct trace_reader *const *traces, const char *const *names,
@@ -411,15 +413,15 @@ static struct trace_operation_total beyond(const struct trace_operation_total *k
 					   const struct trace_operation_total *seen)
 {
 	return (struct trace_operation_total) {
-		.count = clock_subtract(kernel->count, seen->count),
-		.errors = clock_subtract(kernel->errors, seen->errors),
-		.bytes = clock_subtract(kernel->bytes, seen->bytes),
-		.thread_time_ns = clock_subtract(kernel->thread_time_ns, seen->thread_time_ns),
-		.fetched_bytes = clock_subtract(kernel->fetched_bytes, seen->fetched_bytes),
-		.created_bytes = clock_subtract(kernel->created_bytes, seen->created_bytes),
+		.count = number_sub(kernel->count, seen->count),
+		.errors = number_sub(kernel->errors, seen->errors),
+		.bytes = number_sub(kernel->bytes, seen->bytes),
+		.thread_time_ns = number_sub(kernel->thread_time_ns, seen->thread_time_ns),
+		.fetched_bytes = number_sub(kernel->fetched_bytes, seen->fetched_bytes),
+		.created_bytes = number_sub(kernel->created_bytes, seen->created_bytes),
 		.read_for_write_bytes =
-			clock_subtract(kernel->read_for_write_bytes, seen->read_for_write_bytes),
-		.submissions = clock_subtract(kernel->submissions, seen->submissions),
+			number_sub(kernel->read_for_write_bytes, seen->read_for_write_bytes),
+		.submissions = number_sub(kernel->submissions, seen->submissions),
 		.major_faults = kernel->major_faults,
 	};
 }
@@ -486,7 +488,7 @@ uint64_t job_count_notes(const struct job *job, const char *name)
 
 		for (size_t j = 0; totals && j < totals->note_count; j++)
 			if (!strcmp(totals->notes[j].name, name))
-				count = clock_add(count, totals->notes[j].count);
+				count = number_add(count, totals->notes[j].count);
 	}
 	return count;
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 #define DEPTH_MAX 64 /* nested spans around an operation */
 
 enum verdict { UNKNOWN, YES, NO };
@@ -119,9 +121,9 @@ static bool set_window(const struct filter *filter, struct job *job)
 {
 	uint64_t start_ns = job->start_ns;
 
-	if (filter->until_ns < clock_subtract(job->end_ns, start_ns))
-		job->end_ns = clock_add(start_ns, filter->until_ns);
-	job->start_ns = clock_add(start_ns, filter->from_ns);
+	if (filter->until_ns < number_sub(job->end_ns, start_ns))
+		job->end_ns = number_add(start_ns, filter->until_ns);
+	job->start_ns = number_add(start_ns, filter->from_ns);
 	job->cut |= filter->from_ns || filter->until_ns != FILTER_NONE;
 	return job->start_ns < job->end_ns;
 }
@@ -375,8 +377,8 @@ bool filter_wants(const struct filter *filter, const struct process *process, ui
 		  uint64_t from_ns, uint64_t until_ns)
 {
 	return !filter || (is_of_process(filter, process) &&
-			   clock_subtract(until_ns, start_ns) >= filter->from_ns &&
-			   clock_subtract(from_ns, start_ns) <= filter->until_ns);
+			   number_sub(until_ns, start_ns) >= filter->from_ns &&
+			   number_sub(from_ns, start_ns) <= filter->until_ns);
 }
 
 /* --- what can be skipped --- */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 
 /* --- the heap of sources --- */
 
@@ -239,7 +240,7 @@ static uint64_t undisturbed_until(const struct merge *merge)
 
 	if (merge->opened < merge->plan.count)
 		begin_ns = merge->plan.blocks[merge->opened].start_ns;
-	return end_ns < begin_ns ? end_ns : begin_ns;
+	return number_min(end_ns, begin_ns);
 }
 
 /* Records that the source has events in this batch. */

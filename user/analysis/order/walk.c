@@ -8,6 +8,7 @@
 
 #include "base/compare.h"
 #include "base/helper_thread.h"
+#include "base/number.h"
 
 /* Consumer lists: in order (events, span begins, ends, refusals), parallel-safe, due now. */
 enum { ON_EVENTS, ON_BEGIN, ON_END, ON_REFUSED, ON_PARALLEL, ON_EVENTS_NOW, ON_COUNT };
@@ -198,7 +199,7 @@ static int end_span(struct walking *walking, uint32_t slot, uint64_t end_ns, boo
 	struct span *span = &walking->job->spans.slots[slot];
 	int status = 0;
 
-	span->end_ns = end_ns > span->begin_ns ? end_ns : span->begin_ns;
+	span->end_ns = number_max(end_ns, span->begin_ns);
 	span->unfinished = unfinished;
 	CALL(walking, status, ON_END, span_ended, slot, event);
 	open_spans_close(&walking->job->spans, slot);

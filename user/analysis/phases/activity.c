@@ -6,14 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 #define GENERATIONS_MAX 64
 
 /* --- one union and its overlap with compute --- */
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* When the activity ends, as far as is known now. */
 static uint64_t until(const struct activity *activity)
@@ -30,10 +27,10 @@ static uint64_t compute_until(const struct activity_group *group)
 static struct activity_sum ahead(const struct activity *activity, uint64_t compute,
 				 uint64_t time_ns)
 {
-	uint64_t reached = least(until(activity), time_ns);
+	uint64_t reached = number_min(until(activity), time_ns);
 
-	return (struct activity_sum) { clock_subtract(reached, activity->now_ns),
-				       clock_subtract(least(reached, compute), activity->now_ns) };
+	return (struct activity_sum) { number_sub(reached, activity->now_ns),
+				       number_sub(number_min(reached, compute), activity->now_ns) };
 }
 
 static void advance(struct activity *activity, uint64_t compute, uint64_t time_ns)
@@ -67,15 +64,14 @@ enum activity_wait_of activity_wait_of(enum activity_of activity)
  */
 static void advance_waits(struct activity_group *group, uint64_t time_ns)
 {
-	uint64_t io = least(until(&group->of[ACTIVITY_IO]), time_ns);
+	uint64_t io = number_min(until(&group->of[ACTIVITY_IO]), time_ns);
 	uint64_t compute = compute_until(group);
 
 	for (int i = 0; i < ACTIVITY_WAITS; i++) {
 		struct activity_wait *wait = &group->waits[i];
 
 		if (group->of[waits[i]].open)
-			wait->io_ns +=
-				clock_subtract(io, compute > wait->now_ns ? compute : wait->now_ns);
+			wait->io_ns += number_sub(io, number_max(compute, wait->now_ns));
 		if (time_ns > wait->now_ns)
 			wait->now_ns = time_ns;
 	}
@@ -445,7 +441,7 @@ static void begin_work(struct activity_worker *worker, uint64_t time_ns)
 static void end_work(struct activity_worker *worker, uint64_t time_ns)
 {
 	if (!--worker->open)
-		worker->time_ns += clock_subtract(time_ns, worker->begun_ns);
+		worker->time_ns += number_sub(time_ns, worker->begun_ns);
 }
 
 static int span_begun(void *state, uint32_t slot, const struct event *event)

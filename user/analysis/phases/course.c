@@ -9,6 +9,7 @@
 #include "analysis/phases/course.h"
 
 #include "analysis/phases/activity.h"
+#include "base/number.h"
 
 /* Measured separately: all I/O, and I/O by method or class. */
 enum part {
@@ -56,37 +57,27 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 	uint64_t duration;
 
 	timeline->job = job;
-	duration = clock_subtract(job->end_ns, job->start_ns);
+	duration = number_sub(job->end_ns, job->start_ns);
 	timeline->length_ns = duration / TIMELINE_BINS + 1;
 	timeline->now_ns = timeline->settled_ns = job->start_ns;
-	timeline->bin_end_ns = clock_add(job->start_ns, timeline->length_ns);
+	timeline->bin_end_ns = number_add(job->start_ns, timeline->length_ns);
 }
 
 /* --- during the walk --- */
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* Returns the time up to which compute covers everything after `settled_ns`. */
 static uint64_t hidden_until(const struct timeline *timeline)
 {
 	return timeline->compute_open ? UINT64_MAX
-				      : most(timeline->settled_ns, timeline->compute_end_ns);
+				      : number_max(timeline->settled_ns, timeline->compute_end_ns);
 }
 
 /* Adds a part's stretch up to `until_ns`, except what compute hides. */
 static void book(struct timeline *timeline, unsigned int part, const struct stretch *stretch,
 		 uint64_t until_ns)
 {
-	uint64_t from_ns = most(stretch->start_ns, hidden_until(timeline));
-	uint64_t to_ns = least(stretch->end_ns, until_ns);
+	uint64_t from_ns = number_max(stretch->start_ns, hidden_until(timeline));
+	uint64_t to_ns = number_min(stretch->end_ns, until_ns);
 
 	if (to_ns > from_ns)
 		timeline->bins[timeline->bin].alone_ns[part] += to_ns - from_ns;
@@ -95,7 +86,7 @@ static void book(struct timeline *timeline, unsigned int part, const struct stre
 /* Adds everything up to `until_ns`, which must be in the current bin. */
 static void settle(struct timeline *timeline, uint64_t until_ns)
 {
-	uint64_t computed_ns = least(hidden_until(timeline), until_ns);
+	uint64_t computed_ns = number_min(hidden_until(timeline), until_ns);
 
 	if (until_ns <= timeline->settled_ns)
 		return;
@@ -118,9 +109,9 @@ static void advance(struct timeline *timeline, uint64_t time_ns)
 	while (time_ns > timeline->bin_end_ns && timeline->bin + 1 < TIMELINE_BINS) {
 		settle(timeline, timeline->bin_end_ns);
 		timeline->bin++;
-		timeline->bin_end_ns = clock_add(timeline->bin_end_ns, timeline->length_ns);
+		timeline->bin_end_ns = number_add(timeline->bin_end_ns, timeline->length_ns);
 	}
-	timeline->now_ns = most(timeline->now_ns, time_ns);
+	timeline->now_ns = number_max(timeline->now_ns, time_ns);
 }
 
 /* Adds GPU activity up to `time_ns`. */
@@ -165,12 +156,12 @@ static inline uint64_t extend(struct stretch *stretch, const struct event *event
 {
 	bool goes_on = event->end > stretch->end_ns;
 	bool begins = goes_on & (event->start > stretch->end_ns);
-	uint64_t from_ns = most(stretch->start_ns, hidden_until_ns);
+	uint64_t from_ns = number_max(stretch->start_ns, hidden_until_ns);
 	bool ends = begins & stretch->under_way & (stretch->end_ns > from_ns);
 	uint64_t ended_ns = (stretch->end_ns - from_ns) & -(uint64_t)ends;
 
 	stretch->start_ns += (event->start - stretch->start_ns) & -(uint64_t)begins;
-	stretch->end_ns = most(stretch->end_ns, event->end);
+	stretch->end_ns = number_max(stretch->end_ns, event->end);
 	stretch->under_way |= goes_on;
 	return ended_ns;
 }
@@ -197,7 +188,7 @@ static void add_operations(struct timeline *timeline, const struct event *events
 		bin->alone_ns[PART_ALL] += extend(&timeline->stretches[PART_ALL], event, hidden_ns);
 		bin->alone_ns[part] += extend(&timeline->stretches[part], event, hidden_ns);
 	}
-	timeline->now_ns = most(timeline->now_ns, events[count - 1].start);
+	timeline->now_ns = number_max(timeline->now_ns, events[count - 1].start);
 }
 
 static void add_event(struct timeline *timeline, const struct event *event)
@@ -230,7 +221,7 @@ static uint64_t part_before(uint64_t amount, uint64_t from_ns, uint64_t to_ns, u
 static void add_summed(struct timeline *timeline, const struct event *event)
 {
 	const struct job *job = timeline->job;
-	uint64_t to_ns = clock_subtract(event->start, job->start_ns), from_ns;
+	uint64_t to_ns = number_sub(event->start, job->start_ns), from_ns;
 	uint64_t over_ns = event_value(event, PROFILE_OVER);
 	bool timed = event->flags & EVENT_TIMED;
 	size_t i;
@@ -239,7 +230,7 @@ static void add_summed(struct timeline *timeline, const struct event *event)
 	    (event->class == IO_NONE && !(event->flags & EVENT_PAGECACHE)))
 		return;
 	from_ns = to_ns > over_ns ? to_ns - over_ns : 0;
-	i = least(from_ns / timeline->length_ns, TIMELINE_BINS - 1);
+	i = number_min(from_ns / timeline->length_ns, TIMELINE_BINS - 1);
 	for (bool last = false; !last; i++) {
 		struct bin *bin = &timeline->bins[i];
 		uint64_t begin_ns = i * timeline->length_ns,
@@ -286,7 +277,7 @@ static bool extend_series(struct stretch *stretch, const struct event_series *se
 			  uint64_t hidden_ns, uint64_t *ended_ns)
 {
 	const struct interval_union *more = &series->sums.time;
-	uint64_t start = series->events->start, from_ns = most(stretch->start_ns, hidden_ns);
+	uint64_t start = series->events->start, from_ns = number_max(stretch->start_ns, hidden_ns);
 	uint64_t first_ns = series->first_end - start, last_ns = more->end - series->last_start;
 	bool gap = start > stretch->end_ns;
 
@@ -334,7 +325,7 @@ static int add_series(void *state, const struct event_series *series)
 		add_part(timeline, PART_ALL, series);
 		add_part(timeline, part_of(event), series);
 	}
-	timeline->now_ns = most(timeline->now_ns, event[series->count - 1].start);
+	timeline->now_ns = number_max(timeline->now_ns, event[series->count - 1].start);
 	return 0;
 }
 
@@ -413,7 +404,7 @@ static void fill(void *state, struct table *table)
 {
 	struct timeline *timeline = state;
 	const struct job *job = timeline->job;
-	uint64_t start_ns = 0, duration = clock_subtract(job->end_ns, job->start_ns);
+	uint64_t start_ns = 0, duration = number_sub(job->end_ns, job->start_ns);
 
 	table_add_columns(table, columns, TIMELINE_COLUMNS);
 	table->recorded = job->layers;
@@ -423,7 +414,7 @@ static void fill(void *state, struct table *table)
 		struct bin *bin = &timeline->bins[i];
 
 		bin->start_ns = start_ns;
-		bin->length_ns = least(timeline->length_ns, duration - start_ns);
+		bin->length_ns = number_min(timeline->length_ns, duration - start_ns);
 		if (!timeline->computes)
 			bin->compute_ns = TABLE_NO_UINT;
 		table_add(table, bin);

@@ -19,6 +19,7 @@
 #include "analysis/events/span_args.h"
 #include "analysis/phases/pace.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 #define EPOCHS_MAX 4096 /* rows per claim */
 #define LOOKS_MAX 8	/* after this many spans without the argument a label is skipped */
@@ -299,7 +300,7 @@ static double utilization(const struct epoch *epoch, bool computes)
 		return -1;
 	if (epoch->pace.time_ns)
 		return share(epoch->pace.compute_ns, epoch->pace.time_ns);
-	return share(epoch->done.compute_ns, clock_subtract(epoch->end_ns, epoch->begin_ns));
+	return share(epoch->done.compute_ns, number_sub(epoch->end_ns, epoch->begin_ns));
 }
 
 static int compare_by_rank(const void *left, const void *right)
@@ -337,14 +338,14 @@ static void add_row(struct table *table, const struct job *job, const struct epo
 	const struct activity_group *groups = job->activities->groups;
 	const struct activity *of = groups[ACTIVITY_JOB].of;
 	const struct progress *done = &epoch->done;
-	uint64_t time_ns = clock_subtract(epoch->end_ns, epoch->begin_ns);
-	uint64_t cached = clock_subtract(done->read_bytes, done->read_fetched_bytes);
+	uint64_t time_ns = number_sub(epoch->end_ns, epoch->begin_ns);
+	uint64_t cached = number_sub(done->read_bytes, done->read_fetched_bytes);
 	bool computes = of[ACTIVITY_COMPUTE].count, waits = of[ACTIVITY_DATA].count;
 	bool has_items = of[ACTIVITY_ITEM].count;
 	const struct epochs_row line = {
 		.epoch = epoch->number,
 		.rank = epoch->group == ACTIVITY_JOB ? TABLE_NO_INT : groups[epoch->group].rank,
-		.start_ns = clock_subtract(epoch->begin_ns, job->start_ns),
+		.start_ns = number_sub(epoch->begin_ns, job->start_ns),
 		.time_ns = time_ns,
 		.compute_ns = computes ? done->compute_ns : TABLE_NO_UINT,
 		.wait_ns = waits ? done->wait_ns : TABLE_NO_UINT,
@@ -473,7 +474,7 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 		done = progress_of(state, epoch->group, now_ns);
 		done = progress_between(&epoch->from, &done);
 	}
-	values[0] = (now_ns < epoch->end_ns ? now_ns : epoch->end_ns) - epoch->begin_ns;
+	values[0] = number_min(now_ns, epoch->end_ns) - epoch->begin_ns;
 	values[1] = done.compute_ns;
 	values[2] = done.wait_ns;
 	values[3] = done.io_ns;

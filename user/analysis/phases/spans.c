@@ -17,6 +17,7 @@
 #include "base/interval.h"
 #include "analysis/events/method_side.h"
 #include "analysis/phases/spans.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 
@@ -102,7 +103,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
  * is one stretch. */
 static uint64_t measure_until(const struct interval_union *whole, uint64_t time_ns)
 {
-	return whole->measure - clock_subtract(whole->end, time_ns);
+	return whole->measure - number_sub(whole->end, time_ns);
 }
 
 static int span_ended(void *state, uint32_t slot, const struct event *event)
@@ -111,7 +112,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	const struct span *span = &spans->job->spans.slots[slot];
 	const struct use_of_slot *here = &spans->slots[slot];
 	struct span_use *use = &spans->uses[span->label];
-	uint64_t duration = clock_subtract(span->end_ns, span->begin_ns);
+	uint64_t duration = number_sub(span->end_ns, span->begin_ns);
 
 	histogram_add(use->durations, duration);
 	use->time_ns += duration;
@@ -120,7 +121,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	if (!here->nested)
 		use->inclusive.io_ns += measure_until(&here->inclusive, span->end_ns);
 	if (!--use->open)
-		use->union_ns += clock_subtract(span->end_ns, use->since_ns);
+		use->union_ns += number_sub(span->end_ns, use->since_ns);
 	return 0;
 }
 

@@ -20,6 +20,7 @@
 #include "base/histogram.h"
 #include "base/longest.h"
 #include "analysis/phases/progress.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 
@@ -239,7 +240,7 @@ static void add_step(struct steps *all, struct series *series, const struct span
 	const struct job *job = all->job;
 	const struct step step = {
 		.begin_ns = from->time_ns,
-		.time_ns = clock_subtract(span->end_ns, from->time_ns),
+		.time_ns = number_sub(span->end_ns, from->time_ns),
 		.rank = job->processes.processes[span->process].rank,
 		.index = next_index(all, series, activities_group(job->activities, span->process)),
 		.done = progress_between(&from->done, now),
@@ -346,7 +347,7 @@ static uint64_t outlier_limit(const struct series *series)
 	uint64_t deviation = histogram_percentile(&series->durations, 75) - median;
 	uint64_t margin = deviation > UINT64_MAX / 5 ? UINT64_MAX : 5 * deviation;
 
-	return clock_add(median, margin > median / 10 ? margin : median / 10);
+	return number_add(median, margin > median / 10 ? margin : median / 10);
 }
 
 static int compare_steps(const void *left, const void *right)
@@ -365,7 +366,7 @@ static void add_row(struct table *table, const struct job *job, const struct lab
 		.name = { label->name.bytes, label->name.length },
 		.rank = step->rank >= 0 ? step->rank : TABLE_NO_INT,
 		.index = step->index,
-		.start_ns = clock_subtract(step->begin_ns, job->start_ns),
+		.start_ns = number_sub(step->begin_ns, job->start_ns),
 		.time_ns = step->time_ns,
 		.compute_ns = computes ? step->done.compute_ns : TABLE_NO_UINT,
 		.wait_ns = waits ? step->done.wait_ns : TABLE_NO_UINT,

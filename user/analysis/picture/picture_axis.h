@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/clock.h"
+#include "base/number.h"
 
 #define PICTURE_COARSE 160
 #define PICTURE_FINER 3
@@ -23,13 +23,13 @@ struct picture_axis {
 static inline struct picture_axis picture_axis_of(uint64_t start_ns, uint64_t end_ns)
 {
 	return (struct picture_axis) { start_ns, end_ns,
-				       clock_subtract(end_ns, start_ns) / PICTURE_FINE + 1 };
+				       number_sub(end_ns, start_ns) / PICTURE_FINE + 1 };
 }
 
 /* Times outside the run belong to its first or last stretch. */
 static inline unsigned int picture_fine(const struct picture_axis *axis, uint64_t time_ns)
 {
-	uint64_t stretch = clock_subtract(time_ns, axis->start_ns) / axis->fine_ns;
+	uint64_t stretch = number_sub(time_ns, axis->start_ns) / axis->fine_ns;
 
 	return stretch < PICTURE_FINE ? stretch : PICTURE_FINE - 1;
 }
@@ -72,14 +72,14 @@ static inline void picture_spread(uint64_t *bins, size_t step, const struct pict
 				  unsigned int first, unsigned int last, uint64_t amount)
 {
 	char *bin = (char *)bins + first * step;
-	uint64_t before = 0, until_ns = clock_add(axis->start_ns, (first + 1) * length_ns);
+	uint64_t before = 0, until_ns = number_add(axis->start_ns, (first + 1) * length_ns);
 
 	for (unsigned int i = first; i < last; i++, bin += step) {
 		uint64_t part = picture_part(amount, over->start_ns, over->end_ns, until_ns);
 
 		*(uint64_t *)bin += part - before;
 		before = part;
-		until_ns = clock_add(until_ns, length_ns);
+		until_ns = number_add(until_ns, length_ns);
 	}
 	*(uint64_t *)bin += amount - before;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/phases/activity.h"
+#include "base/number.h"
 
 void picture_course_init(struct picture_course *course, const struct job *job,
 			 const struct picture_axis *axis)
@@ -16,12 +17,7 @@ void picture_course_init(struct picture_course *course, const struct job *job,
 	course->job = job;
 	course->axis = *axis;
 	course->now_ns = axis->start_ns;
-	course->until_ns = clock_add(axis->start_ns, axis->fine_ns);
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
+	course->until_ns = number_add(axis->start_ns, axis->fine_ns);
 }
 
 /* Adds the time from now to a moment in the same stretch. */
@@ -33,14 +29,14 @@ static void add_stretch(struct picture_course *course, uint64_t until_ns)
 	if (course->compute_open)
 		computed_ns = until_ns;
 	else if (course->compute_end_ns > now_ns)
-		computed_ns = least(course->compute_end_ns, until_ns);
+		computed_ns = number_min(course->compute_end_ns, until_ns);
 	stretch->compute_ns += computed_ns - now_ns;
 	for (unsigned int left = course->under_way; left; left &= left - 1) {
 		unsigned int i = __builtin_ctz(left);
-		uint64_t end_ns = least(course->ends[i], until_ns);
+		uint64_t end_ns = number_min(course->ends[i], until_ns);
 
-		stretch->hidden_ns[i] += least(end_ns, computed_ns) - now_ns;
-		stretch->alone_ns[i] += clock_subtract(end_ns, computed_ns);
+		stretch->hidden_ns[i] += number_min(end_ns, computed_ns) - now_ns;
+		stretch->alone_ns[i] += number_sub(end_ns, computed_ns);
 		if (course->ends[i] <= until_ns)
 			course->under_way &= ~(1u << i);
 	}
@@ -50,7 +46,7 @@ static void add_stretch(struct picture_course *course, uint64_t until_ns)
 /* Advances to a moment; time after the end of the run is left out. */
 static void advance(struct picture_course *course, uint64_t time_ns)
 {
-	time_ns = least(time_ns, course->axis.end_ns);
+	time_ns = number_min(time_ns, course->axis.end_ns);
 	while (course->now_ns < time_ns) {
 		if (course->at + 1 == PICTURE_FINE || time_ns <= course->until_ns) {
 			add_stretch(course, time_ns);
@@ -58,7 +54,7 @@ static void advance(struct picture_course *course, uint64_t time_ns)
 		}
 		add_stretch(course, course->until_ns);
 		course->at++;
-		course->until_ns = clock_add(course->until_ns, course->axis.fine_ns);
+		course->until_ns = number_add(course->until_ns, course->axis.fine_ns);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/stacks/lines.h"
 #include "base/compare.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #define ROOT 0
 #define SUM_WORDS (sizeof(struct flame_sum) / sizeof(uint64_t))
@@ -167,8 +168,8 @@ static int add_sum(struct map *sums, uint64_t key, const struct flame_sum *more)
 
 	if (!sum)
 		return -ENOMEM;
-	sum[0] = clock_add(sum[0], more->time_ns);
-	sum[1] = clock_add(sum[1], more->estimated_ns);
+	sum[0] = number_add(sum[0], more->time_ns);
+	sum[1] = number_add(sum[1], more->estimated_ns);
 	sum[2] += more->estimated_samples;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "analysis/files/files.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/trace_text.h"
+#include "base/number.h"
 
 #define OFFSET_BYTES_MIN 4096
 
@@ -84,7 +85,7 @@ static void widen(struct picture_map *map, uint64_t last)
 static void touch(struct picture_map *map, enum picture_touch kind, unsigned int at,
 		  uint64_t offset, uint64_t bytes)
 {
-	uint64_t last = clock_add(offset, bytes ? bytes - 1 : 0);
+	uint64_t last = number_add(offset, bytes ? bytes - 1 : 0);
 
 	if (last >= INT64_MAX)
 		return;

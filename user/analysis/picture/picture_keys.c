@@ -10,6 +10,7 @@
 #include "analysis/phases/spans.h"
 #include "analysis/processes/processes.h"
 #include "analysis/totals/totals.h"
+#include "base/number.h"
 
 /* --- weights --- */
 
@@ -21,7 +22,7 @@ static uint64_t weigh_operation(const struct results *results, uint32_t number)
 	if (operation->family == TRACE_STORES)
 		return 0;
 	/* Operations that take no time count, too. */
-	return clock_add(operation->seen.thread_time_ns, operation->seen.count);
+	return number_add(operation->seen.thread_time_ns, operation->seen.count);
 }
 
 static uint64_t weigh_file(const struct results *results, uint32_t number)
@@ -30,7 +31,7 @@ static uint64_t weigh_file(const struct results *results, uint32_t number)
 
 	if (!files_used(results, number, &view))
 		return 0;
-	return clock_add(clock_add(view.time_ns, view.fetched_bytes >> 20), 1);
+	return number_add(number_add(view.time_ns, view.fetched_bytes >> 20), 1);
 }
 
 static uint64_t weigh_process(const struct results *results, uint32_t number)
@@ -42,7 +43,7 @@ static uint64_t weigh_span(const struct results *results, uint32_t number)
 {
 	uint64_t time_ns, count = spans_of_label(results, number, &time_ns);
 
-	return clock_add(time_ns, count);
+	return number_add(time_ns, count);
 }
 
 static size_t count_operations(const struct results *results)
@@ -116,7 +117,7 @@ static int name_process(struct arena *arena, struct picture_name *name,
 
 	name->pid = process->pid;
 	name->rank = process->rank;
-	name->start_ns = clock_subtract(process->start_ns, job->start_ns);
+	name->start_ns = number_sub(process->start_ns, job->start_ns);
 	return set_string(arena, &name->text, job_comm(job, number));
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/results.h"
+#include "base/number.h"
 
 const struct analysis *const picture_sampled[PICTURE_SAMPLED] = {
 	&analysis_epochs,      &analysis_readahead,
@@ -21,7 +22,7 @@ static uint64_t end_of(const struct picture_samples *samples, unsigned int stret
 {
 	const struct picture_axis *axis = &samples->axis;
 
-	return clock_add(axis->start_ns, (stretch + 1) * axis->fine_ns * PICTURE_FINER);
+	return number_add(axis->start_ns, (stretch + 1) * axis->fine_ns * PICTURE_FINER);
 }
 
 static void take(struct picture_sampled *table, size_t which, struct picture_sampling *sampling,
@@ -134,7 +135,7 @@ static void add_sum(struct picture_samples *samples, struct picture_sample *row,
 		picture_stretches_of(&samples->axis, sum->start_ns, sum->end_ns);
 
 	for (int i = 0; i < SAMPLED_MAX; i++) {
-		row->before[i] = clock_add(row->before[i], sum->values[i]);
+		row->before[i] = number_add(row->before[i], sum->values[i]);
 		if (i < how->spread)
 			picture_spread_coarse(row->more[i], sizeof(row->more[i][0]), &samples->axis,
 					      &over, sum->values[i]);

@@ -7,6 +7,7 @@
 
 #include "analysis/shared/results.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 /* --- shares --- */
 
@@ -17,10 +18,10 @@ static uint64_t io_runnable_ns(const struct critical_path *path, const struct th
 	uint64_t off_ns = times->io_wait_ns;
 
 	for (size_t i = 0; i < sizeof(blocked) / sizeof(blocked[0]); i++)
-		off_ns = clock_subtract(off_ns, times->states[blocked[i]]);
+		off_ns = number_sub(off_ns, times->states[blocked[i]]);
 	if (path->locks_blocked_ns) /* file locks are operations */
-		off_ns = clock_subtract(off_ns, times->states[THREAD_LOCK]);
-	return least(off_ns, times->states[THREAD_RUNNABLE]);
+		off_ns = number_sub(off_ns, times->states[THREAD_LOCK]);
+	return number_min(off_ns, times->states[THREAD_RUNNABLE]);
 }
 
 /* CPU time and short waits have no rows: divides those outside I/O, in which the thread was starved
@@ -32,15 +33,15 @@ static void divide_rest(struct path_share *share, const struct path_thread *thre
 	double all = 0;
 
 	for (int i = 0; i < THREAD_STATE_COUNT; i++) {
-		rest_ns = clock_subtract(rest_ns, share->parts[i]);
-		weights[i] = clock_subtract(times->states[i], thread->all_waits_ns[i]);
+		rest_ns = number_sub(rest_ns, share->parts[i]);
+		weights[i] = number_sub(times->states[i], thread->all_waits_ns[i]);
 		if (i == THREAD_CPU)
-			weights[i] = clock_subtract(weights[i], thread_times_io_cpu(times));
+			weights[i] = number_sub(weights[i], thread_times_io_cpu(times));
 		if (i == THREAD_RUNNABLE)
-			weights[i] = clock_subtract(weights[i], starved_ns);
+			weights[i] = number_sub(weights[i], starved_ns);
 		if (i == THREAD_STORAGE)
-			weights[i] = clock_subtract(weights[i],
-						    clock_subtract(times->io_wait_ns, starved_ns));
+			weights[i] =
+				number_sub(weights[i], number_sub(times->io_wait_ns, starved_ns));
 		all += weights[i];
 	}
 	if (all <= 0) { /* nothing is known about it */
@@ -49,7 +50,7 @@ static void divide_rest(struct path_share *share, const struct path_thread *thre
 	}
 	left_ns = rest_ns;
 	for (int i = THREAD_STATE_COUNT - 1; i > THREAD_CPU; i--) {
-		const uint64_t part_ns = least(rest_ns * (weights[i] / all), left_ns);
+		const uint64_t part_ns = number_min(rest_ns * (weights[i] / all), left_ns);
 
 		share->parts[i] += part_ns;
 		left_ns -= part_ns;
@@ -59,11 +60,11 @@ static void divide_rest(struct path_share *share, const struct path_thread *thre
 
 static uint64_t ready_ns(const struct path_thread *thread)
 {
-	const uint64_t later = clock_subtract(thread->stays, thread->joins + 1);
+	const uint64_t later = number_sub(thread->stays, thread->joins + 1);
 	const uint64_t later_ns =
-		clock_subtract(thread->time_ns, clock_add(thread->first_ns, thread->joined_ns));
+		number_sub(thread->time_ns, number_add(thread->first_ns, thread->joined_ns));
 
-	return later ? clock_subtract(thread->first_ns, later_ns / later) : 0;
+	return later ? number_sub(thread->first_ns, later_ns / later) : 0;
 }
 
 static void add_share(struct critical_path *path, struct path_thread *thread,
@@ -74,14 +75,14 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 
 	/* It was assumed to live until the end of the run. */
 	if (thread->is_root) {
-		thread->time_ns = clock_subtract(
-			thread->time_ns, clock_subtract(path->job->end_ns, thread->last_ns));
-		path->whole_ns = clock_add(path->whole_ns, thread->time_ns);
+		thread->time_ns =
+			number_sub(thread->time_ns, number_sub(path->job->end_ns, thread->last_ns));
+		path->whole_ns = number_add(path->whole_ns, thread->time_ns);
 	}
 	*share = (struct path_share) {
 		.process = thread->process,
 		.tid = thread->tid,
-		.time_ns = clock_subtract(thread->time_ns, thread->passed_ns),
+		.time_ns = number_sub(thread->time_ns, thread->passed_ns),
 		.ready_ns = ready_ns(thread),
 		.joined_ns = thread->joined_ns,
 		.is_once = thread->stays - thread->joins <= 1,
@@ -89,7 +90,7 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 	if (!share->time_ns)
 		return;
 	share->parts[PATH_IO] =
-		path->job->aggregated ? least(times->io_ns, share->time_ns) : thread->io_ns;
+		path->job->aggregated ? number_min(times->io_ns, share->time_ns) : thread->io_ns;
 	if (times->io_ns)
 		share->io_runnable_ns =
 			share->parts[PATH_IO] * fmin((double)starved_ns / times->io_ns, 1);
@@ -192,27 +193,28 @@ uint64_t critical_path_saved_ns(const struct results *results, const uint64_t *p
 	if (!path || !path->root_count)
 		return 0;
 	for (size_t i = 0; i < path->process_count; i++)
-		all_ns = clock_add(all_ns, process_ns[i]);
+		all_ns = number_add(all_ns, process_ns[i]);
 	all_ns /= path->root_count;
 	branches = path->root_count > 1 ? calloc(path->process_count + 1, sizeof(*branches)) : NULL;
 	if (!branches)
 		return all_ns;
 	add_branches(path, process_ns, branches);
 	for (size_t i = 0; i < path->process_count; i++) {
-		most_ns = most(most_ns, branches[i].part_ns);
-		longest_ns = most(longest_ns, branches[i].alive_ns);
+		most_ns = number_max(most_ns, branches[i].part_ns);
+		longest_ns = number_max(longest_ns, branches[i].alive_ns);
 	}
 	for (size_t i = 0; i < path->process_count; i++) {
 		const struct branch_time *branch = &branches[i];
 
 		if (branch->alive_ns)
-			saved_ns = least(saved_ns,
-					 branch->part_ns + least(most_ns - branch->part_ns,
+			saved_ns = number_min(saved_ns,
+					      branch->part_ns +
+						      number_min(most_ns - branch->part_ns,
 								 branch->waits_ns + longest_ns -
 									 branch->alive_ns));
 	}
 	free(branches);
-	return saved_ns == UINT64_MAX ? all_ns : most(all_ns, saved_ns);
+	return saved_ns == UINT64_MAX ? all_ns : number_max(all_ns, saved_ns);
 }
 
 uint64_t critical_path_io_ns(const struct results *results, enum io_class class)

@@ -5,6 +5,7 @@
  * a heap has the threads on the path by when each begins or ends to count next.
  */
 #include "analysis/processes/critical_path_state.h"
+#include "base/number.h"
 
 #define FILES_MAX (1u << 24) /* further ones have no times of their own */
 #define NEVER UINT64_MAX
@@ -21,9 +22,9 @@ static void count_class(struct critical_path *path, unsigned int class)
 {
 	struct path_io *io = &path->io[class];
 	const uint64_t until_ns =
-		io->threads ? path->now_ns : least(path->now_ns, io->other_end_ns);
+		io->threads ? path->now_ns : number_min(path->now_ns, io->other_end_ns);
 
-	io->time_ns += clock_subtract(until_ns, io->counted_ns);
+	io->time_ns += number_sub(until_ns, io->counted_ns);
 	io->counted_ns = path->now_ns;
 }
 
@@ -32,7 +33,7 @@ void critical_path_io_other(struct critical_path *path, unsigned int class, uint
 {
 	add_file(path, file, class, until_ns - from_ns);
 	count_class(path, class);
-	path->io[class].other_end_ns = most(path->io[class].other_end_ns, until_ns);
+	path->io[class].other_end_ns = number_max(path->io[class].other_end_ns, until_ns);
 }
 
 /* --- threads by when they change --- */
@@ -92,7 +93,7 @@ void critical_path_io_stop(struct critical_path *path, uint32_t number)
 void critical_path_io_resume(struct critical_path *path, uint32_t number)
 {
 	struct path_thread *thread = &path->threads[number];
-	const uint64_t end_ns = least(thread->op_end_ns, thread->until_ns);
+	const uint64_t end_ns = number_min(thread->op_end_ns, thread->until_ns);
 	uint64_t change_ns = NEVER;
 
 	if (end_ns > path->now_ns && thread->wait_end_ns <= path->now_ns) {
@@ -138,10 +139,10 @@ void critical_path_io_add(struct critical_path *path, uint32_t number, uint64_t 
 void critical_path_io_advance(struct critical_path *path, uint64_t now_ns)
 {
 	while (path->change_count && change_at(path, 1) <= now_ns && change_at(path, 1) != NEVER) {
-		path->now_ns = most(path->now_ns, change_at(path, 1));
+		path->now_ns = number_max(path->now_ns, change_at(path, 1));
 		critical_path_io_renew(path, path->changes[1]);
 	}
-	path->now_ns = most(path->now_ns, now_ns);
+	path->now_ns = number_max(path->now_ns, now_ns);
 }
 
 void critical_path_io_end(struct critical_path *path)

@@ -8,6 +8,7 @@
  */
 #include "analysis/processes/critical_path_state.h"
 
+#include "base/number.h"
 #include "trace/format/flags.h"
 
 #define STACKS_MAX 262144 /* further ones are not named */
@@ -41,7 +42,7 @@ void critical_path_stacks_add(struct critical_path *path, struct path_stacks *st
 			.cut = cut,
 		};
 	}
-	stacks->all[*place].time_ns = clock_add(stacks->all[*place].time_ns, time_ns);
+	stacks->all[*place].time_ns = number_add(stacks->all[*place].time_ns, time_ns);
 	stacks->all[*place].samples++;
 }
 
@@ -53,7 +54,7 @@ void critical_path_stacks_take(struct critical_path *path, struct path_stacks *s
 	const uint64_t *place = map_find(&stacks->numbers, key);
 
 	if (place)
-		stacks->all[*place].time_ns = clock_subtract(stacks->all[*place].time_ns, time_ns);
+		stacks->all[*place].time_ns = number_sub(stacks->all[*place].time_ns, time_ns);
 }
 
 void critical_path_locks_begin(struct critical_path *path)
@@ -80,7 +81,7 @@ void critical_path_locks_begin(struct critical_path *path)
 
 static uint64_t overlap_ns(uint64_t from_a, uint64_t until_a, uint64_t from_b, uint64_t until_b)
 {
-	return clock_subtract(least(until_a, until_b), most(from_a, from_b));
+	return number_sub(number_min(until_a, until_b), number_max(from_a, from_b));
 }
 
 void critical_path_locks_add(struct critical_path *path, uint32_t number, uint64_t from_ns)
@@ -95,10 +96,10 @@ void critical_path_locks_add(struct critical_path *path, uint32_t number, uint64
 	if (branch->root == NO_THREAD)
 		return;
 	of_root = path->branches[branch->root].main;
-	from_ns = most(from_ns, branch->until_ns);
-	branch->until_ns = most(branch->until_ns, thread->op_end_ns);
+	from_ns = number_max(from_ns, branch->until_ns);
+	branch->until_ns = number_max(branch->until_ns, thread->op_end_ns);
 	if (of_root == number) {
-		branch->locks_ns += clock_subtract(thread->op_end_ns, from_ns);
+		branch->locks_ns += number_sub(thread->op_end_ns, from_ns);
 	} else if (of_root != NO_THREAD) {
 		main = &path->threads[of_root];
 		branch->locks_ns += overlap_ns(from_ns, thread->op_end_ns, main->wait_start_ns,
@@ -138,7 +139,7 @@ uint64_t critical_path_locks_ns(const struct critical_path *path)
 	uint64_t most_ns = 0;
 
 	for (size_t i = 0; i < path->process_count; i++)
-		most_ns = most(most_ns, path->branches[i].locks_ns);
+		most_ns = number_max(most_ns, path->branches[i].locks_ns);
 	return most_ns;
 }
 
@@ -152,9 +153,9 @@ bool critical_path_locks_wait(const struct path_thread *thread)
 static void add_held(struct critical_path *path, uint32_t number, uint64_t from_ns)
 {
 	const struct path_thread *thread = &path->threads[number];
-	const uint64_t end_ns = least(thread->sample.end_ns, thread->holds_ns);
+	const uint64_t end_ns = number_min(thread->sample.end_ns, thread->holds_ns);
 
-	from_ns = most(thread->sample.start_ns, from_ns);
+	from_ns = number_max(thread->sample.start_ns, from_ns);
 	if (end_ns > from_ns)
 		critical_path_stacks_add(path, &path->holders, number, thread->sample.stack,
 					 thread->sample.cut, end_ns - from_ns);
@@ -168,8 +169,8 @@ void critical_path_locks_held(struct critical_path *path, const struct path_thre
 	if (waiter->waker == NO_THREAD || !critical_path_locks_wait(waiter))
 		return;
 	holder = &path->threads[waiter->waker];
-	from_ns = most(waiter->wait_start_ns, holder->holds_ns);
-	holder->holds_ns = most(holder->holds_ns, waiter->wait_end_ns);
+	from_ns = number_max(waiter->wait_start_ns, holder->holds_ns);
+	holder->holds_ns = number_max(holder->holds_ns, waiter->wait_end_ns);
 	add_held(path, waiter->waker, from_ns);
 }
 

@@ -101,16 +101,6 @@ struct critical_path {
 	uint64_t whole_ns;
 };
 
-static inline uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline uint64_t most(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 void critical_path_begin(void *state, const struct job *job, struct arena *arena);
 int critical_path_events(void *state, const struct event *events, size_t count);
 int critical_path_series(void *state, const struct event_series *series);

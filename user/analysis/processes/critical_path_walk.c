@@ -7,6 +7,7 @@
  * until which it is on the path, and the operation and the wait that it is in.
  */
 #include "analysis/processes/critical_path_state.h"
+#include "base/number.h"
 
 #define THREADS_MAX 65536 /* others are never on the path: waiting for them is just a wait */
 #define EXPECTED_MAX (4 * THREADS_MAX)
@@ -166,7 +167,7 @@ static void add_wait(struct critical_path *path, uint32_t number, uint64_t from_
 	if (waker == NO_THREAD || waker == number || depth >= DEPTH_MAX ||
 	    is_on_path(&path->threads[waker], from_ns)) {
 		add_own_wait(path, number, until_ns - from_ns);
-		path->blocked_until_ns = most(path->blocked_until_ns, until_ns);
+		path->blocked_until_ns = number_max(path->blocked_until_ns, until_ns);
 		return;
 	}
 	thread->is_passed = true;
@@ -185,7 +186,7 @@ static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns,
 		thread->first_ns = until_ns - from_ns;
 	critical_path_io_renew(path, number);
 	if (thread->wait_end_ns > from_ns)
-		add_wait(path, number, from_ns, least(thread->wait_end_ns, until_ns), depth);
+		add_wait(path, number, from_ns, number_min(thread->wait_end_ns, until_ns), depth);
 }
 
 /* --- threads --- */
@@ -223,8 +224,8 @@ static void enter_expected(struct critical_path *path, uint32_t number, uint64_t
 	if (!waiter || waiter->wait_end_ns <= start_ns ||
 	    (waiter->awaited_tid != tid && waiter->awaited_pid != tid))
 		return;
-	start_ns = most(start_ns, waiter->wait_start_ns);
-	end_ns = least(waiter->wait_end_ns, waiter->until_ns);
+	start_ns = number_max(start_ns, waiter->wait_start_ns);
+	end_ns = number_min(waiter->wait_end_ns, waiter->until_ns);
 	if (end_ns > start_ns && waiter->is_passed &&
 	    !take_back(path, waiter->waker, start_ns, end_ns))
 		return;
@@ -243,7 +244,7 @@ static void enter_expected(struct critical_path *path, uint32_t number, uint64_t
 static uint32_t add_thread(struct critical_path *path, const struct event *event)
 {
 	const uint32_t number = path->count;
-	const uint64_t start_ns = most(event->start, path->job->start_ns);
+	const uint64_t start_ns = number_max(event->start, path->job->start_ns);
 	struct path_thread *thread;
 
 	if (path->count >= THREADS_MAX ||
@@ -410,7 +411,7 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 		trace_reader_string(trace->reader, event_value(event, WAIT_STATE)));
 	uint64_t own_ns;
 
-	start_ns = most(start_ns, thread->wait_end_ns); /* waits of a thread do not overlap */
+	start_ns = number_max(start_ns, thread->wait_end_ns); /* waits of a thread do not overlap */
 	if (end_ns <= start_ns)
 		return;
 	thread->wait_start_ns = start_ns;
@@ -430,7 +431,7 @@ static void take_wait(struct critical_path *path, const struct event *event, uin
 		critical_path_locks_main_waits(path, number);
 	own_ns = thread->waits_ns[thread->wait_state];
 	if (is_on_path(thread, start_ns))
-		add_wait(path, number, start_ns, least(end_ns, thread->until_ns), 0);
+		add_wait(path, number, start_ns, number_min(end_ns, thread->until_ns), 0);
 	join_pieces(path, number, thread->waits_ns[thread->wait_state] - own_ns);
 }
 
@@ -445,7 +446,7 @@ static void take_operation(struct critical_path *path, const struct event *event
 			   uint64_t start_ns, uint64_t end_ns)
 {
 	struct path_thread *thread = &path->threads[number];
-	const uint64_t from_ns = most(start_ns, thread->op_end_ns);
+	const uint64_t from_ns = number_max(start_ns, thread->op_end_ns);
 
 	if (end_ns <= from_ns) /* inside another, such as a fault in a call */
 		return;
@@ -462,7 +463,7 @@ static void take_operation(struct critical_path *path, const struct event *event
 		critical_path_io_other(path, event->class, event->file, from_ns, end_ns);
 	else if (path->blocked_until_ns > from_ns)
 		critical_path_io_other(path, event->class, event->file, from_ns,
-				       least(end_ns, path->blocked_until_ns));
+				       number_min(end_ns, path->blocked_until_ns));
 }
 
 /* Submitters do not wait for each asynchronous operation. */
@@ -471,7 +472,7 @@ static void take_async(struct critical_path *path, const struct event *event, ui
 {
 	const uint64_t on_path_ns = path->threads[number].until_ns;
 
-	end_ns = least(end_ns, most(on_path_ns, path->blocked_until_ns));
+	end_ns = number_min(end_ns, number_max(on_path_ns, path->blocked_until_ns));
 	if (end_ns > start_ns)
 		critical_path_io_other(path, event->class, event->file, start_ns, end_ns);
 }
@@ -511,13 +512,13 @@ static bool is_of_path(const struct event *event)
 
 static void take(struct critical_path *path, const struct event *event)
 {
-	const uint64_t start_ns = most(event->start, path->job->start_ns);
-	const uint64_t end_ns = least(event->end, path->job->end_ns);
+	const uint64_t start_ns = number_max(event->start, path->job->start_ns);
+	const uint64_t end_ns = number_min(event->end, path->job->end_ns);
 	uint32_t number;
 
 	if (!is_of_path(event))
 		return;
-	critical_path_io_advance(path, least(start_ns, path->job->end_ns));
+	critical_path_io_advance(path, number_min(start_ns, path->job->end_ns));
 	number = find_thread(path, event);
 	if (number == NO_THREAD)
 		return;
@@ -527,7 +528,7 @@ static void take(struct critical_path *path, const struct event *event)
 	}
 	if (end_ns <= start_ns)
 		return;
-	path->threads[number].last_ns = most(path->threads[number].last_ns, end_ns);
+	path->threads[number].last_ns = number_max(path->threads[number].last_ns, end_ns);
 	if (event_is_wait(event))
 		take_wait(path, event, number, start_ns, end_ns);
 	else if (event->flags & EVENT_ASYNC)
@@ -563,7 +564,7 @@ static bool take_alike(struct critical_path *path, const struct event_series *se
 	for (const struct event *event = first + 1; event < last; event++) {
 		if (event->thread != first->thread || event->file != first->file)
 			return false;
-		from_ns = most(event->start, end_ns);
+		from_ns = number_max(event->start, end_ns);
 		if (event->end > from_ns) {
 			time_ns += event->end - from_ns;
 			end_ns = event->end;
@@ -579,7 +580,7 @@ static bool take_alike(struct critical_path *path, const struct event_series *se
 		return false;
 	critical_path_io_advance(path, last->start);
 	thread->op_end_ns = end_ns;
-	thread->last_ns = most(thread->last_ns, end_ns);
+	thread->last_ns = number_max(thread->last_ns, end_ns);
 	if (is_counted)
 		critical_path_io_add(path, number, time_ns);
 	return true;

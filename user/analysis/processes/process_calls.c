@@ -8,6 +8,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
 #include "analysis/run/trace_table.h"
+#include "base/number.h"
 
 static int calls_of_job(const struct results *results, uint32_t number,
 			struct processes_calls *view)
@@ -30,8 +31,8 @@ static int calls_of_job(const struct results *results, uint32_t number,
 	*view = (struct processes_calls) {
 		.pid = process->pid,
 		.rank = process->rank < 0 ? TABLE_NO_UINT : (uint64_t)process->rank,
-		.start_ns = clock_subtract(process->start_ns, job->start_ns),
-		.end_ns = clock_subtract(end_ns, job->start_ns),
+		.start_ns = number_sub(process->start_ns, job->start_ns),
+		.end_ns = number_sub(end_ns, job->start_ns),
 		.syncs = syncs->count,
 		.read_bytes = reads->bytes,
 		.written_bytes = writes->bytes,

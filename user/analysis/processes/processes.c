@@ -15,6 +15,7 @@
 #include "analysis/shared/rollup.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/shared/sites.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 #include "base/compare.h"
@@ -259,10 +260,10 @@ static void set_identity(struct process_row *view, const struct job *job,
 	view->comm = text_of(trace, process->comm);
 	view->command = text_of(trace, process->command);
 	view->host = trace->header->host;
-	view->start_ns = clock_subtract(process->start_ns, job->start_ns);
+	view->start_ns = number_sub(process->start_ns, job->start_ns);
 	if (!process->ended)
 		return;
-	view->end_ns = clock_subtract(process->end_ns, job->start_ns);
+	view->end_ns = number_sub(process->end_ns, job->start_ns);
 	view->exit_code = WIFSIGNALED(process->status) ? 128 + WTERMSIG(process->status)
 						       : WEXITSTATUS(process->status);
 	if (WIFSIGNALED(process->status))
@@ -464,7 +465,7 @@ uint64_t processes_beside_ns(const struct results *results, uint32_t number)
 	uint64_t io_ns = processes_tally(results, number, MEASURE_IO)->time.measure;
 	uint64_t end_ns = process->ended ? process->end_ns : job->end_ns;
 
-	return clock_subtract(clock_subtract(end_ns, process->start_ns), io_ns);
+	return number_sub(number_sub(end_ns, process->start_ns), io_ns);
 }
 
 uint64_t processes_kernel_metadata(const struct results *results, uint32_t host, uint64_t device)

@@ -10,6 +10,7 @@
 #include "analysis/processes/threads.h"
 #include "analysis/shared/results.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 #define STATE_IO THREAD_STORAGE /* all time in I/O operations, as on the critical path */
 
@@ -68,15 +69,15 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	const struct span *span = &open->slots[slot];
 	struct states_of_slot *here = &all->slots[slot];
 	struct amounts *amounts = &all->labels[span->label];
-	const uint64_t duration_ns = clock_subtract(span->end_ns, span->begin_ns);
+	const uint64_t duration_ns = number_sub(span->end_ns, span->begin_ns);
 	const uint32_t parent = open_spans_parent(open, slot);
-	uint64_t own_ns = clock_subtract(duration_ns, here->nested_ns), rest_ns = own_ns;
+	uint64_t own_ns = number_sub(duration_ns, here->nested_ns), rest_ns = own_ns;
 
-	here->states[here->latest] = clock_subtract(
-		here->states[here->latest], clock_subtract(here->busy_until_ns, span->end_ns));
+	here->states[here->latest] = number_sub(here->states[here->latest],
+						number_sub(here->busy_until_ns, span->end_ns));
 	for (int i = 0; i < THREAD_STATE_COUNT; i++) {
 		/* Spans with times of the program's own may overlap. */
-		const uint64_t part_ns = here->states[i] < rest_ns ? here->states[i] : rest_ns;
+		const uint64_t part_ns = number_min(here->states[i], rest_ns);
 
 		amounts->states[i] += part_ns;
 		rest_ns -= part_ns;
@@ -91,8 +92,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 
 static void add(struct states_of_slot *here, unsigned int state, const struct event *event)
 {
-	const uint64_t from_ns =
-		event->start > here->busy_until_ns ? event->start : here->busy_until_ns;
+	const uint64_t from_ns = number_max(event->start, here->busy_until_ns);
 
 	if (event->end <= from_ns) /* inside another: a fault in a call, a wait in an operation */
 		return;

@@ -18,6 +18,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/processes/threads.h"
 #include "analysis/shared/trace_text.h"
+#include "base/number.h"
 
 /* A process that loads nothing for this long has started. */
 #define PAUSE_NS 2000000000ull
@@ -124,7 +125,7 @@ static void add_event(struct starts *starts, struct start *start, const struct e
 	    event->start > start->last_ns + TOUCH_PAUSE_NS)
 		return;
 	if (*part == PART_LOADED || *part == PART_MODULE) {
-		start->last_ns = event->end > start->last_ns ? event->end : start->last_ns;
+		start->last_ns = number_max(event->end, start->last_ns);
 		start->files += event->flags & EVENT_OPENS ? 1 : 0;
 		start->modules += *part == PART_MODULE && event->flags & EVENT_OPENS;
 	} else if (*part == PART_DATA &&

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 
+#include "base/number.h"
+
 #define KEY_WORDS 2
 #define CUTS_MAX 131072 /* further ones are spread evenly */
 
@@ -20,8 +22,7 @@ void thread_cuts_init(struct thread_cuts *cuts, struct arena *arena, const struc
 
 static uint64_t overlap(uint64_t start_ns, uint64_t end_ns, uint64_t from_ns, uint64_t until_ns)
 {
-	return clock_subtract(end_ns < until_ns ? end_ns : until_ns,
-			      start_ns > from_ns ? start_ns : from_ns);
+	return number_sub(number_min(end_ns, until_ns), number_max(start_ns, from_ns));
 }
 
 /* A hostile trace may have any numbers. */
@@ -42,15 +43,15 @@ static void divide(const struct job *job, struct thread_cut *cut)
 			cut->waited_ns[i] = times->states[i];
 		if (cut->inside_ns[i] > cut->waited_ns[i])
 			cut->inside_ns[i] = cut->waited_ns[i];
-		rest_ns = clock_subtract(rest_ns, cut->waited_ns[i]);
-		inside_ns = clock_subtract(inside_ns, cut->inside_ns[i]);
+		rest_ns = number_sub(rest_ns, cut->waited_ns[i]);
+		inside_ns = number_sub(inside_ns, cut->inside_ns[i]);
 	}
 	share = rest_ns ? (double)inside_ns / rest_ns : 0;
 	times->time_ns = 0;
 	for (int i = 0; i < THREAD_STATE_COUNT; i++) {
 		times->states[i] =
 			cut->inside_ns[i] + scaled(times->states[i] - cut->waited_ns[i], share);
-		times->time_ns = clock_add(times->time_ns, times->states[i]);
+		times->time_ns = number_add(times->time_ns, times->states[i]);
 	}
 	/* None of these are in waits that have rows. */
 	times->io_wait_ns = scaled(times->io_wait_ns, share);
@@ -102,13 +103,13 @@ static void add_wait(struct thread_cuts *cuts, uint64_t who, uint64_t start_ns, 
 
 		if (!cut || state >= THREAD_STATE_COUNT)
 			continue;
-		from_ns = start_ns > cut->start_ns ? start_ns : cut->start_ns;
-		until_ns = end_ns < cut->end_ns ? end_ns : cut->end_ns;
+		from_ns = number_max(start_ns, cut->start_ns);
+		until_ns = number_min(end_ns, cut->end_ns);
 		cut->waited_ns[state] =
-			clock_add(cut->waited_ns[state], clock_subtract(until_ns, from_ns));
+			number_add(cut->waited_ns[state], number_sub(until_ns, from_ns));
 		cut->inside_ns[state] =
-			clock_add(cut->inside_ns[state],
-				  overlap(from_ns, until_ns, job->start_ns, job->end_ns));
+			number_add(cut->inside_ns[state],
+				   overlap(from_ns, until_ns, job->start_ns, job->end_ns));
 	}
 }
 
@@ -129,7 +130,7 @@ static int read_block(struct thread_cuts *cuts, uint32_t number, size_t block)
 		const uint64_t state = trace_reader_column(reader, WAIT_STATE)[i];
 
 		add_wait(cuts, (uint64_t)number << 32 | (uint32_t)tid, start_ns,
-			 clock_add(start_ns, trace_reader_column(reader, WAIT_DUR)[i]),
+			 number_add(start_ns, trace_reader_column(reader, WAIT_DUR)[i]),
 			 event_state_named(trace_reader_string(reader, state)));
 	}
 	return status == -ENOMEM ? status : 0;
@@ -143,8 +144,8 @@ static int read_waits(struct thread_cuts *cuts, uint32_t number)
 	int status = 0;
 
 	for (size_t i = 0; i < cuts->count; i++) {
-		start_ns = cuts->all[i].start_ns < start_ns ? cuts->all[i].start_ns : start_ns;
-		end_ns = cuts->all[i].end_ns > end_ns ? cuts->all[i].end_ns : end_ns;
+		start_ns = number_min(cuts->all[i].start_ns, start_ns);
+		end_ns = number_max(cuts->all[i].end_ns, end_ns);
 	}
 	for (size_t i = 0; i < blocks && !status; i++) {
 		const struct trace_block_info *info = trace_reader_block_info(trace->reader, i);

@@ -8,6 +8,7 @@
 #include "analysis/shared/results.h"
 #include "analysis/shared/trace_text.h"
 #include "base/map.h"
+#include "base/number.h"
 
 #define GROUPS_MAX 65536 /* further ones count as the last one */
 
@@ -67,7 +68,7 @@ static struct group group_of(const struct job *job, const struct thread *thread)
 		.rank = process->rank < 0 ? TABLE_NO_INT : process->rank,
 		.host = job->traces[process->trace].header->host,
 		.pid = process->pid,
-		.start_ns = clock_subtract(thread->start_ns, job->start_ns),
+		.start_ns = number_sub(thread->start_ns, job->start_ns),
 	};
 }
 
@@ -100,7 +101,7 @@ static void add_groups(const struct results *results, struct table *table, group
 		}
 		groups[*number].threads++;
 		/* One thread's wait in an unfinished operation must not hide others' CPU time. */
-		times.io_ns = clock_add(times.io_wait_ns, thread_times_io_cpu(&times));
+		times.io_ns = number_add(times.io_wait_ns, thread_times_io_cpu(&times));
 		thread_times_add(&groups[*number].times, &times);
 	}
 	for (size_t i = 0; i < count; i++)

@@ -13,6 +13,7 @@
 #include "analysis/shared/trace_text.h"
 #include "base/compare.h"
 #include "base/map.h"
+#include "base/number.h"
 
 #define THREADS_MAX 65536 /* further ones are summed up by process, as if they were one thread */
 
@@ -79,10 +80,10 @@ static uint64_t inside_of(const struct job *job, const struct event *event, uint
 
 	*end_ns = event->end;
 	if (job->cut) {
-		start_ns = start_ns > job->start_ns ? start_ns : job->start_ns;
+		start_ns = number_max(start_ns, job->start_ns);
 		*end_ns = *end_ns < job->end_ns ? *end_ns : job->end_ns;
 	}
-	return clock_subtract(*end_ns, start_ns);
+	return number_sub(*end_ns, start_ns);
 }
 
 static void add_interval(struct threads *threads, struct thread *thread, const struct event *event,
@@ -97,7 +98,7 @@ static void add_interval(struct threads *threads, struct thread *thread, const s
 
 	for (int i = 0; i < THREAD_STATE_COUNT; i++) {
 		times.states[i] = event_value(event, THREAD_TIME_CPU + i);
-		times.time_ns = clock_add(times.time_ns, times.states[i]);
+		times.time_ns = number_add(times.time_ns, times.states[i]);
 	}
 	if (!is_cut || !thread_cuts_add(&threads->cuts, event, thread - threads->all, &times))
 		thread_times_add(&thread->times, &times);
@@ -120,7 +121,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 		if (!thread)
 			return -ENOMEM;
 		add_interval(threads, thread, event, inside_ns < event->end - event->start);
-		thread->end_ns = end_ns > thread->end_ns ? end_ns : thread->end_ns;
+		thread->end_ns = number_max(end_ns, thread->end_ns);
 	}
 	return 0;
 }
@@ -145,9 +146,9 @@ static void get_system(struct table *table, struct cell *cell, const void *row,
 /* The wait of an operation that has not ended is known, and its time is not. */
 uint64_t thread_times_io_cpu(const struct thread_times *times)
 {
-	const uint64_t io_cpu_ns = clock_subtract(times->io_ns, times->io_wait_ns);
+	const uint64_t io_cpu_ns = number_sub(times->io_ns, times->io_wait_ns);
 
-	return io_cpu_ns < times->states[THREAD_CPU] ? io_cpu_ns : times->states[THREAD_CPU];
+	return number_min(io_cpu_ns, times->states[THREAD_CPU]);
 }
 
 static void get_io_cpu(struct table *table, struct cell *cell, const void *row,
@@ -186,13 +187,13 @@ static const struct table_column times_columns[] = {
 
 void thread_times_add(struct thread_times *sum, const struct thread_times *times)
 {
-	sum->time_ns = clock_add(sum->time_ns, times->time_ns);
+	sum->time_ns = number_add(sum->time_ns, times->time_ns);
 	for (int i = 0; i < THREAD_STATE_COUNT; i++)
-		sum->states[i] = clock_add(sum->states[i], times->states[i]);
-	sum->io_wait_ns = clock_add(sum->io_wait_ns, times->io_wait_ns);
-	sum->io_ns = clock_add(sum->io_ns, times->io_ns);
-	sum->user_ns = clock_add(sum->user_ns, times->user_ns);
-	sum->system_ns = clock_add(sum->system_ns, times->system_ns);
+		sum->states[i] = number_add(sum->states[i], times->states[i]);
+	sum->io_wait_ns = number_add(sum->io_wait_ns, times->io_wait_ns);
+	sum->io_ns = number_add(sum->io_ns, times->io_ns);
+	sum->user_ns = number_add(sum->user_ns, times->user_ns);
+	sum->system_ns = number_add(sum->system_ns, times->system_ns);
 }
 
 void thread_times_add_columns(struct table *table, size_t base)
@@ -368,13 +369,12 @@ static void fill(void *state, struct table *table)
 	for (size_t i = 0; i < threads->count && i < most; i++) {
 		const struct thread *thread = &threads->all[i];
 
-		table_add(table,
-			  &(struct thread_row) {
-				  .key = thread_key_of(job, thread->process, thread->tid),
-				  .start_ns = clock_subtract(thread->start_ns, job->start_ns),
-				  .end_ns = clock_subtract(thread->end_ns, job->start_ns),
-				  .times = thread->times,
-			  });
+		table_add(table, &(struct thread_row) {
+					 .key = thread_key_of(job, thread->process, thread->tid),
+					 .start_ns = number_sub(thread->start_ns, job->start_ns),
+					 .end_ns = number_sub(thread->end_ns, job->start_ns),
+					 .times = thread->times,
+				 });
 	}
 	if (threads->count > most)
 		table->cut = threads->count - most;
@@ -419,7 +419,7 @@ double threads_busy_of_io(const struct results *results)
 
 	if (!all.io_ns || cpu_ns >= all.io_ns)
 		return 0;
-	return fmin(cpu_ns + runnable_ns, clock_subtract(all.io_ns, all.states[THREAD_STORAGE])) /
+	return fmin(cpu_ns + runnable_ns, number_sub(all.io_ns, all.states[THREAD_STORAGE])) /
 	       all.io_ns;
 }
 
@@ -427,7 +427,7 @@ uint64_t threads_computing_ns(const struct results *results)
 {
 	const struct thread_times all = times_of_all(results);
 
-	return clock_add(all.states[THREAD_CPU], all.states[THREAD_RUNNABLE]);
+	return number_add(all.states[THREAD_CPU], all.states[THREAD_RUNNABLE]);
 }
 
 double threads_free_cpus(const struct results *results)

@@ -16,6 +16,7 @@
 #include "analysis/files/paths.h"
 #include "analysis/run/trace_table.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 enum { BEFORE, NOW, SIDES };
 enum { TIME, BYTES, COUNT, NUMBERS };
@@ -291,7 +292,7 @@ size_t compare_rows_worth(const struct table *whole, const struct table *sorted)
 	const struct cell *run = table_row(whole, 0);
 	uint64_t before_ns = known(number_of(&run[COMPARED_BEFORE]));
 	uint64_t now_ns = known(number_of(&run[COMPARED_NOW]));
-	double least_ns = WORTH_SHARE * (before_ns > now_ns ? before_ns : now_ns);
+	double least_ns = WORTH_SHARE * number_max(before_ns, now_ns);
 	size_t count = 0;
 
 	while (count < sorted->row_count) {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "analysis/shared/results.h"
-#include "base/clock.h"
 #include "base/compare.h"
 #include "base/map.h"
+#include "base/number.h"
 
 enum { BEFORE, NOW, SIDES };
 
@@ -84,7 +84,7 @@ static void add_row(struct compared_lines *all, int side, size_t row)
 		return;
 	total = map_add(&all->totals, &key[2], &added);
 	if (total)
-		total[side] = clock_add(total[side], time_ns);
+		total[side] = number_add(total[side], time_ns);
 	if (!like.file.length || !ARENA_GROW(&all->arena, all->lines, all->room, all->count + 1))
 		return;
 	number = map_add(&all->numbers, key, &added);
@@ -95,7 +95,7 @@ static void add_row(struct compared_lines *all, int side, size_t row)
 		all->lines[all->count++] = like;
 	}
 	line = &all->lines[*number];
-	line->time_ns[side] = clock_add(line->time_ns[side], time_ns);
+	line->time_ns[side] = number_add(line->time_ns[side], time_ns);
 	line->variance[side] += error_ns * error_ns;
 }
 

@@ -13,6 +13,7 @@
 #include "analysis/report/report_parts.h"
 #include "analysis/run/trace_table.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 
@@ -119,7 +120,7 @@ static uint64_t moved(const struct report_sum *sum, const struct trace_header *l
 
 	if (!boot)
 		return time_ns;
-	time_ns = clock_subtract(clock_add(time_ns, own.back), own.forward);
+	time_ns = number_sub(number_add(time_ns, own.back), own.forward);
 	return clock_shifted(boot->clock, time_ns);
 }
 
@@ -157,7 +158,7 @@ static void place_run(struct report_sum *sum, const struct table *trace,
 	uint64_t start_ns, end_ns, first_ns, last_ns;
 
 	start_ns = moved(sum, run->header, start->uint);
-	end_ns = clock_add(start_ns, duration->uint);
+	end_ns = number_add(start_ns, duration->uint);
 	first_ns = moved(sum, run->header, run->first_ns);
 	last_ns = moved(sum, run->header, run->last_ns);
 	source->disjoint = !sum->runs || first_ns >= sum->last_ns || last_ns <= sum->first_ns;
@@ -445,8 +446,7 @@ static void set_run(struct report_sum *sum, struct report *report)
 		return;
 	trace->cells[ABOUT_START] = (struct cell) { .type = CELL_UINT, .uint = sum->start_ns };
 	trace->cells[ABOUT_DURATION] =
-		(struct cell) { .type = CELL_UINT,
-				.uint = clock_subtract(sum->end_ns, sum->start_ns) };
+		(struct cell) { .type = CELL_UINT, .uint = number_sub(sum->end_ns, sum->start_ns) };
 	report->first_ns = sum->first_ns;
 	report->last_ns = sum->last_ns;
 	report->all_aggregated = cell_is(&trace->cells[ABOUT_MODE], "profile");

@@ -6,6 +6,7 @@
 #include "analysis/finding/finding.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/trace_text.h"
+#include "base/number.h"
 
 struct shared {
 	struct table_text device, first, second;
@@ -83,7 +84,7 @@ static bool is_in_use(const struct findings *findings, const struct device_view 
 	uint64_t time_ns = 0;
 
 	for (int use = 0; use < DEVICE_USES; use++)
-		time_ns = finding_most(time_ns, view->waits[use].time.measure);
+		time_ns = number_max(time_ns, view->waits[use].time.measure);
 	return finding_is_of_run(findings, time_ns, THRESHOLD_SHARED_TIME);
 }
 
@@ -96,7 +97,7 @@ static bool find_others(struct findings *findings, const struct device_view *vie
 			struct shared *shared)
 {
 	uint64_t journal = processes_kernel_metadata(findings->results, view->host, view->device);
-	uint64_t others = clock_subtract(view->all_bytes, view->own_bytes + journal);
+	uint64_t others = number_sub(view->all_bytes, view->own_bytes + journal);
 
 	if (!view->all_known || others < threshold(THRESHOLD_SHARED_BYTES) ||
 	    others < threshold(THRESHOLD_SHARED) * view->own_bytes ||

@@ -12,6 +12,7 @@
 #include "analysis/totals/totals.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/stacks/lines.h"
+#include "base/number.h"
 
 /* --- failed requests --- */
 
@@ -136,7 +137,7 @@ uint64_t finding_busy_ns(const struct findings *findings, uint64_t bytes)
 		const struct device_waits *reads = &view.waits[DEVICE_READS];
 		const double request_ns = (double)reads->part_queue_ns + reads->part_service_ns;
 
-		all_bytes = clock_add(all_bytes, reads->bytes);
+		all_bytes = number_add(all_bytes, reads->bytes);
 		if (!view.waits_open &&
 		    request_ns >= threshold(THRESHOLD_BUSY_REQUESTS) * reads->time.measure)
 			busy += (double)reads->time.measure * reads->bytes;
@@ -431,7 +432,7 @@ static int find_pieces(struct findings *findings, const struct finding_rule *rul
 	sum.request_bytes_each = request_bytes / sum.requests;
 	sum.requests_each = (double)sum.requests / sum.operations;
 	/* Threads may have waited at the same time. */
-	return finding_add(findings, rule, &sum, finding_least(sum.time_ns, findings->duration_ns),
+	return finding_add(findings, rule, &sum, number_min(sum.time_ns, findings->duration_ns),
 			   TABLE_NO_UINT);
 }
 
@@ -507,14 +508,14 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 		flushes.flushes = view.flushes;
 		flushes.flush_ns = view.flush_ns;
 	}
-	own = finding_least(threshold(THRESHOLD_FLUSHES_OF_SYNC) * flushes.syncs, flushes.flushes);
+	own = number_min(threshold(THRESHOLD_FLUSHES_OF_SYNC) * flushes.syncs, flushes.flushes);
 	if (!finding_is_enough_in(findings, own, &THRESHOLD_FLUSHES, flushes.sync_ns) ||
 	    flushes.flush_ns < threshold(THRESHOLD_FLUSH_SHARE) * flushes.sync_ns)
 		return 0;
 	flushes.each_ns = flushes.flush_ns / flushes.flushes;
 	return finding_add(findings, rule, &flushes,
 			   finding_unhidden(findings, IO_SYNC,
-					    finding_least(own * flushes.each_ns, flushes.sync_ns)),
+					    number_min(own * flushes.each_ns, flushes.sync_ns)),
 			   TABLE_NO_UINT);
 }
 

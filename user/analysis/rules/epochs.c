@@ -3,6 +3,7 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/phases/epochs.h"
 #include "analysis/run/trace_table.h"
+#include "base/number.h"
 
 struct epochs_evidence {
 	uint64_t epochs, first_bytes, last_bytes, later_bytes, later_each, last_read_bytes;
@@ -71,9 +72,8 @@ static int add_epochs(struct findings *findings, const struct finding_rule *rule
 
 	if (view.epochs <= 1u + is_cut || evidence.first_bytes < threshold(THRESHOLD_EPOCH_BYTES))
 		return 0;
-	evidence.later_each =
-		clock_subtract(evidence.later_bytes, is_cut ? evidence.last_bytes : 0) /
-		(view.epochs - 1 - is_cut);
+	evidence.later_each = number_sub(evidence.later_bytes, is_cut ? evidence.last_bytes : 0) /
+			      (view.epochs - 1 - is_cut);
 	evidence.of_first = finding_share(evidence.later_each, evidence.first_bytes);
 	if (!is_one(&evidence))
 		return 0;

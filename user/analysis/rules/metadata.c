@@ -13,6 +13,7 @@
 #include "analysis/stacks/lines.h"
 #include "analysis/totals/access.h"
 #include "analysis/totals/totals.h"
+#include "base/number.h"
 
 /* --- more metadata than data --- */
 
@@ -92,11 +93,11 @@ static void add_data_of_files(const struct results *results, struct metadata *fo
 	for (uint32_t i = 0; i < files_count(results); i++) {
 		if (!files_used(results, i, &file) || file_group_is_program(&file))
 			continue;
-		found->data_ns = clock_add(found->data_ns, file.tallies[USE_MMAP].time.measure);
+		found->data_ns = number_add(found->data_ns, file.tallies[USE_MMAP].time.measure);
 		if (!is_large(&file))
 			continue;
-		found->data_ns = clock_add(found->data_ns, file.overwriting_ns);
-		found->time_ns = clock_subtract(found->time_ns, file.overwriting_ns);
+		found->data_ns = number_add(found->data_ns, file.overwriting_ns);
+		found->time_ns = number_sub(found->time_ns, file.overwriting_ns);
 	}
 }
 
@@ -105,8 +106,8 @@ static uint64_t without_locks_ns(const struct tally *metadata, const struct tall
 {
 	const double others = 1 - finding_share(locks->thread_time_ns, metadata->thread_time_ns);
 
-	return finding_most(clock_subtract(metadata->time.measure, locks->time.measure),
-			    finding_limited(metadata->time.measure * fmax(others, 0)));
+	return number_max(number_sub(metadata->time.measure, locks->time.measure),
+			  finding_limited(metadata->time.measure * fmax(others, 0)));
 }
 
 static struct metadata metadata_of(const struct results *results)
@@ -119,7 +120,7 @@ static struct metadata metadata_of(const struct results *results)
 		.time_ns = without_locks_ns(&metadata, &locks),
 		.data_ns = totals_class(results, IO_READ).time.measure +
 			   totals_class(results, IO_WRITE).time.measure,
-		.count = clock_subtract(metadata.count, locks.count),
+		.count = number_sub(metadata.count, locks.count),
 		.errors = metadata.errors,
 		.place = access_metadata_place(results),
 		.directory = lookups.directory,
@@ -246,8 +247,8 @@ static uint64_t reads_of_modules_ns(const struct findings *findings)
 
 	for (uint32_t i = 0; i < files_count(findings->results); i++)
 		if (files_used(findings->results, i, &file) && file.loaded)
-			time_ns = clock_add(time_ns, file.tallies[USE_READ].time.measure);
-	return finding_unhidden(findings, IO_READ, finding_least(time_ns, all.time.measure));
+			time_ns = number_add(time_ns, file.tallies[USE_READ].time.measure);
+	return finding_unhidden(findings, IO_READ, number_min(time_ns, all.time.measure));
 }
 
 /* For several runs, sums of times are capped by the time of all calls. */
@@ -258,7 +259,7 @@ static bool are_slow_imports(const struct findings *findings, struct metadata *f
 		return false;
 	*found = metadata_of(findings->results);
 	*cost_ns = finding_unhidden(findings, IO_METADATA,
-				    finding_least(found->modules_ns, found->time_ns));
+				    number_min(found->modules_ns, found->time_ns));
 	return is_of_modules(found) && *cost_ns >= threshold(THRESHOLD_LOADED_NS) &&
 	       finding_is_of_run(findings, *cost_ns, THRESHOLD_LOADED_OF_RUN);
 }
@@ -271,7 +272,7 @@ static int find_imports(struct findings *findings, const struct finding_rule *ru
 	if (!are_slow_imports(findings, &found, &cost_ns))
 		return 0;
 	return finding_add(findings, rule, &found,
-			   clock_add(cost_ns, reads_of_modules_ns(findings)), TABLE_NO_UINT);
+			   number_add(cost_ns, reads_of_modules_ns(findings)), TABLE_NO_UINT);
 }
 
 /* Most calls of no file look for a module, or failed lookups would be found instead. */
@@ -370,7 +371,7 @@ static int find_failed(struct findings *findings, const struct finding_rule *rul
 	};
 	return finding_add(findings, rule, &failed,
 			   finding_unhidden(findings, IO_METADATA,
-					    finding_least(failed.time_ns, metadata.time.measure)),
+					    number_min(failed.time_ns, metadata.time.measure)),
 			   TABLE_NO_UINT);
 }
 
@@ -455,7 +456,7 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 	found.each_ns = found.time_ns / found.count;
 	/* Threads may have waited at the same time. */
 	cost_ns = finding_unhidden(findings, IO_METADATA,
-				   finding_least(found.time_ns, all.time.measure));
+				   number_min(found.time_ns, all.time.measure));
 	if (loaded_is(found.place)) {
 		found.programs = found.place;
 		if (finding_is_reported(findings, starts, cost_ns))

@@ -7,6 +7,7 @@
 
 #include "analysis/finding/finding.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 /* Bios of a node that a thread waits for, on all its devices and mounts. */
 struct node {
@@ -46,15 +47,15 @@ static uint64_t sum_of(const struct table *table, size_t row, const char *reads,
 
 	table_number(table, row, reads, &read);
 	table_number(table, row, writes, &written);
-	return clock_add(read, written);
+	return number_add(read, written);
 }
 
 static void add_device(struct node *node, const struct table *table, size_t row)
 {
 #define SUM(name) sum_of(table, row, "read.waited." name, "write.waited." name)
-	node->requests = clock_add(node->requests, SUM("parts"));
-	node->bytes = clock_add(node->bytes, SUM("bytes"));
-	node->busy_ns = clock_add(node->busy_ns, SUM("time_ns"));
+	node->requests = number_add(node->requests, SUM("parts"));
+	node->bytes = number_add(node->bytes, SUM("bytes"));
+	node->busy_ns = number_add(node->busy_ns, SUM("time_ns"));
 	node->time_ns += (double)SUM("queue_ns") + SUM("service_ns");
 #undef SUM
 }
@@ -89,9 +90,9 @@ static size_t sum_up(const struct table *devices, struct node *nodes)
 
 		for (next = i + 1; next < count && !compare_hosts(&nodes[i], &nodes[next]);
 		     next++) {
-			sum.requests = clock_add(sum.requests, nodes[next].requests);
-			sum.bytes = clock_add(sum.bytes, nodes[next].bytes);
-			sum.busy_ns = clock_add(sum.busy_ns, nodes[next].busy_ns);
+			sum.requests = number_add(sum.requests, nodes[next].requests);
+			sum.bytes = number_add(sum.bytes, nodes[next].bytes);
+			sum.busy_ns = number_add(sum.busy_ns, nodes[next].busy_ns);
 			sum.time_ns += nodes[next].time_ns;
 		}
 		if (sum.requests >= threshold(THRESHOLD_NODE_REQUESTS) && sum.bytes)
@@ -144,7 +145,7 @@ static int add_slowest(struct findings *findings, const struct finding_rule *rul
 	slow.requests = slowest->requests;
 	slow.each_ns = fmin(per_request(slowest), 0x1p63);
 	slow.median_ns = fmin(per_request(median), 0x1p63);
-	cost_ns = finding_least(slowest->busy_ns, findings->duration_ns) * (1 - 1 / slow.times);
+	cost_ns = number_min(slowest->busy_ns, findings->duration_ns) * (1 - 1 / slow.times);
 	/* The others wait for this one, so it is no average of all runs. */
 	if (findings->runs == 1)
 		cost_ns = finding_unhidden(findings, IO_READ, cost_ns);

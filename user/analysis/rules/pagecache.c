@@ -9,6 +9,7 @@
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/totals/totals.h"
+#include "base/number.h"
 
 /* --- wasted readahead --- */
 
@@ -74,9 +75,8 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 
 		if (!readahead_of(results, i, &sums) ||
 		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_BYTES) ||
-		    sums.unused_bytes <
-			    threshold(THRESHOLD_READAHEAD_UNUSED) *
-				    clock_subtract(sums.fetched_bytes, sums.unseen_bytes) ||
+		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_UNUSED) *
+						number_sub(sums.fetched_bytes, sums.unseen_bytes) ||
 		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_OF_ALL) * sums.fetched_bytes)
 			continue;
 		path = trace_text(file_table_name(files, i));
@@ -195,9 +195,9 @@ static int find_throttled(struct findings *findings, const struct finding_rule *
 	if (!throttled.pauses || throttled.share < threshold(THRESHOLD_THROTTLED_SHARE))
 		return 0;
 	/* Several threads may have waited at the same time. */
-	cost_ns = finding_least(throttled.pause_ns,
-				totals_class(results, IO_WRITE).time.measure +
-					totals_class(results, IO_MMAP_WRITE).time.measure);
+	cost_ns = number_min(throttled.pause_ns,
+			     totals_class(results, IO_WRITE).time.measure +
+				     totals_class(results, IO_MMAP_WRITE).time.measure);
 	return finding_add(findings, rule, &throttled,
 			   finding_unhidden(findings, IO_WRITE, cost_ns), TABLE_NO_UINT);
 }

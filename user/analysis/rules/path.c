@@ -6,6 +6,7 @@
 #include "analysis/rules/path.h"
 #include "analysis/totals/totals.h"
 #include "base/interval.h"
+#include "base/number.h"
 
 /* --- on a CPU --- */
 
@@ -17,7 +18,7 @@ static uint64_t claimed_ns(const struct findings *findings)
 	for (size_t i = 0; i < findings->count; i++)
 		if (findings->all[i].rule->drags &&
 		    findings->all[i].verdict.cost_ns != TABLE_NO_UINT)
-			time_ns = clock_add(time_ns, findings->all[i].verdict.cost_ns);
+			time_ns = number_add(time_ns, findings->all[i].verdict.cost_ns);
 	return time_ns;
 }
 
@@ -41,7 +42,7 @@ static uint64_t workers_lived_ns(const struct findings *findings)
 		if (!strcmp(process_kind(job, i), "worker"))
 			interval_add(&lived, process->start_ns,
 				     process->ended ? process->end_ns : job->end_ns);
-		most_ns = finding_most(most_ns, lived.measure);
+		most_ns = number_max(most_ns, lived.measure);
 	}
 	return most_ns;
 }
@@ -58,9 +59,9 @@ static double busy_with_workers(const struct findings *findings,
 
 	path_active_ns(findings, &cpu_ns);
 	for (size_t i = 0; i < count; i++)
-		path_ns = clock_add(path_ns, shares[i].parts[THREAD_CPU]);
-	return fmax(evidence->busy, roots + finding_share(clock_subtract(cpu_ns, path_ns),
-							  workers_lived_ns(findings)));
+		path_ns = number_add(path_ns, shares[i].parts[THREAD_CPU]);
+	return fmax(evidence->busy,
+		    roots + finding_share(number_sub(cpu_ns, path_ns), workers_lived_ns(findings)));
 }
 
 /* More workers help only on free CPUs. A helper's work also costs the time in which it waits for a
@@ -74,8 +75,8 @@ static uint64_t cpu_cost_ns(const struct findings *findings, enum path_kind kind
 		return path_free_cpus_ns(findings, evidence, busy_with_workers(findings, evidence));
 	if (kind == PATH_HELPER &&
 	    path_sum_up(findings, THREAD_RUNNABLE, PATH_KIND(PATH_HELPER), &runnable))
-		return finding_least(clock_add(evidence->time_ns, runnable.time_ns),
-				     findings->duration_ns);
+		return number_min(number_add(evidence->time_ns, runnable.time_ns),
+				  findings->duration_ns);
 	return evidence->time_ns;
 }
 
@@ -91,7 +92,7 @@ static int add_cpu(struct findings *findings, const struct finding_rule *rule, e
 	    compute.count)
 		sum.evidence.compute_ns = compute.time_ns;
 	sum.evidence.time_ns =
-		clock_subtract(sum.time_ns, clock_add(compute.time_ns, claimed_ns(findings)));
+		number_sub(sum.time_ns, number_add(compute.time_ns, claimed_ns(findings)));
 	if (!finding_is_of_run(findings, sum.evidence.time_ns, THRESHOLD_PATH_SHARE))
 		return 0;
 	sum.evidence.share = finding_share(sum.evidence.time_ns, findings->duration_ns);
@@ -231,7 +232,7 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 	    !path_sum_up(findings, THREAD_CPU, PATH_KINDS_ALL, &cpu))
 		return 0;
 	path_sum_up(findings, THREAD_RUNNABLE, PATH_KINDS_ALL, &runnable);
-	cost_ns = clock_add(cpu.time_ns, runnable.time_ns) * fresh.share;
+	cost_ns = number_add(cpu.time_ns, runnable.time_ns) * fresh.share;
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_FRESH_SHARE))
 		return 0;
 	return finding_add(findings, rule, &fresh, cost_ns, TABLE_NO_UINT);

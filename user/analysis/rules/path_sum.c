@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/shared/trace_text.h"
+#include "base/number.h"
 
 static const char *const kinds[PATH_KINDS] = { "main", "worker", "helper", "other" };
 
@@ -52,10 +53,10 @@ uint64_t path_active_ns(const struct findings *findings, uint64_t *cpu_ns)
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t *states = threads[i].times.states;
 
-		*cpu_ns = clock_add(*cpu_ns, states[THREAD_CPU]);
-		time_ns = clock_add(
-			time_ns, clock_add(clock_add(states[THREAD_CPU], states[THREAD_RUNNABLE]),
-					   states[THREAD_STORAGE]));
+		*cpu_ns = number_add(*cpu_ns, states[THREAD_CPU]);
+		time_ns = number_add(
+			time_ns, number_add(number_add(states[THREAD_CPU], states[THREAD_RUNNABLE]),
+					    states[THREAD_STORAGE]));
 	}
 	return time_ns;
 }
@@ -110,18 +111,19 @@ bool path_sum_up(const struct findings *findings, unsigned int part, unsigned in
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t one_ns = part == PATH_STARVED
-						? clock_add(shares[i].parts[THREAD_RUNNABLE],
-							    shares[i].io_runnable_ns)
+						? number_add(shares[i].parts[THREAD_RUNNABLE],
+							     shares[i].io_runnable_ns)
 						: shares[i].parts[part];
 		const char *kind = thread_kind(job, shares[i].process, shares[i].tid);
 
-		path_ns = clock_add(path_ns, clock_add(clock_add(shares[i].parts[THREAD_CPU],
-								 shares[i].parts[THREAD_RUNNABLE]),
+		path_ns =
+			number_add(path_ns, number_add(number_add(shares[i].parts[THREAD_CPU],
+								  shares[i].parts[THREAD_RUNNABLE]),
 						       shares[i].parts[PATH_IO]));
 		for (unsigned int j = 0; j < PATH_KINDS; j++) {
 			if (strcmp(kind, kinds[j]) != 0)
 				continue;
-			kinds_ns[j] = clock_add(kinds_ns[j], one_ns);
+			kinds_ns[j] = number_add(kinds_ns[j], one_ns);
 			if (of_kinds & PATH_KIND(j))
 				process_ns[shares[i].process] += one_ns;
 			if (of_kinds & PATH_KIND(j) && one_ns > most_ns) {
@@ -132,9 +134,9 @@ bool path_sum_up(const struct findings *findings, unsigned int part, unsigned in
 	}
 	for (unsigned int j = 0; j < PATH_KINDS; j++)
 		if (of_kinds & PATH_KIND(j))
-			part_ns = clock_add(part_ns, kinds_ns[j]);
+			part_ns = number_add(part_ns, kinds_ns[j]);
 		else
-			rest_ns = finding_most(rest_ns, kinds_ns[j]);
+			rest_ns = number_max(rest_ns, kinds_ns[j]);
 	if (part_ns && roots)
 		saved_ns = is_wait_for_others(part)
 				   ? part_ns / roots
@@ -142,10 +144,10 @@ bool path_sum_up(const struct findings *findings, unsigned int part, unsigned in
 	free(process_ns);
 	if (!worst || !part_ns || !roots)
 		return false;
-	other_ns = clock_subtract(path_active_ns(findings, &cpu_ns), path_ns);
+	other_ns = number_sub(path_active_ns(findings, &cpu_ns), path_ns);
 	*sum = (struct path_sum) {
-		.time_ns = finding_least(saved_ns, findings->duration_ns),
-		.idle_ns = finding_limited(finding_share(clock_subtract(part_ns, other_ns),
+		.time_ns = number_min(saved_ns, findings->duration_ns),
+		.idle_ns = finding_limited(finding_share(number_sub(part_ns, other_ns),
 							 part_ns) * saved_ns),
 		.is_most = part_ns > rest_ns,
 		.evidence = {

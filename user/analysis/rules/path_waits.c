@@ -6,6 +6,7 @@
 #include "analysis/rules/path.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/stacks/lines.h"
+#include "base/number.h"
 
 THRESHOLD(WAIT_IDLE, 0.5, UNIT_SHARE,
 	  "part of the wait in which no other thread of the run works, at least; below it, "
@@ -40,7 +41,7 @@ static struct table_text find_peer(const struct findings *findings, enum thread_
 		const uint64_t key = path_thread_key(threads[i].process, threads[i].tid);
 		const uint64_t *path_ns = map_find(&on_path, &key);
 		const uint64_t cpu_ns =
-			clock_subtract(threads[i].times.states[THREAD_CPU], path_ns ? *path_ns : 0);
+			number_sub(threads[i].times.states[THREAD_CPU], path_ns ? *path_ns : 0);
 
 		if (cpu_ns <= most_ns ||
 		    (state == THREAD_LOCK && (threads[i].process != sum->evidence.process ||
@@ -62,7 +63,7 @@ static uint64_t of_others_ns(const struct findings *findings, const struct path_
 	const double computing = finding_share(threads_computing_ns(findings->results),
 					       path_active_ns(findings, &cpu_ns));
 
-	return finding_limited(computing_ns + clock_subtract(evidence->time_ns, computing_ns) *
+	return finding_limited(computing_ns + number_sub(evidence->time_ns, computing_ns) *
 						      fmax(1 - computing, 0));
 }
 
@@ -75,7 +76,7 @@ static uint64_t beside_others_ns(const struct findings *findings, enum thread_st
 	if (findings->aggregated)
 		return 0;
 	if (state == THREAD_SLEEP)
-		return finding_least(sum->idle_ns, sum->time_ns);
+		return number_min(sum->idle_ns, sum->time_ns);
 	if ((state != THREAD_PIPE && state != THREAD_LOCK) || !sum->evidence.cpus)
 		return 0;
 	sum->evidence.peer = find_peer(findings, state, sum);
@@ -94,7 +95,7 @@ static int find_wait(struct findings *findings, const struct finding_rule *rule)
 	cost_ns = sum.time_ns;
 	/* See lock-wait. */
 	if (rule->state == THREAD_LOCK && critical_path_file_locks(findings->results, &locks))
-		cost_ns = clock_subtract(cost_ns, locks.blocked_ns);
+		cost_ns = number_sub(cost_ns, locks.blocked_ns);
 	sum.evidence.share *= finding_share(cost_ns, sum.time_ns);
 	sum.evidence.time_ns = cost_ns;
 	/* Waiting for a CPU implies that other threads run. */

@@ -13,6 +13,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
 #include "analysis/stacks/lines.h"
+#include "base/number.h"
 
 /* --- checkpoints --- */
 
@@ -280,7 +281,7 @@ static size_t list_workers(const struct findings *findings, uint64_t *times,
 {
 	const struct job *job = findings->results->job;
 	/* Processes without room began no span. */
-	const size_t most = finding_least(job->processes.count, job->activities->process_room);
+	const size_t most = number_min(job->processes.count, job->activities->process_room);
 	size_t count = 0;
 
 	for (size_t i = PROCESS_UNKNOWN + 1; i < most; i++) {
@@ -406,14 +407,14 @@ static struct training training_of(const struct activities *all)
 		if (!compute->time_ns)
 			continue;
 		computing++;
-		training.window_ns += clock_subtract(compute->end_ns, compute->start_ns);
+		training.window_ns += number_sub(compute->end_ns, compute->start_ns);
 		training.compute_ns += compute->time_ns;
 	}
 	if (!computing)
 		return training;
 	training.window_ns /= computing;
 	training.compute_ns /= computing;
-	training.idle_ns = clock_subtract(training.window_ns, training.compute_ns);
+	training.idle_ns = number_sub(training.window_ns, training.compute_ns);
 	training.used = finding_share(training.compute_ns, training.window_ns);
 	return training;
 }

@@ -6,6 +6,7 @@
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/threads.h"
 #include "base/map.h"
+#include "base/number.h"
 
 struct pickled {
 	uint64_t time_ns, samples;
@@ -157,7 +158,7 @@ static int find_pickled(struct findings *findings, const struct finding_rule *ru
 	sum_up(findings->results, &arena, &pickled);
 	status = arena_status(&arena);
 	arena_free(&arena);
-	pickled.time_ns = finding_least(pickled.time_ns, findings->duration_ns);
+	pickled.time_ns = number_min(pickled.time_ns, findings->duration_ns);
 	if (status || !pickled.moves || pickled.samples < threshold(THRESHOLD_PICKLED_SAMPLES) ||
 	    !finding_is_of_run(findings, pickled.time_ns, THRESHOLD_PICKLED_SHARE))
 		return status;

@@ -12,6 +12,7 @@
 #include "analysis/shared/trace_text.h"
 #include "analysis/stacks/lines.h"
 #include "analysis/totals/totals.h"
+#include "base/number.h"
 
 /* --- killed by a signal --- */
 
@@ -158,7 +159,7 @@ static int find_hung(struct findings *findings, const struct finding_rule *rule)
 			return -ENOMEM;
 	}
 	return finding_add(findings, rule, &hung,
-			   finding_least(waiting->time_ns, findings->duration_ns), TABLE_NO_UINT);
+			   number_min(waiting->time_ns, findings->duration_ns), TABLE_NO_UINT);
 }
 
 const struct finding_rule finding_hung = {
@@ -209,7 +210,7 @@ static int find_swapped(struct findings *findings, const struct finding_rule *ru
 	uint64_t files = totals_class(findings->results, IO_MMAP_READ).major +
 			 totals_class(findings->results, IO_MMAP_WRITE).major;
 	struct swapped swapped = {
-		.major = clock_subtract(findings->results->job->processes.major_faults, files),
+		.major = number_sub(findings->results->job->processes.major_faults, files),
 	};
 	uint64_t major = 0; /* older traces have only those of whole processes */
 	bool counted = true;
@@ -231,7 +232,7 @@ static int find_swapped(struct findings *findings, const struct finding_rule *ru
 	    swapped.major < threshold(THRESHOLD_SWAPPED_SHARE) * swapped.count)
 		return 0;
 	return finding_add(findings, rule, &swapped,
-			   finding_least(swapped.time_ns, findings->duration_ns), TABLE_NO_UINT);
+			   number_min(swapped.time_ns, findings->duration_ns), TABLE_NO_UINT);
 }
 
 const struct finding_rule finding_swapped = {

@@ -7,6 +7,7 @@
 #include "analysis/stacks/lines.h"
 #include "base/compare.h"
 #include "base/map.h"
+#include "base/number.h"
 
 struct rank_path {
 	int64_t rank;
@@ -73,7 +74,7 @@ static int sum_up(const struct findings *findings, struct rank_path *ranks)
 		}
 		for (int part = 0; part < THREAD_STATE_COUNT; part++)
 			ranks[*number].parts[part] =
-				clock_add(ranks[*number].parts[part], shares[i].parts[part]);
+				number_add(ranks[*number].parts[part], shares[i].parts[part]);
 	}
 	map_free(&numbers);
 	return count;
@@ -84,23 +85,22 @@ static uint64_t waits_ns(const struct rank_path *rank)
 	uint64_t time_ns = 0;
 
 	for (int part = 0; part < THREAD_STATE_COUNT; part++)
-		time_ns = clock_add(time_ns, rank->parts[part]);
-	return clock_subtract(time_ns, rank->busy_ns);
+		time_ns = number_add(time_ns, rank->parts[part]);
+	return number_sub(time_ns, rank->busy_ns);
 }
 
 /* Names what a rank does longer than another. */
 static void name_work(struct behind *behind, const struct rank_path *last,
 		      const struct rank_path *other)
 {
-	const uint64_t half_ns = clock_subtract(last->busy_ns, other->busy_ns) / 2;
+	const uint64_t half_ns = number_sub(last->busy_ns, other->busy_ns) / 2;
 
 	behind->verb = "computes";
 	behind->state = sample_state_names[THREAD_CPU];
-	if (clock_subtract(last->parts[PATH_IO], other->parts[PATH_IO]) > half_ns) {
+	if (number_sub(last->parts[PATH_IO], other->parts[PATH_IO]) > half_ns) {
 		behind->verb = "reads and writes";
 		behind->state = sample_state_names[SAMPLE_IO];
-	} else if (clock_subtract(last->parts[THREAD_SLEEP], other->parts[THREAD_SLEEP]) >
-		   half_ns) {
+	} else if (number_sub(last->parts[THREAD_SLEEP], other->parts[THREAD_SLEEP]) > half_ns) {
 		behind->verb = "sleeps";
 		behind->state = sample_state_names[THREAD_SLEEP];
 	}
@@ -119,11 +119,11 @@ static uint64_t judge(struct rank_path *ranks, size_t count, bool sleeps, struct
 		for (size_t j = 0; j < sizeof(busy) / sizeof(busy[0]); j++)
 			if (sleeps || busy[j] != THREAD_SLEEP)
 				ranks[i].busy_ns =
-					clock_add(ranks[i].busy_ns, ranks[i].parts[busy[j]]);
-		all_ns = clock_add(all_ns, ranks[i].busy_ns);
+					number_add(ranks[i].busy_ns, ranks[i].parts[busy[j]]);
+		all_ns = number_add(all_ns, ranks[i].busy_ns);
 	}
 	qsort(ranks, count, sizeof(*ranks), compare_busy);
-	more_ns = clock_subtract(last->busy_ns, median->busy_ns);
+	more_ns = number_sub(last->busy_ns, median->busy_ns);
 	*behind = (struct behind) {
 		.ranks = count,
 		.rank = last->rank,
@@ -134,9 +134,9 @@ static uint64_t judge(struct rank_path *ranks, size_t count, bool sleeps, struct
 	};
 	name_work(behind, last, median);
 	/* What it computes can be divided, but remains. */
-	if (2 * clock_subtract(last->parts[THREAD_CPU], median->parts[THREAD_CPU]) > more_ns)
-		more_ns = finding_least(more_ns, clock_subtract(last->busy_ns, all_ns / count));
-	return finding_least(more_ns, behind->waits_ns);
+	if (2 * number_sub(last->parts[THREAD_CPU], median->parts[THREAD_CPU]) > more_ns)
+		more_ns = number_min(more_ns, number_sub(last->busy_ns, all_ns / count));
+	return number_min(more_ns, behind->waits_ns);
 }
 
 /* Whether a finding on I/O covers a cost, and names its reason. */

@@ -8,6 +8,7 @@
 #include "analysis/shared/results.h"
 #include "analysis/stacks/lines.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 /* What ranks are compared by. */
 struct rank_io {
@@ -277,8 +278,7 @@ static int add_uneven(struct findings *findings, const struct finding_rule *rule
 		      const struct uneven *uneven, const void *evidence)
 {
 	/* Its processes ran concurrently. */
-	uint64_t cost_ns =
-		finding_least(uneven->moving_ns - uneven->median_ns, findings->duration_ns);
+	uint64_t cost_ns = number_min(uneven->moving_ns - uneven->median_ns, findings->duration_ns);
 
 	cost_ns = same_wait(findings, cost_ns);
 	return finding_is_of_run(findings, cost_ns, THRESHOLD_UNEVEN_OF_RUN)

@@ -3,6 +3,7 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/processes/threads.h"
 #include "analysis/totals/totals.h"
+#include "base/number.h"
 
 static uint64_t cost_again(const struct file_group *file_group)
 {
@@ -112,8 +113,8 @@ static int find_held_back(struct findings *findings, const struct finding_rule *
 		return 0;
 	sum.file = finding_base_name(sum.path);
 	/* Times of several files may overlap. */
-	sum.time_ns = finding_least(sum.time_ns, most_ns);
-	sum.held_ns = finding_least(sum.held_ns, sum.time_ns);
+	sum.time_ns = number_min(sum.time_ns, most_ns);
+	sum.held_ns = number_min(sum.held_ns, sum.time_ns);
 	sum.bandwidth = finding_bandwidth(sum.fetched_bytes, sum.time_ns);
 	return finding_add(findings, rule, &sum, finding_unhidden(findings, IO_READ, sum.held_ns),
 			   TABLE_NO_UINT);
@@ -207,7 +208,7 @@ THRESHOLD(FROM_MEMORY_SHARE, 0.1, UNIT_SHARE, "share of the bytes read from stor
 /* Bytes that may have been read before: what the run wrote in between is new. */
 static uint64_t same_bytes(const struct file_view *file)
 {
-	return clock_subtract(reads_of(file)->bytes, file->tallies[USE_WRITE].bytes);
+	return number_sub(reads_of(file)->bytes, file->tallies[USE_WRITE].bytes);
 }
 
 THRESHOLD(
@@ -512,7 +513,7 @@ const struct finding_rule finding_read_by_several = {
 /* The first fetch from storage and all copies remain. */
 static double is_saved(const struct findings *findings, const struct file_group *file_group)
 {
-	return (1 - finding_share(finding_least(file_group->size_bytes, file_group->fetched_bytes),
+	return (1 - finding_share(number_min(file_group->size_bytes, file_group->fetched_bytes),
 				  file_group->fetched_bytes)) *
 	       (1 - threads_cpu_of_io(findings->results));
 }

@@ -5,6 +5,7 @@
 #include "analysis/shared/results.h"
 #include "analysis/totals/totals.h"
 #include "analysis/run/trace_table.h"
+#include "base/number.h"
 
 struct loss {
 	uint64_t lost, events;
@@ -176,8 +177,8 @@ static int find_cost(struct findings *findings, const struct finding_rule *rule)
 	tracing.cost_ns = tracing.events * threshold(THRESHOLD_TRACER_EVENT_NS);
 	/* Concurrency is unknown: assumes a thread per CPU, but no more than there are
 	 * processes. */
-	cpus = finding_least(job_cpus(job),
-			     job->processes.count - 1); /* one stands for unknown processes */
+	cpus = number_min(job_cpus(job),
+			  job->processes.count - 1); /* one stands for unknown processes */
 	if (findings->duration_ns && cpus)
 		tracing.of_run = (double)tracing.cost_ns / findings->duration_ns / cpus;
 	if (tracing.of_run < threshold(THRESHOLD_TRACER_SHARE))

@@ -12,6 +12,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/totals/totals.h"
+#include "base/number.h"
 
 struct waits {
 	struct table_text path, file;
@@ -49,20 +50,19 @@ static uint64_t can_move_ns(const struct findings *findings, uint32_t process, u
 /* Whether little else was done during the last run of calls on one file: it is one save or load. */
 static bool is_one(const struct process_wait *wait)
 {
-	return clock_subtract(wait->last_end_ns, wait->last_start_ns) <= 2 * wait->last_row_ns;
+	return number_sub(wait->last_end_ns, wait->last_start_ns) <= 2 * wait->last_row_ns;
 }
 
 /* Returns the part of a process's waits that its other work can hide: there is as much of it, and
  * some follows the last one. */
 static uint64_t can_hide_ns(const struct findings *findings, const struct process_wait *wait)
 {
-	const uint64_t after_ns = clock_subtract(findings->results->job->end_ns, wait->last_end_ns);
+	const uint64_t after_ns = number_sub(findings->results->job->end_ns, wait->last_end_ns);
 	const uint64_t last_ns =
-		wait->rows > 1 || is_one(wait) ? clock_subtract(wait->last_row_ns, after_ns) : 0;
+		wait->rows > 1 || is_one(wait) ? number_sub(wait->last_row_ns, after_ns) : 0;
 
-	return finding_least(
-		can_move_ns(findings, wait->process, clock_subtract(wait->time_ns, last_ns)),
-		processes_beside_ns(findings->results, wait->process));
+	return number_min(can_move_ns(findings, wait->process, number_sub(wait->time_ns, last_ns)),
+			  processes_beside_ns(findings->results, wait->process));
 }
 
 /* Finds the process that waited longest; `stands_still` decides which ones wait. Returns false if
@@ -98,8 +98,8 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 		.moved_ns = can_move_ns(findings, worst.process, worst.time_ns),
 		.hidden_ns = can_hide_ns(findings, &worst),
 		.bandwidth = finding_bandwidth(worst.bytes, worst.time_ns),
-		.busy_ns = finding_or_none(finding_least(
-			finding_busy_ns(findings, worst.fetched_bytes), worst.time_ns)),
+		.busy_ns = finding_or_none(
+			number_min(finding_busy_ns(findings, worst.fetched_bytes), worst.time_ns)),
 	};
 	waits->of_file = finding_share(worst.row_ns, worst.time_ns);
 	if (waits->of_file >= ONE_FILE)
@@ -269,7 +269,7 @@ static int find_loads(struct findings *findings, const struct finding_rule *rule
 		findings, rule, &loads,
 		&(struct finding_verdict) {
 			.cost_ns = finding_unhidden(findings, IO_READ,
-						    finding_least(idle_ns(&loads), loads.moved_ns)),
+						    number_min(idle_ns(&loads), loads.moved_ns)),
 			.covers_ns = finding_unhidden(findings, IO_READ, loads.time_ns),
 			.cost_bytes = TABLE_NO_UINT,
 			.confidence = rule->confidence,
@@ -408,7 +408,7 @@ static int add_bound(struct findings *findings, const struct finding_rule *rule,
 		rule->class == IO_WRITE ? 0 : finding_busy_ns(findings, bound->storage_bytes);
 	const bool busy = busy_ns && busy_ns >= threshold(THRESHOLD_MOSTLY_BUSY) * bound->time_ns;
 
-	bound->busy_ns = busy ? finding_least(busy_ns, bound->time_ns) : TABLE_NO_UINT;
+	bound->busy_ns = busy ? number_min(busy_ns, bound->time_ns) : TABLE_NO_UINT;
 	return finding_add_as(findings, rule, bound,
 			      &(struct finding_verdict) {
 				      .cost_ns = cost_ns,
@@ -434,10 +434,10 @@ static uint64_t bound_ns(const struct findings *findings, enum io_class class, u
 		critical_path_threads(findings->results, &count, &whole_ns, &roots);
 
 	for (size_t i = 0; i < count; i++)
-		io_ns = clock_add(io_ns, shares[i].parts[PATH_IO]);
+		io_ns = number_add(io_ns, shares[i].parts[PATH_IO]);
 	if (!findings->aggregated)
 		return finding_unhidden(findings, class, time_ns);
-	return roots ? finding_least(time_ns, io_ns / roots) : 0;
+	return roots ? number_min(time_ns, io_ns / roots) : 0;
 }
 
 /* Returns what the largest of the more specific findings leaves of the time, without waits for
@@ -448,10 +448,10 @@ static uint64_t unexplained_ns(const struct findings *findings, const struct fin
 	uint64_t most_ns = 0;
 
 	for (const char *const *id = rule->reported_by; *id; id++)
-		most_ns = finding_most(most_ns, finding_cost_of(findings, *id));
+		most_ns = number_max(most_ns, finding_cost_of(findings, *id));
 	if (findings->aggregated && most_ns)
 		return 0;
-	return finding_limited(clock_subtract(time_ns, most_ns) *
+	return finding_limited(number_sub(time_ns, most_ns) *
 			       (1 - critical_path_io_runnable(findings->results)));
 }
 
@@ -485,7 +485,7 @@ static int find_mmap_bound(struct findings *findings, const struct finding_rule 
 	if (!finding_is_of_run(findings, all.time.measure, THRESHOLD_BOUND_SHARE))
 		return 0; /* if all of it is not much, no part is */
 	add_files(findings, rule, &bound);
-	bound.time_ns = finding_least(bound.data_ns, all.time.measure);
+	bound.time_ns = number_min(bound.data_ns, all.time.measure);
 	cost_ns = unexplained_ns(findings, rule, bound_ns(findings, IO_MMAP_READ, bound.time_ns));
 	if (!cost_ns || !finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE))
 		return 0;

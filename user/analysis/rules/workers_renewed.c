@@ -12,6 +12,7 @@
 #include "analysis/processes/starts.h"
 #include "analysis/shared/trace_text.h"
 #include "base/map.h"
+#include "base/number.h"
 
 THRESHOLD(FORKED_AGAIN, STARTS_AGAIN, UNIT_COUNT, "times that a process forks workers, at least",
 	  "a choice: two may be coincidence");
@@ -77,11 +78,11 @@ static void add_worker(struct forks *forks, const struct process *process,
 		forks->times++;
 		forks->ended_ns = end_ns;
 	}
-	forks->ended_ns = finding_least(forks->ended_ns, end_ns);
+	forks->ended_ns = number_min(forks->ended_ns, end_ns);
 	forks->workers++;
 	if (forks->times <= 1)
 		return;
-	forks->time_ns = clock_add(forks->time_ns, path->ready_ns);
+	forks->time_ns = number_add(forks->time_ns, path->ready_ns);
 	forks->once_ns += path->once_ns;
 	forks->work_ns += path->work_ns;
 	forks->joined_ns += path->joined_ns;
@@ -231,7 +232,7 @@ static void add_forks(const struct results *results, const struct path_share *sh
 			continue;
 		share = share_of(shares, share_count, stacks);
 		if (share)
-			of->time_ns = clock_add(
+			of->time_ns = number_add(
 				of->time_ns, finding_limited(with_waits(share, stacks->time_ns) *
 							     (of->times - 1) / of->times));
 	}
@@ -249,11 +250,11 @@ static int add_renewed(struct findings *findings, const struct finding_rule *rul
 		if (forks[i].times < threshold(THRESHOLD_FORKED_AGAIN))
 			continue;
 		if (forks[i].has_stacks)
-			forks[i].time_ns = clock_add(
+			forks[i].time_ns = number_add(
 				forks[i].time_ns,
 				finding_limited(fmax(forks[i].once_ns - forks[i].work_ns, 0) +
 						fmax(forks[i].joined_ns - forks[i].late_ns, 0)));
-		time_ns = clock_add(time_ns, forks[i].time_ns);
+		time_ns = number_add(time_ns, forks[i].time_ns);
 		if (!worst || forks[i].time_ns > forks[worst].time_ns)
 			worst = i;
 	}

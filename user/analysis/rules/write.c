@@ -9,6 +9,7 @@
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/processes.h"
 #include "analysis/processes/threads.h"
+#include "base/number.h"
 
 struct calls {
 	struct table_text path, file;
@@ -121,9 +122,9 @@ static int emit_who_syncs(const struct findings *findings, struct syncs *syncs)
 		if (!one.syncs)
 			continue;
 		syncs->processes++;
-		lived_ns += clock_subtract(one.end_ns, one.start_ns);
-		first_ns = one.start_ns < first_ns ? one.start_ns : first_ns;
-		last_ns = one.end_ns > last_ns ? one.end_ns : last_ns;
+		lived_ns += number_sub(one.end_ns, one.start_ns);
+		first_ns = number_min(one.start_ns, first_ns);
+		last_ns = number_max(one.end_ns, last_ns);
 		if (syncs_more(&one, &most))
 			most = one;
 	}
@@ -131,7 +132,7 @@ static int emit_who_syncs(const struct findings *findings, struct syncs *syncs)
 	syncs->rank = most.syncs ? most.rank : TABLE_NO_UINT;
 	syncs->most = most.syncs;
 	syncs->written_bytes = most.written_bytes;
-	side_by_side = finding_share(lived_ns, clock_subtract(last_ns, first_ns));
+	side_by_side = finding_share(lived_ns, number_sub(last_ns, first_ns));
 	syncs->in_a_row = syncs->calls.count / (side_by_side > 1 ? side_by_side : 1);
 	if (syncs->in_a_row < syncs->most)
 		syncs->in_a_row = syncs->most;
@@ -470,8 +471,8 @@ static uint64_t lock_cost_ns(const struct findings *findings, const struct findi
 
 	if (!results->job || !critical_path_file_locks(results, &locks))
 		return finding_unhidden(findings, rule->class, calls->time_ns);
-	most_ns = clock_subtract(findings->duration_ns, cpus ? computing_ns / cpus : 0);
-	most_ns = finding_least(locks.time_ns, most_ns);
+	most_ns = number_sub(findings->duration_ns, cpus ? computing_ns / cpus : 0);
+	most_ns = number_min(locks.time_ns, most_ns);
 	most_ns *= 1 - computing * (1 - threads_free_cpus(results)) / 2;
 	return finding_waited(findings, rule->class, calls->time_ns, most_ns);
 }

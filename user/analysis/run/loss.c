@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "base/units.h"
 
 static const struct {
@@ -125,9 +126,9 @@ static bool sum_kind(const struct trace_totals *totals, size_t number, struct tr
 			continue;
 		if (i < number)
 			return false;
-		sum->events = clock_add(sum->events, kind->events);
-		sum->written = clock_add(sum->written, kind->written);
-		sum->lost = clock_add(sum->lost, kind->lost);
+		sum->events = number_add(sum->events, kind->events);
+		sum->written = number_add(sum->written, kind->written);
+		sum->lost = number_add(sum->lost, kind->lost);
 	}
 	return true;
 }
@@ -149,10 +150,10 @@ uint64_t loss_unaccounted(const struct job *job)
 				continue;
 			there = has_rows(sum.kind) ? count_rows(&job->traces[i], sum.kind)
 						   : sum.written;
-			reported = clock_add(there, sum.lost);
-			unaccounted = clock_add(unaccounted, reported > sum.events
-								     ? reported - sum.events
-								     : sum.events - reported);
+			reported = number_add(there, sum.lost);
+			unaccounted = number_add(unaccounted, reported > sum.events
+								      ? reported - sum.events
+								      : sum.events - reported);
 		}
 	}
 	return unaccounted;

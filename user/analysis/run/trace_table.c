@@ -10,6 +10,7 @@
 #include "analysis/run/header_texts.h"
 #include "base/map.h"
 #include "analysis/shared/results.h"
+#include "base/number.h"
 
 #define LAYERS_MAX 64
 #define NOTES_MAX 32
@@ -85,7 +86,7 @@ static void take_layers(struct about *about, const struct job_trace *trace)
 		struct layer_row *layer = kind->events ? layer_of(about, kind->layer) : NULL;
 
 		if (layer)
-			layer->lost = clock_add(layer->lost, kind->lost);
+			layer->lost = number_add(layer->lost, kind->lost);
 	}
 }
 
@@ -220,7 +221,7 @@ static uint64_t count_events(const struct about *about)
 		const struct trace_totals *totals = about->texts.job->traces[i].totals;
 
 		for (size_t j = 0; totals && j < totals->kind_count; j++)
-			events = clock_add(events, totals->kinds[j].events);
+			events = number_add(events, totals->kinds[j].events);
 	}
 	return events;
 }
@@ -254,8 +255,8 @@ static uint64_t count_overwritten(const struct job *job)
 		const struct trace_flight *flight = &job->traces[i].header->flight;
 
 		if (flight->reason)
-			overwritten = clock_add(overwritten == TABLE_NO_UINT ? 0 : overwritten,
-						flight->overwritten);
+			overwritten = number_add(overwritten == TABLE_NO_UINT ? 0 : overwritten,
+						 flight->overwritten);
 	}
 	return overwritten;
 }
@@ -474,7 +475,7 @@ static void fill(void *state, struct table *table)
 	about->start_ns = job->start_ns;
 	/* For a trace with nothing but a header, only the start is known. */
 	about->duration_ns = job->complete || job->end_ns > job->start_ns
-				     ? clock_subtract(job->end_ns, job->start_ns)
+				     ? number_sub(job->end_ns, job->start_ns)
 				     : TABLE_NO_UINT;
 	about->complete = job->complete && !is_damaged(job);
 	about->events = count_events(about);

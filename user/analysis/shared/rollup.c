@@ -9,6 +9,7 @@
 
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
+#include "base/number.h"
 #include "base/units.h"
 
 /* --- groups --- */
@@ -358,7 +359,7 @@ static uint32_t group_of_directory(struct rollup *rollup, const struct event *ev
 /* Groups events by the second of the run in which they began. */
 static uint32_t group_of_second(struct rollup *rollup, const struct event *event)
 {
-	return find_group(rollup, clock_subtract(event->start, rollup->job->start_ns) / 1000000000,
+	return find_group(rollup, number_sub(event->start, rollup->job->start_ns) / 1000000000,
 			  NULL, 0);
 }
 

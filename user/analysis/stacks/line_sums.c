@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "base/number.h"
+
 const char *line_unknown(const struct job *job, const struct event *event)
 {
 	static const struct {
@@ -60,8 +62,8 @@ struct line_sums line_sums_of(const struct job *job, const struct event *event, 
 
 void line_sums_add(struct line_sums *sums, const struct line_sums *more)
 {
-	sums->time_ns = clock_add(sums->time_ns, more->time_ns);
-	sums->estimated_ns = clock_add(sums->estimated_ns, more->estimated_ns);
+	sums->time_ns = number_add(sums->time_ns, more->time_ns);
+	sums->estimated_ns = number_add(sums->estimated_ns, more->estimated_ns);
 	sums->samples += more->samples;
 	sums->estimated_samples += more->estimated_samples;
 	sums->count += more->count;

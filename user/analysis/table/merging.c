@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/compare.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #define MANY_MAX 64
 
@@ -63,7 +63,7 @@ static int add_row(struct merged *merged, const struct table *from, size_t row,
 
 		table_copy_cell(table, &cells[i], &table_row(from, row)[i]);
 		if (table->columns[i].kind == KIND_MOMENT && cells[i].type == CELL_UINT)
-			cells[i].uint = clock_add(cells[i].uint, source->shift);
+			cells[i].uint = number_add(cells[i].uint, source->shift);
 		if (!status && of)
 			status = merge_copy_percentile(table, table->row_count - 1, i, of);
 	}
@@ -105,7 +105,7 @@ static int merge_into(struct merged *merged, size_t into, const struct table *fr
 		enum table_kind kind = table->columns[i].kind;
 
 		if (kind == KIND_MOMENT && moved.type == CELL_UINT)
-			moved.uint = clock_add(moved.uint, source->shift);
+			moved.uint = number_add(moved.uint, source->shift);
 		if (kind == KIND_PERCENTILE)
 			status = merge_percentile(table, into, i, &moved,
 						  table_find_percentile(from, row, i));
@@ -237,8 +237,8 @@ static int take_rows(struct merged *merged, const struct table *from,
 	if (from->row_count > merged->longest)
 		merged->longest = from->row_count;
 	merged->foldeds += lacks;
-	merged->folded = clock_add(merged->folded, from->folded);
-	merged->cut = clock_add(merged->cut, from->cut);
+	merged->folded = number_add(merged->folded, from->folded);
+	merged->cut = number_add(merged->cut, from->cut);
 	return status;
 }
 
@@ -297,7 +297,7 @@ void merged_shift(struct merged *merged, uint64_t shift)
 			struct cell *cell = &table_row(table, row)[i];
 
 			if (cell->type == CELL_UINT)
-				cell->uint = clock_add(cell->uint, shift);
+				cell->uint = number_add(cell->uint, shift);
 		}
 	}
 }
@@ -499,14 +499,14 @@ static int fold_rows(struct merged *merged, const struct table *from, size_t *ro
 	for (size_t i = 0; i < most && !status; i++)
 		status = add_row(merged, from, rows[i], &source);
 	if (!merged->keyed || merged->merging->own) {
-		merged->cut = clock_add(from->cut, from->row_count - most);
+		merged->cut = number_add(from->cut, from->row_count - most);
 		return status;
 	}
 	for (size_t i = most; i < from->row_count && !status; i++)
 		status = fold_row(merged, from, rows[i], &source);
 	merged->folded = from->row_count - most;
 	if (from->folded)
-		merged->folded = clock_add(merged->folded - 1, from->folded);
+		merged->folded = number_add(merged->folded - 1, from->folded);
 	merged->cut = from->cut;
 	return status;
 }

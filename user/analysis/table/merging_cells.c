@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #define JOINED_MAX 1024 /* bytes of texts separated by commas */
 
@@ -88,7 +88,7 @@ static bool is_forgotten(const struct cell *cell)
 static void add_number(struct cell *into, const struct cell *from)
 {
 	if (into->type == CELL_UINT && from->type == CELL_UINT)
-		into->uint = clock_add(into->uint, from->uint);
+		into->uint = number_add(into->uint, from->uint);
 	else
 		merge_forget(into);
 }

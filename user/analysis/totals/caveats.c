@@ -17,6 +17,7 @@
 #include "analysis/totals/totals.h"
 #include "analysis/run/trace_table.h"
 #include "base/compare.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 
@@ -328,7 +329,7 @@ static void say_flight(struct strbuf *text, const struct job *job)
 	char time[UNITS_TEXT];
 
 	strbuf_add(text, "the last %s of a flight recorder, written because of: %s",
-		   units_ns(time, clock_subtract(job->end_ns, job->start_ns)), flight->reason);
+		   units_ns(time, number_sub(job->end_ns, job->start_ns)), flight->reason);
 	say_count(text, flight->overwritten, "earlier record was overwritten",
 		  "earlier records were overwritten");
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
+
 struct groups {
 	const struct job *job;
 	struct arena *arena;
@@ -122,8 +124,7 @@ static double share_from_memory(const struct groups *groups, uint32_t group)
 	if (group >= groups->cached_room || !groups->cached[group].read_bytes)
 		return NAN;
 	cached = &groups->cached[group];
-	return (double)clock_subtract(cached->read_bytes, cached->fetched_bytes) /
-	       cached->read_bytes;
+	return (double)number_sub(cached->read_bytes, cached->fetched_bytes) / cached->read_bytes;
 }
 
 static struct groups_row line_of(struct groups *groups, uint32_t group)

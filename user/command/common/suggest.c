@@ -4,12 +4,9 @@
 
 #include <string.h>
 
-#define LETTERS_MAX 32
+#include "base/number.h"
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
+#define LETTERS_MAX 32
 
 static size_t distance(const char *from, const char *to)
 {
@@ -24,10 +21,10 @@ static size_t distance(const char *from, const char *to)
 
 		row[0] = i;
 		for (size_t j = 1; j <= length; j++) {
-			row[j] = least(least(last[j], row[j - 1]) + 1,
-				       last[j - 1] + (from[i - 1] != to[j - 1]));
+			row[j] = number_min(number_min(last[j], row[j - 1]) + 1,
+					    last[j - 1] + (from[i - 1] != to[j - 1]));
 			if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
-				row[j] = least(row[j], before[j - 2] + 1);
+				row[j] = number_min(row[j], before[j - 2] + 1);
 		}
 		before = last;
 		last = row;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "output/page/html_data.h"
 
 /* Puts what follows another value on a line of its own. */
@@ -392,7 +393,7 @@ static void write_kept(struct json *json, const struct pictures *pictures)
 		json_int(json, NULL, lane);
 		json_uint(json, NULL, span->depth);
 		json_uint(json, NULL, span->label);
-		json_uint(json, NULL, clock_subtract(span->begin_ns, pictures->axis.start_ns));
+		json_uint(json, NULL, number_sub(span->begin_ns, pictures->axis.start_ns));
 		json_uint(json, NULL, span->length_ns);
 		if (span->unfinished)
 			json_uint(json, NULL, 1);
@@ -440,7 +441,7 @@ void html_pictures(struct json *json, const char *name, const struct pictures *p
 	json_uint(json, "fine", PICTURE_FINE);
 	json_uint(json, "coarse", PICTURE_COARSE);
 	json_uint(json, "fine_ns", axis->fine_ns);
-	json_uint(json, "duration_ns", clock_subtract(axis->end_ns, axis->start_ns));
+	json_uint(json, "duration_ns", number_sub(axis->end_ns, axis->start_ns));
 	json_flag(json, "lost", pictures->lost);
 	json_literal(json, "summed",
 		     pictures->all_aggregated ? "all"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "output/base/escape.h"
 #include "output/base/protobuf.h"
 #include "output/stacks/stack_samples.h"
@@ -207,7 +208,7 @@ static int write_all(struct pprof *pprof)
 	put_mapping(pprof);
 	protobuf_put_uint(pprof->out, TIME_NANOS, value_of(job->start_ns));
 	protobuf_put_uint(pprof->out, DURATION_NANOS,
-			  value_of(clock_subtract(job->end_ns, job->start_ns)));
+			  value_of(number_sub(job->end_ns, job->start_ns)));
 	for (size_t i = 0; i < pprof->samples.count && !status; i++)
 		status = put_sample(pprof, &pprof->samples.samples[i]);
 	put_strings(pprof);

@@ -10,6 +10,7 @@
 #include "analysis/order/walk.h"
 #include "analysis/processes/threads.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "output/base/flags.h"
 
 #define UNKNOWN_FLAGS                                                                              \
@@ -98,8 +99,8 @@ static int take_sample(struct stack_samples *samples, const struct event *event)
 	}
 	sum = &samples->samples[*number];
 	sum->count++;
-	sum->weight_ns = clock_add(sum->weight_ns, time_ns);
-	sum->fetched_bytes = clock_add(sum->fetched_bytes, estimated_bytes(event));
+	sum->weight_ns = number_add(sum->weight_ns, time_ns);
+	sum->fetched_bytes = number_add(sum->fetched_bytes, estimated_bytes(event));
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/number.h"
 #include "output/base/args.h"
 
 /* --- cells --- */
@@ -51,7 +52,7 @@ static bool has(const struct relation_row *row, const struct relation_column *co
 static void get_time(struct relation_row *row, const struct relation_column *column,
 		     struct cell *cell)
 {
-	cell_uint(cell, clock_subtract(row->event->start, row->base_ns));
+	cell_uint(cell, number_sub(row->event->start, row->base_ns));
 }
 
 static void get_uint(struct relation_row *row, const struct relation_column *column,

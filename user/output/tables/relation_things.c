@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "analysis/shared/sites.h"
+#include "base/number.h"
 #include "output/base/args.h"
 #include "output/base/json.h"
 #include "output/tables/relation.h"
@@ -65,13 +66,13 @@ static void get_span_category(struct relation_row *row, const struct relation_co
 static void get_span_time(struct relation_row *row, const struct relation_column *column,
 			  struct cell *cell)
 {
-	cell_uint(cell, clock_subtract(span_of(row)->begin_ns, row->base_ns));
+	cell_uint(cell, number_sub(span_of(row)->begin_ns, row->base_ns));
 }
 
 static void get_span_dur(struct relation_row *row, const struct relation_column *column,
 			 struct cell *cell)
 {
-	cell_uint(cell, clock_subtract(span_of(row)->end_ns, span_of(row)->begin_ns));
+	cell_uint(cell, number_sub(span_of(row)->end_ns, span_of(row)->begin_ns));
 }
 
 static void get_span_unfinished(struct relation_row *row, const struct relation_column *column,
@@ -274,14 +275,14 @@ static void get_start(struct relation_row *row, const struct relation_column *co
 		      struct cell *cell)
 {
 	if (known(row))
-		cell_uint(cell, clock_subtract(this_process(row)->start_ns, row->base_ns));
+		cell_uint(cell, number_sub(this_process(row)->start_ns, row->base_ns));
 }
 
 static void get_end(struct relation_row *row, const struct relation_column *column,
 		    struct cell *cell)
 {
 	if (known(row) && this_process(row)->ended)
-		cell_uint(cell, clock_subtract(this_process(row)->end_ns, row->base_ns));
+		cell_uint(cell, number_sub(this_process(row)->end_ns, row->base_ns));
 }
 
 static void get_exit_code(struct relation_row *row, const struct relation_column *column,

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "output/base/args.h"
 #include "output/base/flags.h"
 #include "output/base/json.h"
@@ -271,10 +272,9 @@ static void write_arrow(struct timeline *timeline, char phase, struct place plac
 /* Ends the arrow on the request, no earlier than it begins. */
 static void end_arrow(struct timeline *timeline, const struct arrow *arrow, uint64_t from_ns)
 {
-	uint64_t time_ns = arrow->time_ns > from_ns ? arrow->time_ns : from_ns;
+	uint64_t time_ns = number_max(arrow->time_ns, from_ns);
 
-	write_arrow(timeline, 'f', arrow->place, arrow->id,
-		    time_ns < arrow->end_ns ? time_ns : arrow->end_ns);
+	write_arrow(timeline, 'f', arrow->place, arrow->id, number_min(time_ns, arrow->end_ns));
 }
 
 /* Arrows begin at bios, on slices that are drawn. */
@@ -415,7 +415,7 @@ static void write_trace_about(struct sink *out, const struct job_trace *trace)
 	sink_format(out, ",\"clock_realtime_ns\":%" PRIu64 ",\"complete\":%s,\"lost\":",
 		    header->clock_realtime_ns, trace->totals ? "true" : "false");
 	for (size_t i = 0; trace->totals && i < trace->totals->kind_count; i++)
-		lost = clock_add(lost, trace->totals->kinds[i].lost);
+		lost = number_add(lost, trace->totals->kinds[i].lost);
 	if (trace->totals)
 		sink_uint(out, lost);
 	else

@@ -18,6 +18,7 @@
 #include "analysis/phases/activity.h"
 #include "base/compare.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "output/base/export.h"
 #include "output/base/json.h"
 
@@ -153,7 +154,7 @@ static int advance(struct speedscope *all, size_t number, uint64_t time_ns)
 
 	for (; graph->first < graph->count; graph->first++) {
 		struct stack_part *part = &graph->parts[graph->first];
-		uint64_t until_ns = part->until_ns < time_ns ? part->until_ns : time_ns;
+		uint64_t until_ns = number_min(part->until_ns, time_ns);
 
 		if (until_ns > part->from_ns) {
 			const uint64_t key = (uint64_t)number << 32 | part->node;
@@ -178,7 +179,7 @@ static int advance(struct speedscope *all, size_t number, uint64_t time_ns)
 static int add_part(struct speedscope *all, size_t number, const struct event *event, uint32_t node)
 {
 	struct graph *graph = &all->graphs[number];
-	uint64_t from_ns = event->start > graph->covered_ns ? event->start : graph->covered_ns;
+	uint64_t from_ns = number_max(event->start, graph->covered_ns);
 
 	if (advance(all, number, event->start))
 		return -ENOMEM;
@@ -402,7 +403,7 @@ static void write_graph(const struct speedscope *all, const struct graph *graph,
 			continue;
 		sink_text(out, between);
 		sink_uint(out, weight_ns);
-		total = clock_add(total, weight_ns);
+		total = number_add(total, weight_ns);
 		between = ",";
 	}
 	sink_text(out, "],\n\"endValue\":");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Makes a timeline: finds the window, walks the traces, and decides how events are drawn. */
+#include "base/number.h"
 #include "output/timeline/timeline_model.h"
 
 #include <errno.h>
@@ -101,7 +102,7 @@ static void draw_instant(struct model *model, struct timeline_item *item)
 	const struct event *event = item->event;
 	struct timeline *timeline = &model->timeline;
 
-	item->start_ns = item->end_ns = clock_subtract(event->start, timeline->base_ns);
+	item->start_ns = item->end_ns = number_sub(event->start, timeline->base_ns);
 	if (!model->encoder->instant || item->start_ns < timeline->from_ns ||
 	    item->start_ns >= timeline->until_ns)
 		return;
@@ -152,13 +153,13 @@ static int take_event(struct model *model, const struct event *event)
 	const struct timeline *timeline = &model->timeline;
 	const struct row_rule *rule = &rules[event_kind(event)];
 	struct timeline_item *item = &model->item;
-	uint64_t start_ns = clock_subtract(event->start, timeline->base_ns);
+	uint64_t start_ns = number_sub(event->start, timeline->base_ns);
 	int status;
 
 	/* Events that begin before the window count if they extend into it. */
 	if (rule->shape == SHAPE_NONE || start_ns >= timeline->until_ns ||
 	    (start_ns < timeline->from_ns &&
-	     clock_subtract(event->end, timeline->base_ns) <= timeline->from_ns))
+	     number_sub(event->end, timeline->base_ns) <= timeline->from_ns))
 		return 0;
 	memset(item, 0, offsetof(struct timeline_item, args));
 	item->kind = event_kind(event);
@@ -268,15 +269,15 @@ static int find_window(struct model *model, struct trace_error *error)
 			end = last > end ? last : end;
 		}
 	}
-	end = clock_add(end, 1); /* include events at the end */
+	end = number_add(end, 1); /* include events at the end */
 	timeline->base_ns = start;
 	timeline->until_ns =
-		clock_subtract(clock_add(job->start_ns, timeline->filter.until_ns), start);
+		number_sub(number_add(job->start_ns, timeline->filter.until_ns), start);
 	if (timeline->until_ns > end - start)
 		timeline->until_ns = end - start;
 	if (timeline->filter.from_ns)
 		timeline->from_ns =
-			clock_subtract(clock_add(job->start_ns, timeline->filter.from_ns), start);
+			number_sub(number_add(job->start_ns, timeline->filter.from_ns), start);
 	if (timeline->from_ns < end - start)
 		return 0;
 	snprintf(error->text, sizeof(error->text), "the run is over before --from");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Bytes by process and time bucket, stored sparsely. */
+#include "base/number.h"
 #include "output/timeline/timeline_model.h"
 
 #include <errno.h>
@@ -89,8 +90,8 @@ static void spread(struct model *model, uint32_t process, enum timeline_counter 
 		   uint64_t bytes, uint64_t start_ns, uint64_t end_ns)
 {
 	uint64_t from_ns = model->timeline.from_ns, until_ns = model->timeline.until_ns;
-	uint64_t time = start_ns > from_ns ? start_ns : from_ns;
-	uint64_t until = end_ns < until_ns ? end_ns : until_ns;
+	uint64_t time = number_max(start_ns, from_ns);
+	uint64_t until = number_min(end_ns, until_ns);
 	uint64_t before, by;
 
 	if (!bytes || time > until || start_ns >= until_ns)
@@ -110,8 +111,8 @@ static void spread(struct model *model, uint32_t process, enum timeline_counter 
 void counters_add(struct model *model, uint32_t process, const struct event *event)
 {
 	const struct timeline *timeline = &model->timeline;
-	uint64_t start_ns = clock_subtract(event->start, timeline->base_ns);
-	uint64_t end_ns = clock_subtract(event->end, timeline->base_ns), *sums = NULL;
+	uint64_t start_ns = number_sub(event->start, timeline->base_ns);
+	uint64_t end_ns = number_sub(event->end, timeline->base_ns), *sums = NULL;
 	const uint64_t bytes[COUNTER_COUNT] = {
 		[COUNTER_READ] = event->class == IO_READ ? event->bytes : 0,
 		[COUNTER_WRITTEN] = event->class == IO_WRITE ? event->bytes : 0,

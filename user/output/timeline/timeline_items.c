@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Decides whether a slice is drawn, and passes slices and instants to the encoder. */
+#include "base/number.h"
 #include "output/timeline/timeline_model.h"
 
 bool model_wants(const struct model *model, uint32_t process)
@@ -17,8 +18,8 @@ bool model_cut(const struct model *model, struct timeline_item *item, uint64_t s
 	const struct timeline *timeline = &model->timeline;
 	bool late, early;
 
-	item->start_ns = clock_subtract(start_ns, timeline->base_ns);
-	item->end_ns = clock_subtract(end_ns, timeline->base_ns);
+	item->start_ns = number_sub(start_ns, timeline->base_ns);
+	item->end_ns = number_sub(end_ns, timeline->base_ns);
 	late = item->start_ns < timeline->from_ns;
 	early = item->end_ns > timeline->until_ns;
 	if (item->start_ns >= timeline->until_ns || (late && item->end_ns <= timeline->from_ns) ||

@@ -7,6 +7,7 @@
  * contents, so slices that start with it (those cut at the window's start) are buffered until the
  * span is written.
  */
+#include "base/number.h"
 #include "output/timeline/timeline_model.h"
 
 #include <errno.h>
@@ -81,7 +82,7 @@ static void link_span(struct model *model, uint32_t number)
 static uint64_t drawn_start(const struct model *model, uint32_t number)
 {
 	const struct timeline *timeline = &model->timeline;
-	uint64_t start_ns = clock_subtract(job_span(model, number)->begin_ns, timeline->base_ns);
+	uint64_t start_ns = number_sub(job_span(model, number)->begin_ns, timeline->base_ns);
 
 	return model->encoder->cuts && start_ns < timeline->from_ns ? timeline->from_ns : start_ns;
 }
@@ -275,7 +276,7 @@ int model_span_refused(void *state, const struct event *event)
 		.process = event->process,
 		.trace = event->block->trace,
 		.tid = event->thread,
-		.start_ns = clock_subtract(event->start, model->timeline.base_ns),
+		.start_ns = number_sub(event->start, model->timeline.base_ns),
 	};
 
 	if (!model_wants(model, event->process) || item.start_ns < model->timeline.from_ns ||

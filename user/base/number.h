@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Arithmetic that saturates instead of wrapping: numbers in a hostile trace may have any value. */
+#ifndef FAULTLINE_NUMBER_H
+#define FAULTLINE_NUMBER_H
+
+#include <stdint.h>
+
+/* Returns at most UINT64_MAX. */
+static inline uint64_t number_add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Returns at least 0. */
+static inline uint64_t number_sub(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static inline uint64_t number_min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t number_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+#endif
