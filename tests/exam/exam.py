@@ -50,6 +50,8 @@ JOBS = [
     Job("tar_scan", ("opened-again",), "scanned"),
     Job("fsync_each", ("fsync-often",), "log"),
     Job("checkpoint", ("save-waits",), "checkpoint"),
+    Job("history_again", ("rewritten",), "history.jsonl",
+        sums=("opened-again", "save-waits", "small-writes", "cpu-bound", "none")),
     Job("tiny_writes", ("small-writes",), "tokens.txt"),
     Job("tiny_reads", ("small-reads-cached", "small-reads-storage"), "records.bin"),
     Job("random_preads", ("random-reads", "small-reads-storage"), "records.bin"),

@@ -289,6 +289,14 @@ class Job:
         for _ in range(20000 if self.bad else 1):
             os.write(fd, b"x" * 100)
 
+    def rewritten(self):
+        """Keeps a history of results: all of it again for each result, or only that."""
+        records = []
+        for number in range(300):
+            records.append(b"%d %s\n" % (number, b"x" * 5000))
+            with open(f"{self.directory}/history", "wb" if self.bad else "ab") as file:
+                file.write(b"".join(records) if self.bad else records[-1])
+
     def shared_writes(self):
         """Each writes its own part, of a shared file or of its own file."""
         def work(number):

@@ -334,6 +334,46 @@ FINDING_CASE("writers-throttled", writers_throttled)
 			 .pid = 10, .file = 1);
 }
 
+static void add_versions(struct made_trace *made, uint64_t (*bytes_of)(uint64_t version))
+{
+	add_file(made, 1, 0, "/logs/history.json");
+	for (uint64_t i = 0; i < 60; i++) {
+		const uint64_t at = 100 + i * 10 * MS, bytes = bytes_of(i);
+
+		CALL(made, .time = at, .dur = MS, .pid = 10, .op = M_OPENAT, .file = 1, .result = 3,
+		     .flags = TRACE_OP_TRUNCATE);
+		CALL(made, .time = at + 2 * MS, .dur = 2 * MS, .pid = 10, .op = M_WRITE, .file = 1,
+		     .asked = bytes, .result = bytes);
+	}
+}
+
+static uint64_t growing_bytes(uint64_t version)
+{
+	return (version + 1) * MIB;
+}
+
+static uint64_t same_bytes(uint64_t version)
+{
+	return 60 * MIB;
+}
+
+static uint64_t varying_bytes(uint64_t version)
+{
+	return (version * 37 % 60 + 1) * MIB;
+}
+
+/* A log of results, or a checkpoint. */
+FINDING_CASE("rewritten", rewritten)
+{
+	add_versions(made, sound ? same_bytes : growing_bytes);
+}
+
+/* A log, or a temporary file. */
+FINDING_CASE("rewritten", rewritten_as_it_grows)
+{
+	add_versions(made, sound ? varying_bytes : growing_bytes);
+}
+
 /* Many pages are stored to, or only read. */
 FINDING_CASE("mmap-store-faults", mmap_stores)
 {

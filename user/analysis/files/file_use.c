@@ -66,6 +66,18 @@ static void add_overwriter(const struct file_uses *uses, struct file_use_more *m
 		more->overwriters |= 1ull << (rank & 63);
 }
 
+void file_versions_end(struct versions *versions, uint64_t written_bytes)
+{
+	const uint64_t bytes = number_sub(written_bytes, versions->first_bytes);
+
+	if (bytes > versions->last_bytes && versions->last_bytes) {
+		versions->grown++;
+		versions->repeated_bytes += versions->last_bytes;
+	}
+	versions->last_bytes = bytes;
+	versions->first_bytes = written_bytes;
+}
+
 static void add_still(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
 	bool brings = event->fetched_bytes || event->created_bytes;
@@ -89,6 +101,8 @@ static void add_still(struct file_uses *uses, struct file_use *use, const struct
 	if (overwrites) {
 		add_still_sum(&use->more->overwriting, event);
 		add_overwriter(uses, use->more, event);
+		file_versions_end(&use->more->versions,
+				  use->writes ? use->moved.bytes : use->more->other.bytes);
 	}
 	if (brings) {
 		use->more->still.fetched_bytes += event->fetched_bytes;

@@ -73,6 +73,12 @@ struct file_use_more {
 	struct still_sum listing, locking, overwriting; /* also in metadata */
 	struct page_sums still;				/* fills by metadata and sync calls */
 	struct page_sums unattributed, indirect;
+	struct versions {
+		uint64_t first_bytes; /* written by calls when the current one began */
+		uint64_t last_bytes;  /* of the one before */
+		uint64_t grown;	      /* larger than the one before */
+		uint64_t repeated_bytes;
+	} versions; /* each begins with an open that truncates the file */
 	bool truncated;
 	uint64_t size_bytes; /* after truncation, if later than its size was recorded */
 };
@@ -133,6 +139,10 @@ struct file_uses {
 	struct pair_slot
 		lately[PAIR_SLOTS]; /* recently found, by the low bits of process and file */
 };
+
+/* Ends the current version of a file, of which calls have written `written_bytes` so far: a larger
+ * one is taken to repeat the one before. */
+void file_versions_end(struct versions *versions, uint64_t written_bytes);
 
 /* The job must outlive it. Errors are left in the arena. */
 void file_uses_init(struct file_uses *uses, struct arena *arena, const struct job *job);

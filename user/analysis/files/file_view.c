@@ -52,6 +52,14 @@ static bool is_loaded(const struct job *job, struct file_use *use, struct table_
 	return use->loaded;
 }
 
+/* The last version has not ended yet. */
+static void set_versions(struct file_view *view, struct versions versions)
+{
+	file_versions_end(&versions, view->tallies[USE_WRITE].bytes);
+	view->grown = versions.grown;
+	view->repeated_bytes = versions.repeated_bytes;
+}
+
 struct file_view file_uses_view(const struct file_uses *files, uint32_t number)
 {
 	uint64_t page_bytes;
@@ -77,6 +85,7 @@ struct file_view file_uses_view(const struct file_uses *files, uint32_t number)
 		.listing_ns = more->listing.time.measure,
 		.locking_ns = more->locking.time.measure,
 		.overwriting_ns = more->overwriting.time.measure,
+		.overwrites = more->overwriting.count,
 		.overwriters = __builtin_popcountll(more->overwriters),
 		.aligned_faults = more->aligned,
 		.copied_pages = more->copied,
@@ -96,6 +105,7 @@ struct file_view file_uses_view(const struct file_uses *files, uint32_t number)
 		view.fetched_bytes += view.tallies[i].fetched_bytes;
 		view.created_bytes += view.tallies[i].created_bytes;
 	}
+	set_versions(&view, more->versions);
 	view.fetched_bytes += more->unattributed.fetched_bytes + more->indirect.fetched_bytes;
 	view.created_bytes += more->unattributed.created_bytes + more->indirect.created_bytes;
 	path = file_table_name(&files->job->files, number);

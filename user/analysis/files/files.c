@@ -193,6 +193,15 @@ static const struct table_column last_columns[] = {
 	  "time with at least one open in progress that truncates the file, which may wait for its "
 	  "earlier data; also in metadata.time_ns",
 	  TABLE_UINT(struct file_view, overwriting_ns), JOB_SYSCALL },
+	{ "overwrite.count", NULL, UNIT_COUNT, KIND_SUM, "opens that truncate the file",
+	  TABLE_UINT(struct file_view, overwrites), JOB_SYSCALL },
+	{ "overwrite.grown", NULL, UNIT_COUNT, KIND_SUM,
+	  "those of these opens after which calls wrote more than after the previous one",
+	  TABLE_UINT(struct file_view, grown), JOB_SYSCALL | JOB_EVENTS },
+	{ "overwrite.repeated_bytes", NULL, UNIT_BYTES, KIND_SUM,
+	  "bytes written after these previous ones: as the file grows, it probably has the same "
+	  "content again",
+	  TABLE_UINT(struct file_view, repeated_bytes), JOB_SYSCALL | JOB_EVENTS },
 	{ "overwrite.ranks", NULL, UNIT_COUNT, KIND_MAX,
 	  "ranks that opened the file with O_TRUNC; ranks whose numbers differ by a multiple of 64 "
 	  "count once; over several summaries, those of the one with the most",

@@ -45,14 +45,17 @@ struct file_view {
 	uint64_t ino, size_bytes, readahead_bytes, processes, opens, written_pages;
 	uint64_t stripes, stripe_bytes; /* on Lustre */
 	struct page_sums unattributed, indirect;
-	uint64_t faulted_bytes;		     /* fetched by faults, not by map calls */
-	uint64_t direct_bytes;		     /* read with O_DIRECT: bypassed the page cache */
-	uint64_t advised;		     /* fadvise calls that fetched nothing */
-	uint64_t listed, listing_ns;	     /* calls that list the directory, and their time */
-	uint64_t locking_ns;		     /* time of calls that lock it; also in metadata */
-	uint64_t overwriting_ns;	     /* ... and of opens that truncate it */
-	uint64_t overwriters;		     /* ranks that do so */
-	uint64_t aligned_faults;	     /* at multiples of 64 KiB: where a scan faults */
+	uint64_t faulted_bytes;	     /* fetched by faults, not by map calls */
+	uint64_t direct_bytes;	     /* read with O_DIRECT: bypassed the page cache */
+	uint64_t advised;	     /* fadvise calls that fetched nothing */
+	uint64_t listed, listing_ns; /* calls that list the directory, and their time */
+	uint64_t locking_ns;	     /* time of calls that lock it; also in metadata */
+	uint64_t overwriting_ns;     /* ... and of opens that truncate it */
+	uint64_t overwrites;	     /* these opens */
+	uint64_t grown;		     /* those of them after which more was written than before */
+	uint64_t repeated_bytes;     /* ... and what had been written before each */
+	uint64_t overwriters;	     /* ranks that do so */
+	uint64_t aligned_faults;     /* at multiples of 64 KiB: where a scan faults */
 	uint64_t copied_pages, copied_bytes; /* by stores to private mappings */
 	uint64_t first_rank, last_rank;	     /* lowest and highest rank that mapped it */
 	uint32_t dev;

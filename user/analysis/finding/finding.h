@@ -82,9 +82,10 @@ enum finding_breadth {
 
 /* The files that match a rule, and the use of them that it counts. */
 struct file_group_rule {
-	enum use use;	    /* whose count, bytes and time are summed */
-	bool with_metadata; /* ... and the time of metadata calls */
-	bool with_faults;   /* ... and the count, bytes and time of faults */
+	enum use use;	       /* whose count, bytes and time are summed */
+	bool with_metadata;    /* ... and the time of metadata calls */
+	bool with_overwriting; /* ... those that truncate the file, too */
+	bool with_faults;      /* ... and the count, bytes and time of faults */
 	bool (*takes)(const struct file_view *file);
 	/* A count that must reach `least` in each file, or a few if they take much of the run;
 	 * NULL: none. */

@@ -45,6 +45,9 @@ static const struct table_column columns[] = {
 	FILE_FACT(fetched_each, BYTES, "average bytes from storage per major fault"),
 	FILE_FACT(readahead_bytes, BYTES, "initial limit on readahead for the file"),
 	FILE_FACT(again_bytes, BYTES, "bytes read in excess of the file sizes"),
+	FILE_FACT(versions, COUNT,
+		  "times that a file was truncated and then written again, with more than before"),
+	FILE_FACT(repeated_bytes, BYTES, "bytes that had been written before each of these"),
 	FILE_FACT(direct_bytes, BYTES, "bytes read with O_DIRECT; null: none"),
 	FILE_FACT(storage_bytes, BYTES, "bytes from storage, into or past the page cache"),
 	FILE_FACT(copied_bytes, BYTES, "bytes copied by stores to private mappings; null: none"),
@@ -169,17 +172,25 @@ static void add_again(struct file_group_sums *sums, const struct file_view *file
 }
 
 /* Waits for locks have a finding of their own, and waits for written data belong to saves. */
-static uint64_t use_ns(const struct file_view *file, enum use use)
+static uint64_t metadata_ns(const struct file_group_rule *kind, const struct file_view *file)
 {
-	return number_sub(file->tallies[use].time.measure,
-			  use == USE_METADATA ? number_add(file->locking_ns, file->overwriting_ns)
-					      : 0);
+	const uint64_t left_ns =
+		number_sub(file->tallies[USE_METADATA].time.measure, file->locking_ns);
+
+	return kind->with_overwriting ? left_ns : number_sub(left_ns, file->overwriting_ns);
 }
 
 static uint64_t time_of(const struct file_group_rule *kind, const struct file_view *file)
 {
-	return use_ns(file, kind->use) + (kind->with_metadata ? use_ns(file, USE_METADATA) : 0) +
-	       (kind->with_faults ? file->tallies[USE_MMAP].time.measure : 0);
+	uint64_t time_ns = 0;
+
+	if (kind->use != USE_METADATA)
+		time_ns = file->tallies[kind->use].time.measure;
+	if (kind->use == USE_METADATA || kind->with_metadata)
+		time_ns += metadata_ns(kind, file);
+	if (kind->with_faults)
+		time_ns += file->tallies[USE_MMAP].time.measure;
+	return time_ns;
 }
 
 static void add_file(struct file_group *file_group, struct file_group_sums *sums,
@@ -222,6 +233,8 @@ static void add_file(struct file_group *file_group, struct file_group_sums *sums
 	file_group->time_ns += time_ns;
 	if (tally->bytes > size)
 		file_group->again_bytes += tally->bytes - size;
+	file_group->versions += file->grown;
+	file_group->repeated_bytes += file->repeated_bytes;
 	if (kind->use == USE_READ)
 		sums->direct_bytes += file->direct_bytes;
 	sums->reads += file->tallies[USE_READ].count;

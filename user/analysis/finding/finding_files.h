@@ -20,17 +20,19 @@ struct file_group {
 	uint64_t count, bytes, fetched_bytes, created_bytes;
 	uint64_t major, minor; /* faults */
 	uint64_t size_bytes, size_each;
-	uint64_t bytes_each;	      /* of an operation, on average */
-	uint64_t fetched_each;	      /* of a major fault, on average */
-	uint64_t readahead_bytes;     /* of the example; TABLE_NO_UINT: unknown */
-	uint64_t again_bytes;	      /* read beyond the size of the file */
-	uint64_t direct_bytes;	      /* read with O_DIRECT; TABLE_NO_UINT: none */
-	uint64_t storage_bytes;	      /* fetched, or read with O_DIRECT */
-	uint64_t copied_bytes;	      /* by stores to private mappings; TABLE_NO_UINT: none */
-	uint64_t time_ns, bandwidth;  /* bytes (of faults: fetched) per second */
-	uint64_t advised;	      /* calls of fadvise that fetched nothing; as above */
-	uint64_t dropped, random;     /* see advice_of; as above */
-	uint64_t misadvised;	      /* random, if the files are read in order; as above */
+	uint64_t bytes_each;	     /* of an operation, on average */
+	uint64_t fetched_each;	     /* of a major fault, on average */
+	uint64_t readahead_bytes;    /* of the example; TABLE_NO_UINT: unknown */
+	uint64_t again_bytes;	     /* read beyond the size of the file */
+	uint64_t versions;	     /* written after truncation, each larger than the one before */
+	uint64_t repeated_bytes;     /* of these versions, what the one before had */
+	uint64_t direct_bytes;	     /* read with O_DIRECT; TABLE_NO_UINT: none */
+	uint64_t storage_bytes;	     /* fetched, or read with O_DIRECT */
+	uint64_t copied_bytes;	     /* by stores to private mappings; TABLE_NO_UINT: none */
+	uint64_t time_ns, bandwidth; /* bytes (of faults: fetched) per second */
+	uint64_t advised;	     /* calls of fadvise that fetched nothing; as above */
+	uint64_t dropped, random;    /* see advice_of; as above */
+	uint64_t misadvised;	     /* random, if the files are read in order; as above */
 	double consecutive, backward; /* shares of the accesses */
 	double fetched_share;	      /* share of the bytes that came from storage */
 	double of_run;	     /* share of the run, for the time that no compute overlapped */

@@ -185,6 +185,7 @@ const struct finding_rule finding_opened_again = {
 	.order = 215,
 	.drags = true,
 	.needs = JOB_SYSCALL,
+	.reported_by = { "rewritten" },
 	.class = IO_METADATA,
 	.confidence = FINDING_SURE,
 	.files = {

@@ -249,7 +249,7 @@ const struct finding_rule finding_fresh_memory = {
 	.confidence = FINDING_LIKELY,
 	.lines_path = path_is_any,
 	.lines_whole = "all CPU time", /* that in compute spans, too */
-	.reported_by = { "swapped", "pickled-data" },
+	.reported_by = { "swapped", "pickled-data", "rewritten" },
 	FINDING_EVIDENCE(struct fresh_memory, memory_evidence),
 	.thresholds = { &THRESHOLD_FRESH_SHARE, &THRESHOLD_FRESH_NS },
 	.title = "Run gets fresh memory from the kernel again and again",

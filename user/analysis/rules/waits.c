@@ -178,6 +178,7 @@ const struct finding_rule finding_save_waits = {
 	.drags_most = &THRESHOLD_SAVE_DRAG,
 	.order = 340,
 	.lines = 1u << USE_WRITE | 1u << USE_SYNC,
+	.reported_by = { "rewritten" },
 	.needs = JOB_SYSCALL,
 	.sums = FINDING_OF_SUMS,
 	.find = find_saves,

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The finding about files that grow by being written again in full. */
+
+#include "analysis/finding/finding_files.h"
+
+THRESHOLD(VERSIONS, 16, UNIT_COUNT, "times that the file grows, at least",
+	  "a choice: fewer are saves of a few kinds of results");
+
+THRESHOLD(VERSIONS_SHARE, 0.8, UNIT_SHARE,
+	  "share of the opens that truncate the file after which it grows, at least",
+	  "a choice: sizes that vary at random grow half of the time");
+
+static bool takes_grown(const struct file_view *file)
+{
+	return file->grown && file->overwrites != TABLE_NO_UINT &&
+	       file->grown >= threshold(THRESHOLD_VERSIONS_SHARE) * file->overwrites;
+}
+
+static uint64_t count_of_versions(const struct file_view *file)
+{
+	return file->grown;
+}
+
+static double share_repeated(const struct findings *findings, const struct file_group *file_group)
+{
+	return finding_share(file_group->repeated_bytes, file_group->bytes);
+}
+
+static uint64_t cost_repeated(const struct file_group *file_group)
+{
+	return file_group->repeated_bytes;
+}
+
+const struct finding_rule finding_rewritten = {
+	.id = "rewritten",
+	.order = 212,
+	.drags = true,
+	.drags_lines = finding_always,
+	.lines = 1u << USE_METADATA,
+	.needs = JOB_SYSCALL,
+	.class = IO_WRITE,
+	.confidence = FINDING_LIKELY,
+	.files = {
+		.use = USE_WRITE,
+		.with_metadata = true,
+		.with_overwriting = true,
+		.takes = takes_grown,
+		.counts = count_of_versions,
+		.least = &THRESHOLD_VERSIONS,
+		.saved = share_repeated,
+		.cost_bytes = cost_repeated,
+	},
+	FINDING_OF_FILES,
+	.thresholds = { &THRESHOLD_VERSIONS, &THRESHOLD_VERSIONS_SHARE, &THRESHOLD_FEW },
+	.title = "{file} is written again in full as it grows",
+	.says = "{files:file|files} truncated and written again {versions:time|times}, with more each "
+		"time; {repeated_bytes} of the {bytes} written repeat what was there",
+	.advice = "Append only what is new (mode \"a\", one record per line), or keep the records in "
+		  "memory and write them once",
+	.more = "faultline report --table files --columns path,size_bytes,write.bytes,overwrite TRACE",
+	.pictures = "calls metadata, took write",
+	.rule = "A program that opens its log, history or table of results with mode \"w\" and writes "
+		"all records again for each new one does work that grows with the square of their "
+		"number, and formats them again, too. Contents are not recorded: a version that is "
+		"larger than the one before is taken to begin with the same content. The cost is the "
+		"share of such bytes in the time of the writes and opens, and in the CPU work at the "
+		"same lines.",
+};
