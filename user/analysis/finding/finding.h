@@ -57,6 +57,7 @@ struct finding_verdict {
 	enum finding_confidence confidence;
 	enum finding_severity severity;
 	uint64_t covers_ns; /* time that it explains, if more than its change saves; or 0 */
+	uint64_t keeps_ns;  /* part of covers_ns and of CPU work that the change does not save */
 };
 
 struct file_group;
@@ -97,8 +98,9 @@ struct file_group_rule {
 	double (*saved)(const struct findings *findings, const struct file_group *file_group);
 	/* Bytes that it costs. */
 	uint64_t (*cost_bytes)(const struct file_group *file_group);
-	bool reopens; /* it costs the time in reopens.h if that is more */
-	bool common;  /* the example has the most common ending */
+	bool keeps_busy; /* the devices have the same to read after the change */
+	bool reopens;	 /* it costs the time in reopens.h if that is more */
+	bool common;	 /* the example has the most common ending */
 	/* Leaves out files opened more often than this times the average; NULL: none. */
 	const struct finding_threshold *opens_most;
 	bool programs; /* also files for which file_group_is_program is true */

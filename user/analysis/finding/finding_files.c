@@ -518,6 +518,7 @@ int file_group_find(struct findings *findings, const struct finding_rule *rule)
 	const struct results *results = findings->results;
 	const struct file_group_rule *kind = &rule->files;
 	uint64_t most_ns = totals_class(results, rule->class).time.measure, cost_ns, path_ns;
+	uint64_t keeps_ns = 0;
 	const struct file_group_found *found;
 	struct file_group file_group;
 
@@ -554,12 +555,16 @@ int file_group_find(struct findings *findings, const struct finding_rule *rule)
 		return 0;
 	if (findings->aggregated)
 		forget_events(&file_group);
+	if (kind->keeps_busy)
+		keeps_ns = finding_unhidden(findings, rule->class,
+					    finding_busy_ns(findings, file_group.storage_bytes));
 	return finding_add_as(
 		findings, rule, &file_group,
 		&(struct finding_verdict) {
 			.cost_ns = kind->saved ? cost_ns * kind->saved(findings, &file_group)
-					       : cost_ns,
+					       : number_sub(cost_ns, keeps_ns),
 			.covers_ns = cost_ns,
+			.keeps_ns = keeps_ns,
 			.cost_bytes =
 				kind->cost_bytes ? kind->cost_bytes(&file_group) : TABLE_NO_UINT,
 			.confidence = rule->confidence,

@@ -137,6 +137,8 @@ static uint64_t cost_of_io(const struct finding *finding)
 {
 	const struct file_group *file_group = finding->evidence;
 
+	if (finding->verdict.keeps_ns)
+		return finding->verdict.covers_ns;
 	if (finding->rule->files.reopens && file_group->reopen_ns != TABLE_NO_UINT)
 		return number_min(file_group->time_ns, finding->verdict.cost_ns);
 	return finding->verdict.cost_ns;
@@ -158,7 +160,7 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 	const struct finding_rule *rule = finding->rule;
 	const double saved = saved_part(finding);
 	struct finding_dragged dragged = { 0 };
-	const uint64_t io_ns = cost_of_io(finding);
+	const uint64_t io_ns = cost_of_io(finding), keeps_ns = finding->verdict.keeps_ns;
 	uint64_t dragged_ns;
 	int status = 0;
 
@@ -171,9 +173,9 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 							dragged.files_ns * saved));
 	if (status < 0 || !dragged_ns || finding->verdict.cost_ns == TABLE_NO_UINT)
 		return status;
-	finding_raise_cost(findings, finding, number_add(io_ns, dragged_ns));
-	finding->cost_cpu_ns = finding_or_none(
-		number_min(number_sub(finding->verdict.cost_ns, io_ns), dragged_ns));
+	finding_raise_cost(findings, finding, number_sub(number_add(io_ns, dragged_ns), keeps_ns));
+	finding->cost_cpu_ns = finding_or_none(number_min(
+		number_sub(finding->verdict.cost_ns, number_sub(io_ns, keeps_ns)), dragged_ns));
 	return status;
 }
 

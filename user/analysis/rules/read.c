@@ -173,6 +173,7 @@ const struct finding_rule finding_small_reads_storage = {
 		.takes = takes_small_storage,
 		.speaks = are_many,
 		.cost_bytes = file_group_fetched,
+		.keeps_busy = true,
 	},
 	.reported_by = { "held-back" },
 	.cross_run = true,
@@ -180,7 +181,7 @@ const struct finding_rule finding_small_reads_storage = {
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_READ, &THRESHOLD_SMALL_REQUESTS,
 			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_SMALL_FILE, &THRESHOLD_HOLES,
-			&THRESHOLD_SMALL_READS_DRAG },
+			&THRESHOLD_SMALL_READS_DRAG, &THRESHOLD_BUSY_REQUESTS },
 	.title = "Small reads of {file} from storage",
 	.says = "{count} reads of {bytes_each} on average, {fetched_bytes} from storage[, at "
 		"{bandwidth}/s; {consecutive} are sequential][; {others:more such file|more such "
@@ -192,7 +193,8 @@ const struct finding_rule finding_small_reads_storage = {
 	.rule = "Each read that the page cache cannot serve waits for the device. Small sequential "
 		"reads benefit from readahead, but wait again at each window; small reads with "
 		"gaps wait at nearly each call. With larger reads, or advice ahead of use, the "
-		"device works while the program computes.",
+		"device works while the program computes. The cost leaves out the time in which it "
+		"is busy with several requests at once: it has to read the data in any case.",
 };
 
 /* --- small reads from the page cache --- */
