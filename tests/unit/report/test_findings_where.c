@@ -56,7 +56,7 @@ TEST(test_where)
 	static const struct {
 		const char *id;
 		struct at_line lines[6]; /* the last one is zeros */
-		const char *where;
+		const char *where;	 /* NULL: no line */
 	} wheres[] = {
 		/* Files of no name, not those found, nor reads. */
 		{ "failed-lookups",
@@ -99,8 +99,11 @@ TEST(test_where)
 		    STATE(3, 90, 20, "cpu") },
 		  "a.py:1 in f, 100% of the loader's I/O" },
 		{ "loader-preprocessing",
-		  { STATE(1, 50, 20, "cpu"), STATE(2, 90, 10, "cpu"), IO(3, 90, 20, M_READ, 1, 0) },
-		  "a.py:1 in f, 100% of the loader's time on CPUs" },
+		  { STATE(1, 50, 20, "cpu"), STATE(1, 50, 20, "cpu"), STATE(1, 50, 20, "cpu"),
+		    STATE(2, 90, 10, "cpu"), IO(3, 90, 20, M_READ, 1, 0) },
+		  "a.py:1 in f, 100% ± 25% of the loader's time on CPUs" },
+		/* One sample is not enough. */
+		{ "loader-preprocessing", { STATE(1, 50, 20, "cpu") }, NULL },
 		{ "sync-checkpoint",
 		  { IO(1, 50, 10, M_WRITE, 1, 0), IO(2, 50, 10, M_FSYNC, 1, 0),
 		    IO(3, 90, 10, M_READ, 1, 0) },
@@ -117,7 +120,10 @@ TEST(test_where)
 		for (const struct at_line *at = wheres[i].lines; at->line; at++)
 			add_line(&made, at);
 		report = report_between(&made, 10, END);
-		check_finding_text(report, wheres[i].id, "where", wheres[i].where);
+		if (wheres[i].where)
+			check_finding_text(report, wheres[i].id, "where", wheres[i].where);
+		else
+			check_null(report, "findings", finding_row(report, wheres[i].id), "where");
 		done(&made, report);
 	}
 }

@@ -23,6 +23,7 @@
 #define NAME_MAX_BYTES 120 /* of a location; longer ones are cut */
 #define SHARE_MIN 0.1	   /* of the time */
 #define SHARE_MOST 0.75	   /* with it, a line is enough */
+#define ERROR_MAX 0.4	   /* of a share: one or two samples name no line */
 
 static unsigned int uses_of(const struct finding_rule *rule)
 {
@@ -407,16 +408,19 @@ int finding_held_at(struct findings *findings, struct table_text *at)
 	return status;
 }
 
-/* The standard error of a part's share, by that of the part and that of the rest. */
+/* The standard error of a part's share, by that of the part and that of the rest. Even if all of n
+ * samples are of the part, one in n + 1 may not be. */
 static double share_error(const struct line_sums *part, const struct line_sums *all, double share)
 {
 	const struct line_sums rest = {
 		.estimated_ns = all->estimated_ns - part->estimated_ns,
 		.estimated_samples = all->estimated_samples - part->estimated_samples,
 	};
+	const double rest_ns = rest.estimated_samples
+				       ? line_sums_error(&rest)
+				       : part->estimated_ns / (part->estimated_samples + 1.0);
 
-	return hypot((1 - share) * line_sums_error(part), share * line_sums_error(&rest)) /
-	       all->time_ns;
+	return hypot((1 - share) * line_sums_error(part), share * rest_ns) / all->time_ns;
 }
 
 /* Adds a name, cut at a character. */
@@ -476,9 +480,9 @@ int finding_locate(struct findings *findings, struct finding *finding)
 		if (worst == located.count)
 			break;
 		share = finding_share(located.sites[worst].time_ns, located.all.time_ns);
-		if (share < SHARE_MIN)
-			break;
 		error = share_error(&located.sites[worst], &located.all, share);
+		if (share < SHARE_MIN || error >= ERROR_MAX)
+			break;
 		lines_locate(findings->results, worst, location);
 		strbuf_clause(&text, "%s", "");
 		add_name(&text, location, strlen(location));
