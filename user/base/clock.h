@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * One clock for a job. Each trace uses the monotonic clock of its boot; a job uses nanoseconds
- * since 1970. All traces of one boot are shifted by the same amount, the difference of the two
- * clocks that the first one recorded, which preserves their order. How well different hosts line up
- * depends on their wall clocks (NTP, PTP).
+ * Reads clocks, and gives a job one clock. Each trace uses the monotonic clock of its boot; a job
+ * uses nanoseconds since 1970. All traces of one boot are shifted by the same amount, the
+ * difference of the two clocks that the first one recorded, which preserves their order. How well
+ * different hosts line up depends on their wall clocks (NTP, PTP).
  */
 #ifndef FAULTLINE_CLOCK_H
 #define FAULTLINE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 #include "base/number.h"
+
+/* Returns the time of a clock of this system. */
+static inline uint64_t clock_now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 struct clock_shift {
 	uint64_t forward, back; /* one of them is 0 */

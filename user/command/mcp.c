@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/host/host.h"
 #include "command/common/command.h"
 #include "command/common/options.h"
 #include "base/log.h"
@@ -60,11 +61,10 @@ static const char start[] =
 static int find_package(char place[PATH_MAX])
 {
 	char program[PATH_MAX], directory[PATH_MAX], path[2 * PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	int err = host_program_path(program);
 
-	if (length < 0)
-		return -errno;
-	program[length] = 0;
+	if (err)
+		return err;
 	if (setenv("FAULTLINE", program, true))
 		return -errno;
 	dirname(strcpy(directory, program));

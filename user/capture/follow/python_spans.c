@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "capture/follow/environment.h"
+#include "capture/host/host.h"
 #include "base/log.h"
 
 /* Relative to the program's directory: in the build tree, and as installed. */
@@ -40,11 +40,10 @@ static int check_words(const char *list)
 static int find_hook(char hook[PATH_MAX])
 {
 	char program[PATH_MAX], place[2 * PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	int err = host_program_path(program);
 
-	if (length < 0)
-		return -errno;
-	program[length] = 0;
+	if (err)
+		return err;
 	dirname(program);
 	for (size_t i = 0; i < sizeof(hook_places) / sizeof(hook_places[0]); i++) {
 		snprintf(place, sizeof(place), "%s/%s", program, hook_places[i]);

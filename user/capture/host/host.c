@@ -2,6 +2,7 @@
 /* Reads host facts and clocks. */
 #include "capture/host/host.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <pthread.h>
@@ -12,13 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + now.tv_nsec;
-}
+#include "base/clock.h"
 
 int host_open_below(int root, const char *path, int flags)
 {
@@ -54,12 +49,12 @@ int64_t host_clock_ahead_ns(void)
 
 uint64_t host_now_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC) - host_clock_ahead_ns();
+	return clock_now_ns(CLOCK_MONOTONIC) - host_clock_ahead_ns();
 }
 
 struct timespec host_after_ns(uint64_t ns)
 {
-	uint64_t then_ns = clock_ns(CLOCK_MONOTONIC) + ns;
+	uint64_t then_ns = clock_now_ns(CLOCK_MONOTONIC) + ns;
 
 	return (struct timespec) { .tv_sec = then_ns / 1000000000,
 				   .tv_nsec = then_ns % 1000000000 };
@@ -67,7 +62,17 @@ struct timespec host_after_ns(uint64_t ns)
 
 uint64_t host_unix_now_ns(void)
 {
-	return clock_ns(CLOCK_REALTIME);
+	return clock_now_ns(CLOCK_REALTIME);
+}
+
+int host_program_path(char path[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	if (length < 0)
+		return -errno;
+	path[length] = 0;
+	return 0;
 }
 
 uint64_t host_raise_open_files(void)
@@ -103,7 +108,7 @@ static void clock_pair(struct trace_header *header)
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < 5; i++) {
-		uint64_t before = host_now_ns(), wall = clock_ns(CLOCK_REALTIME);
+		uint64_t before = host_now_ns(), wall = clock_now_ns(CLOCK_REALTIME);
 		uint64_t after = host_now_ns();
 
 		if (after - before >= best)

@@ -3,6 +3,7 @@
 #ifndef FAULTLINE_HOST_H
 #define FAULTLINE_HOST_H
 
+#include <limits.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -10,6 +11,9 @@
 
 /* Fills the fields about this host, its kernel and its clocks; the texts are static. */
 void host_describe(struct trace_header *header);
+
+/* Writes the path of this program. Returns a negative errno if it cannot. */
+int host_program_path(char path[PATH_MAX]);
 
 /* Raises this process's limit of open files to the maximum. Returns the new limit. */
 uint64_t host_raise_open_files(void);

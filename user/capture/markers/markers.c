@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -24,6 +25,7 @@
 #include "capture/follow/child.h"
 #include "capture/follow/environment.h"
 #include "capture/host/helper.h"
+#include "capture/host/host.h"
 #include "capture/host/maps.h"
 #include "capture/markers/listener.h"
 #include "capture/python/layout.h"
@@ -116,15 +118,10 @@ static void expect_own(struct expected *expected)
 		"../lib/faultline/python/faultline/_core.abi3.so",
 	};
 	char program[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	char *slash;
 
-	if (length < 0)
+	if (host_program_path(program))
 		return;
-	program[length] = 0;
-	slash = strrchr(program, '/');
-	if (slash)
-		*slash = 0;
+	dirname(program);
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		expect(expected, "%s/%s", program, places[i]);
 }

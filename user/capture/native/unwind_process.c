@@ -14,15 +14,15 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "capture/host/privileges.h"
 #include "capture/host/rlimits.h"
 #include "capture/native/unwind.h"
 
 #define CRASHES_MAX 32 /* without an hour between two of them */
-#define FORGIVEN_SECONDS 3600
+#define FORGIVEN_NS 3600000000000ull
 #define STUCK_SECONDS 30
 #define FILES_BYTES (64ull << 30) /* mapped by libdw, for all processes */
 
@@ -84,14 +84,6 @@ static void __attribute__((noreturn)) serve(struct unwind_queue *queue)
 	}
 }
 
-static time_t seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
-
 void unwind_process_run(struct unwind_queue *queue)
 {
 	prctl(PR_SET_NAME, "faultline-stack");
@@ -100,7 +92,7 @@ void unwind_process_run(struct unwind_queue *queue)
 	if (getppid() == 1)
 		_exit(1);
 	for (int crashes = 0; crashes < CRASHES_MAX; crashes++) {
-		const time_t started = seconds_now();
+		const uint64_t started_ns = clock_now_ns(CLOCK_MONOTONIC);
 		pid_t pid = fork();
 
 		if (!pid) {
@@ -110,7 +102,7 @@ void unwind_process_run(struct unwind_queue *queue)
 		while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 		answer_without(queue);
-		if (seconds_now() - started >= FORGIVEN_SECONDS)
+		if (clock_now_ns(CLOCK_MONOTONIC) - started_ns >= FORGIVEN_NS)
 			crashes = 0;
 	}
 	atomic_store(&queue->over, 1);

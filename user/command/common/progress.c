@@ -3,29 +3,21 @@
 #include "command/common/progress.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "output/base/style.h"
 
 #define FIRST_NS 1000000000
 #define AGAIN_NS 200000000
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 void progress_start(struct progress_line *progress, const char *what)
 {
 	*progress = (struct progress_line) {
 		.what = what,
 		.on = style_escapes(STDERR_FILENO) && log_get_level() >= LOG_INFO,
-		.next_ns = now_ns() + FIRST_NS,
+		.next_ns = clock_now_ns(CLOCK_MONOTONIC) + FIRST_NS,
 	};
 }
 
@@ -36,7 +28,7 @@ void progress_update(void *context, double done)
 
 	if (!progress->on)
 		return;
-	now = now_ns();
+	now = clock_now_ns(CLOCK_MONOTONIC);
 	if (now < progress->next_ns)
 		return;
 	progress->next_ns = now + AGAIN_NS;
