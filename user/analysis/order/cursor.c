@@ -7,10 +7,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "analysis/order/merge.h"
+#include "base/number.h"
+#include "base/thread.h"
 
 #define RING 8			     /* batches */
 #define RING_MANY (RING / 2)	     /* a sleeping consumer wakes when this many are ready */
@@ -45,13 +46,6 @@ struct cursor {
 	bool ahead;	     /* the merge has filled all slots, or all but one */
 	bool ended, settles; /* no more batches will come, or none until these are consumed */
 };
-
-static unsigned int cpus(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-}
 
 static int fill(struct cursor *cursor, struct batch *batch)
 {
@@ -183,10 +177,10 @@ int cursor_open(struct cursor **result, struct job *job, const struct cursor_opt
 	if (!options->bytes_most)
 		merge.cursor.bytes_most = CURSOR_BYTES_MAX;
 	if (!threads)
-		threads = rows_of(job) > ROWS_ALONE ? cpus() : 1;
+		threads = rows_of(job) > ROWS_ALONE ? thread_cpus() : 1;
 	cursor->threaded = threads > 1;
 	if (cursor->threaded) {
-		merge.threads = threads - 1 < LOADERS_MAX ? threads - 1 : LOADERS_MAX;
+		merge.threads = number_min(threads - 1, LOADERS_MAX);
 		merge.batch = RING_EVENTS;
 		merge.settle = settle;
 		merge.context = cursor;
@@ -248,7 +242,7 @@ int cursor_next(struct cursor *cursor, const struct event **events, size_t *coun
 	slice = batch->events + cursor->given;
 	left = batch->count - cursor->given;
 	*events = slice;
-	*count = left < cursor->most ? left : cursor->most;
+	*count = number_min(left, cursor->most);
 	cursor->given += *count;
 	if (batch->status && cursor->given == batch->count) {
 		*error = batch->error;

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 
 #include "bpf/records/event.h"
 #include "base/grow.h"
+#include "base/thread.h"
 
 #define THREADS_MAX 8
 
@@ -227,17 +227,10 @@ static int compare_jobs(const void *left, const void *right)
 	return one->count < other->count ? 1 : one->count > other->count ? -1 : 0;
 }
 
-static unsigned int cpus_allowed(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-}
-
 static int load_together(struct loader *loader)
 {
 	pthread_t threads[THREADS_MAX];
-	unsigned int count = 0, most = cpus_allowed() - 1;
+	unsigned int count = 0, most = thread_cpus() - 1;
 	int err = 0;
 
 	qsort(loader->jobs, loader->count, sizeof(*loader->jobs), compare_jobs);

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,8 @@
 
 #include "analysis/report/summary.h"
 #include "base/compare.h"
+#include "base/number.h"
+#include "base/thread.h"
 #include "capture/host/host.h"
 #include "command/common/command.h"
 #include "base/log.h"
@@ -87,14 +88,11 @@ static void *open_some(void *context)
 static void open_all(struct openings *all)
 {
 	pthread_t threads[THREADS_MAX];
-	size_t count = 0;
-	cpu_set_t cpus;
+	size_t count = 0, most = number_min(thread_cpus(), all->count);
 
-	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
-		for (size_t most = CPU_COUNT(&cpus);
-		     count + 1 < most && count + 1 < all->count && count < THREADS_MAX &&
-		     !pthread_create(&threads[count], NULL, open_some, all);)
-			count++;
+	while (count + 1 < most && count < THREADS_MAX &&
+	       !pthread_create(&threads[count], NULL, open_some, all))
+		count++;
 	open_some(all);
 	while (count)
 		pthread_join(threads[--count], NULL);

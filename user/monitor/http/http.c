@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 
 #include "capture/host/host.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "monitor/http/http_state.h"
 
 #define CLIENTS_MAX 64
@@ -154,19 +154,13 @@ static int start_daemon(struct http *server)
 	return errno ? -errno : -ENOMEM;
 }
 
-/* The main thread handles signals. */
 static int start_thread(struct http *server)
 {
-	sigset_t all, before;
-	int err;
+	int err = thread_start(&server->thread, serve, server);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&server->thread, NULL, serve, server);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err) {
-		log_error("the HTTP server's thread could not start: %s", strerror(err));
-		return -err;
+		log_error("the HTTP server's thread could not start: %s", strerror(-err));
+		return err;
 	}
 	pthread_setname_np(server->thread, "faultline-http");
 	server->started = true;

@@ -3,11 +3,11 @@
 #include "trace/write/worker.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "trace/format/format.h"
 
 #define QUEUED_OBJECTS_MAX (8u << 20)
@@ -281,20 +281,6 @@ int worker_take_chunk(struct worker *worker, struct rows_chunk **result)
 	return 0;
 }
 
-/* Signals are for the program's other threads. SIGXFSZ (a file size limit) is for none: the write
- * fails with EFBIG, which is enough of an error. */
-static int start_thread(struct worker *worker)
-{
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&worker->thread, NULL, work, worker);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
-}
-
 static void free_worker(struct worker *worker)
 {
 	while (worker->free_chunks) {
@@ -324,7 +310,8 @@ int worker_start(struct worker *worker, int fd, const struct trace_writer_option
 	err = output_open(&worker->output, fd, options->level);
 	worker->output.no_promise |= options->in_memory;
 	if (!err)
-		err = start_thread(worker);
+		/* No thread gets SIGXFSZ (a file size limit): the write fails with EFBIG. */
+		err = thread_start(&worker->thread, work, worker);
 	if (err)
 		free_worker(worker);
 	return err;
