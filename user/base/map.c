@@ -6,22 +6,17 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/hash.h"
+
 #define TAG_USED 0x80
 #define SLOTS_MIN 16
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
 
 static uint64_t hash_key(const struct map *map, const uint64_t *key)
 {
 	uint64_t hash = map->seed[0];
 
 	for (uint32_t i = 0; i < map->key_words; i++)
-		hash = mix(hash ^ key[i], map->seed[1]);
+		hash = hash_mix(hash ^ key[i], map->seed[1]);
 	return hash;
 }
 
@@ -57,7 +52,7 @@ void map_init(struct map *map, unsigned int key_words, unsigned int value_words)
 	*map = (struct map) { .key_words = key_words, .value_words = value_words };
 	/* Without random numbers, address space randomization still makes seeds hard to guess. */
 	if (getentropy(map->seed, sizeof(map->seed)))
-		map->seed[0] = mix((uintptr_t)map, 0x9e3779b97f4a7c15);
+		map->seed[0] = hash_mix((uintptr_t)map, 0x9e3779b97f4a7c15);
 	map->seed[1] |= 1;
 }
 
@@ -176,10 +171,10 @@ uint64_t map_hash_bytes(const struct map *map, const void *bytes, size_t length)
 
 	for (; length >= sizeof(word); at += sizeof(word), length -= sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
-		hash = mix(hash ^ word, map->seed[1]);
+		hash = hash_mix(hash ^ word, map->seed[1]);
 	}
 	word = 0;
 	if (length) /* `bytes` may be NULL if empty */
 		memcpy(&word, at, length);
-	return mix(hash ^ word, map->seed[1]);
+	return hash_mix(hash ^ word, map->seed[1]);
 }

@@ -5,14 +5,9 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "base/hash.h"
+
 #define SLOTS_MIN 64
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
 
 void number_index_init(struct number_index *index,
 		       uint64_t (*hash_of)(const void *items, uint32_t number, uint64_t seed))
@@ -21,7 +16,7 @@ void number_index_init(struct number_index *index,
 	/* Without random numbers, address space randomization still makes the seed hard to guess.
 	 */
 	if (getentropy(&index->seed, sizeof(index->seed)))
-		index->seed = mix((uintptr_t)index, 0x9e3779b97f4a7c15);
+		index->seed = hash_mix((uintptr_t)index, 0x9e3779b97f4a7c15);
 	index->seed |= 1;
 }
 
@@ -37,7 +32,7 @@ uint64_t number_index_hash(uint64_t seed, const uint64_t *words, size_t count)
 	uint64_t hash = seed ^ 0x9e3779b97f4a7c15;
 
 	for (size_t i = 0; i < count; i++)
-		hash = mix(hash ^ words[i], seed);
+		hash = hash_mix(hash ^ words[i], seed);
 	return hash;
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/hash.h"
+
 #define FIRST_SLOTS 1024
 
 void strings_init(struct strings *strings)
@@ -24,25 +26,18 @@ void strings_free(struct strings *strings)
 	memset(strings, 0, sizeof(*strings));
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* Eight bytes at a time by multiplication, after wyhash (public domain). */
+/* Eight bytes at a time by multiplication, as wyhash does. */
 static uint32_t hash_bytes(const uint8_t *bytes, size_t length, uint64_t seed)
 {
 	uint64_t hash = seed ^ length * 0x9e3779b97f4a7c15u, word;
 
 	for (; length >= sizeof(word); bytes += sizeof(word), length -= sizeof(word)) {
 		memcpy(&word, bytes, sizeof(word));
-		hash = mix(hash ^ 0xa0761d6478bd642fu, word ^ 0xe7037ed1a0b428dbu);
+		hash = hash_mix(hash ^ 0xa0761d6478bd642fu, word ^ 0xe7037ed1a0b428dbu);
 	}
 	word = 0;
 	memcpy(&word, bytes, length);
-	return mix(hash ^ 0x8ebc6af09c88c6e3u, word ^ 0x589965cc75374cc3u);
+	return hash_mix(hash ^ 0x8ebc6af09c88c6e3u, word ^ 0x589965cc75374cc3u);
 }
 
 /* Returns the slot that holds the string, or the free one where it belongs. */
