@@ -11,6 +11,7 @@
 
 #include "base/compare.h"
 #include "trace/format/column.h"
+#include "trace/format/unaligned.h"
 
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
@@ -113,11 +114,6 @@ static const uint32_t *sort_rows(struct held_scratch *scratch, size_t count, uin
 
 /* --- columns --- */
 
-#define LOOSE(type) type __attribute__((aligned(1), may_alias))
-typedef LOOSE(uint16_t) loose_u16;
-typedef LOOSE(uint32_t) loose_u32;
-typedef LOOSE(uint64_t) loose_u64;
-
 #define GATHER(type)                                                                               \
 	do {                                                                                       \
 		const type *in = (const type *)from;                                               \
@@ -136,11 +132,11 @@ static void gather(uint8_t *to, const uint8_t *from, unsigned int width, size_t 
 	else if (width == 1)
 		GATHER(uint8_t);
 	else if (width == 2)
-		GATHER(loose_u16);
+		GATHER(unaligned_u16);
 	else if (width == 4)
-		GATHER(loose_u32);
+		GATHER(unaligned_u32);
 	else
-		GATHER(loose_u64);
+		GATHER(unaligned_u64);
 }
 
 static bool all_same(const struct column_view *view, size_t count)

@@ -5,13 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Columns may be unaligned. */
-#define LOOSE(type) type __attribute__((aligned(1), may_alias))
-typedef LOOSE(uint16_t) loose_u16;
-typedef LOOSE(uint32_t) loose_u32;
-typedef LOOSE(uint64_t) loose_u64;
-typedef LOOSE(int16_t) loose_i16;
-typedef LOOSE(int32_t) loose_i32;
+#include "trace/format/unaligned.h"
 
 unsigned int column_width(uint64_t bits, bool has_sign)
 {
@@ -66,11 +60,11 @@ uint8_t *column_store(uint8_t *to, unsigned int width, const uint64_t *from, siz
 	if (width == 1)
 		STORE(uint8_t);
 	else if (width == 2)
-		STORE(loose_u16);
+		STORE(unaligned_u16);
 	else if (width == 4)
-		STORE(loose_u32);
+		STORE(unaligned_u32);
 	else
-		STORE(loose_u64);
+		STORE(unaligned_u64);
 	return to + width * count;
 }
 
@@ -87,11 +81,11 @@ void column_fill(uint8_t *to, unsigned int width, uint64_t value, size_t count)
 	if (width == 1)
 		memset(to, value, count);
 	else if (width == 2)
-		FILL(loose_u16);
+		FILL(unaligned_u16);
 	else if (width == 4)
-		FILL(loose_u32);
+		FILL(unaligned_u32);
 	else
-		FILL(loose_u64);
+		FILL(unaligned_u64);
 }
 
 void column_pack_values(struct pack *pack, const char *name, const uint64_t *from, size_t stride,
@@ -193,19 +187,19 @@ void column_widen(const struct column_view *view, uint64_t *to, size_t count)
 		WIDEN(uint8_t);
 		break;
 	case 2:
-		WIDEN(loose_u16);
+		WIDEN(unaligned_u16);
 		break;
 	case 4:
-		WIDEN(loose_u32);
+		WIDEN(unaligned_u32);
 		break;
 	case -1:
 		WIDEN(int8_t);
 		break;
 	case -2:
-		WIDEN(loose_i16);
+		WIDEN(unaligned_i16);
 		break;
 	case -4:
-		WIDEN(loose_i32);
+		WIDEN(unaligned_i32);
 		break;
 	case 8:
 	case -8:
