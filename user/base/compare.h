@@ -3,8 +3,18 @@
 #ifndef FAULTLINE_BASE_COMPARE_H
 #define FAULTLINE_BASE_COMPARE_H
 
+#include <stdint.h>
+
 /* Negative, 0 or positive, for numbers of one type. COMPARE(b, a) sorts the largest first, and
  * COMPARE(...) ?: COMPARE(...) by one number after the other. Arguments are evaluated twice. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Sorts by an uint64_t, or by the one that an element begins with. */
+static inline int compare_u64(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return COMPARE(*a, *b);
+}
 
 #endif

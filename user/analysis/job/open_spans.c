@@ -86,13 +86,6 @@ static uint32_t find(const struct open_spans *spans, enum span_key key, uint32_t
 	return slot;
 }
 
-static int compare_serials(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return COMPARE(*a, *b);
-}
-
 /* Resizes to as many buckets as slots, and reinserts the spans, oldest first. */
 static int spread(struct open_spans *spans, size_t count)
 {
@@ -117,7 +110,7 @@ static int spread(struct open_spans *spans, size_t count)
 			order[open][0] = spans->slots[i].serial;
 			order[open++][1] = i;
 		}
-	qsort(order, open, sizeof(*order), compare_serials);
+	qsort(order, open, sizeof(*order), compare_u64);
 	for (size_t i = 0; i < open; i++)
 		for (int key = 0; key < SPAN_KEYS; key++)
 			link_in(spans, order[i][1], key);

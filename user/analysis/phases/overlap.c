@@ -144,13 +144,6 @@ static int compare_ranks(const void *left, const void *right)
 	return COMPARE((*a)->rank, (*b)->rank);
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return COMPARE(*a, *b);
-}
-
 static void get_ranks(struct table *table, struct cell *cell, const void *row,
 		      const struct table_column *column)
 {
@@ -207,7 +200,7 @@ static int set_spreads(struct overlap_row *job)
 
 			sorted[j] = *(const uint64_t *)((const char *)&line + spread[i].offset);
 		}
-		qsort(sorted, job->rank_count, sizeof(*sorted), compare_numbers);
+		qsort(sorted, job->rank_count, sizeof(*sorted), compare_u64);
 		job->spreads[i] = (struct spread) { sorted[0], sorted[(job->rank_count - 1) / 2],
 						    sorted[job->rank_count - 1] };
 	}
@@ -367,15 +360,6 @@ static const struct sampled sampled = {
 
 /* --- reading back --- */
 
-/* Returns a number of a row; 0 if unknown. */
-static uint64_t number_at(const struct table *table, size_t row, const char *name)
-{
-	uint64_t number;
-
-	table_number(table, row, name, &number);
-	return number;
-}
-
 static bool is_known(const struct table *table, const char *name)
 {
 	int column = table_find_column(table, name);
@@ -399,8 +383,8 @@ bool overlap_of(const struct report *report, enum io_class class, struct overlap
 	if (!table->row_count || table_find_column(table, time) < 0 ||
 	    table_find_column(table, unoverlapped) < 0)
 		return false;
-	*view = (struct overlap_view) { number_at(table, 0, time),
-					number_at(table, 0, unoverlapped) };
+	*view = (struct overlap_view) { table_uint(table, 0, time),
+					table_uint(table, 0, unoverlapped) };
 	return view->time_ns;
 }
 
@@ -424,8 +408,8 @@ static int remake_spreads(const struct table *ranks, struct table *table)
 		if (!is_known(ranks, name))
 			continue;
 		for (size_t row = 0; row < ranks->row_count; row++)
-			sorted[row] = number_at(ranks, row, name);
-		qsort(sorted, ranks->row_count, sizeof(*sorted), compare_numbers);
+			sorted[row] = table_uint(ranks, row, name);
+		qsort(sorted, ranks->row_count, sizeof(*sorted), compare_u64);
 		found = (struct spread) { sorted[0], sorted[last / 2], sorted[last] };
 		for (size_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++) {
 			char column[64];
@@ -458,7 +442,7 @@ static void remake(const struct report *report, struct table *table)
 		return;
 	known = slowest >= 0 && is_known(ranks, measures[2].name);
 	for (size_t row = 0; row < ranks->row_count && known; row++) {
-		uint64_t time_ns = number_at(ranks, row, measures[2].name);
+		uint64_t time_ns = table_uint(ranks, row, measures[2].name);
 		const struct cell *rank = table_row(ranks, row);
 
 		if (row && time_ns <= most)

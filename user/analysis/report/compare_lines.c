@@ -54,13 +54,6 @@ static struct table_text text_at(const struct table *table, size_t row, const ch
 				       : (struct table_text) { "", 0 };
 }
 
-static uint64_t number_at(const struct table *table, size_t row, const char *name)
-{
-	const struct cell *cell = cell_at(table, row, name);
-
-	return cell->type == CELL_UINT ? cell->uint : 0;
-}
-
 static uint64_t hash_of(const struct compared_lines *all, struct table_text text)
 {
 	return map_hash_bytes(&all->numbers, text.bytes, text.length);
@@ -74,8 +67,8 @@ static void add_row(struct compared_lines *all, int side, size_t row)
 					    .state = text_at(table, row, "state") };
 	const uint64_t key[] = { hash_of(all, like.location), hash_of(all, like.file),
 				 hash_of(all, like.state) };
-	const uint64_t time_ns = number_at(table, row, "time_ns");
-	const double error_ns = number_at(table, row, "uncertainty_ns");
+	const uint64_t time_ns = table_uint(table, row, "time_ns");
+	const double error_ns = table_uint(table, row, "uncertainty_ns");
 	struct compared_line *line;
 	uint64_t *total, *number;
 	bool added;

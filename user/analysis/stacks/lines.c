@@ -12,6 +12,7 @@
 #include "analysis/shared/analysis.h"
 #include "analysis/shared/results.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 #define LINES_MAX (1u << 18) /* further ones share rows, as do those beyond the memory limit */
 #define LINE_CELLS 4	     /* of a table, which take as much memory as a line */
@@ -53,7 +54,7 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 	lines->job = job;
 	lines->arena = arena;
 	lines->most = job_rows_most(job, LINE_CELLS);
-	lines->most = lines->most < LINES_MAX ? lines->most : LINES_MAX;
+	lines->most = number_min(lines->most, LINES_MAX);
 	sites_init(&lines->sites, arena, job);
 	map_init_in(&lines->numbers, arena, KEY_WORDS, 1);
 	map_init_in(&lines->use_numbers, arena, 3, 1);
@@ -492,14 +493,6 @@ static unsigned int state_of_row(const struct table *table, size_t row)
 	return column < 0 ? STATES : state;
 }
 
-static uint64_t number_at(const struct table *table, size_t row, const char *name)
-{
-	uint64_t number;
-
-	table_number(table, row, name, &number);
-	return number;
-}
-
 void lines_remake(const struct report *report, struct table *table)
 {
 	int share = table_find_column(table, "share");
@@ -511,19 +504,19 @@ void lines_remake(const struct report *report, struct table *table)
 		return;
 	/* With rows summed up over states, the totals are not known. */
 	for (size_t row = 0; row < table->row_count && !table->folded; row++)
-		totals[state_of_row(table, row)] += number_at(table, row, "time_ns");
+		totals[state_of_row(table, row)] += table_uint(table, row, "time_ns");
 	for (size_t row = 0; row < table->row_count; row++) {
 		double total = totals[state_of_row(table, row)];
 		struct cell *cells = table_row(table, row);
 
 		cells[share] = (struct cell) { .type = CELL_NULL };
 		if (total > 0 && state_of_row(table, row) < STATES)
-			cell_real(&cells[share], number_at(table, row, "time_ns") / total);
+			cell_real(&cells[share], table_uint(table, row, "time_ns") / total);
 		cell_uint(&cells[uncertainty],
 			  whole_of(line_sums_error(&(struct line_sums) {
-				  .estimated_ns = number_at(table, row, "estimated_ns"),
+				  .estimated_ns = table_uint(table, row, "estimated_ns"),
 				  .estimated_samples =
-					  number_at(table, row, "estimated_samples") })));
+					  table_uint(table, row, "estimated_samples") })));
 	}
 }
 

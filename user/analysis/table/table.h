@@ -307,6 +307,8 @@ int table_find_column(const struct table *table, const char *name);
 /* Gets the number in a row's column of that name, 0 if there is none. Returns false if the true
  * value is unknown (cell.summed). */
 bool table_number(const struct table *table, size_t row, const char *name, uint64_t *number);
+/* Returns that number. */
+uint64_t table_uint(const struct table *table, size_t row, const char *name);
 
 /* Returns the text at the head of a column. */
 static inline const char *table_heading(const struct table_column *column)

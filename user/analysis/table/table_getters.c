@@ -170,3 +170,11 @@ bool table_number(const struct table *table, size_t row, const char *name, uint6
 	*number = cell && cell->type == CELL_UINT ? cell->uint : 0;
 	return !cell || !cell->summed;
 }
+
+uint64_t table_uint(const struct table *table, size_t row, const char *name)
+{
+	uint64_t number;
+
+	table_number(table, row, name, &number);
+	return number;
+}
