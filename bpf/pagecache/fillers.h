@@ -11,7 +11,6 @@
 
 #include "pagecache/fetched.h"
 #include "core/addr_table.h"
-#include "core/settings.h"
 
 #define FILLERS_LOG 13
 

@@ -7,7 +7,6 @@
 
 #include "core/blocked.h"
 #include "core/ring.h"
-#include "core/settings.h"
 #include "core/state.h"
 
 /* An operation; or, if `op` is OP_NONE, a wait in the thread state `state`. */

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "analysis/report/compare.h"
-#include "command/common/command.h"
 #include "command/report_request.h"
 #include "command/common/traces.h"
 #include "base/log.h"

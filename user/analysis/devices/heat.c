@@ -10,7 +10,6 @@
 #include "analysis/events/device_list.h"
 #include "analysis/devices/devices.h"
 #include "base/number.h"
-#include "base/units.h"
 
 enum measure { BY_LATENCY, BY_SIZE, MEASURES };
 

@@ -15,7 +15,6 @@
 #include "base/map.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/events/path.h"
-#include "analysis/processes/processes.h"
 #include "analysis/processes/threads.h"
 #include "analysis/shared/trace_text.h"
 #include "base/number.h"

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about opening files and looking them up. */
-
-#include "analysis/totals/access.h"
-#include "analysis/devices/chain.h"
-#include "analysis/files/failed_lookups.h"
 #include "analysis/finding/finding_files.h"
-#include "analysis/shared/loaded.h"
 #include "analysis/shared/results.h"
-#include "analysis/totals/totals.h"
 
 /* --- loading programs --- */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/finding/finding_files.h"
+#include "analysis/finding/finding.h"
 #include "analysis/phases/levels.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"

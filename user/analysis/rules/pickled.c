@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The finding on data that Python's processes send each other. */
-#include "analysis/finding/finding_made.h"
+#include "analysis/finding/finding.h"
 
 #include "analysis/events/path.h"
 #include "analysis/processes/critical_path.h"

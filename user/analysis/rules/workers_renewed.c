@@ -8,7 +8,6 @@
 #include "analysis/events/path.h"
 #include "analysis/finding/finding.h"
 #include "analysis/processes/critical_path.h"
-#include "analysis/processes/processes.h"
 #include "analysis/processes/starts.h"
 #include "analysis/shared/trace_text.h"
 #include "base/map.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "capture/calls/wait_calls.h"
-#include "capture/support/probes.h"
 #include "output/base/escape.h"
 #include "base/units.h"
 
