@@ -92,7 +92,7 @@ static __always_inline __u64 range_distance(const struct async_range *range, __u
 {
 	if (index < range->first)
 		return RANGE_FAR;
-	return index > range->last ? index - range->last : 0;
+	return number_sub(index, range->last);
 }
 
 static long range_step(__u32 i, struct range_search *search)

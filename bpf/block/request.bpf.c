@@ -102,7 +102,7 @@ static __always_inline void bio_fill(struct event_bio *event, const struct done_
 	event->header.time_ns = mark->queued_ns;
 	event->request = walk->request;
 	event->duration_ns = walk->end_ns - mark->queued_ns;
-	event->queue_ns = walk->issued_ns > mark->queued_ns ? walk->issued_ns - mark->queued_ns : 0;
+	event->queue_ns = number_sub(walk->issued_ns, mark->queued_ns);
 	event->sector = sector;
 	event->offset = mark->offset;
 	if (mark->offset >= 0)
@@ -245,7 +245,7 @@ static __always_inline void request_fill(struct event_request *event, const stru
 	event->header.time_ns = start_ns;
 	event->id = walk->request;
 	event->duration_ns = walk->end_ns - start_ns;
-	event->queue_ns = walk->issued_ns > start_ns ? walk->issued_ns - start_ns : 0;
+	event->queue_ns = number_sub(walk->issued_ns, start_ns);
 	event->sector = walk->sector;
 	event->dev = walk->dev;
 	event->part = part;

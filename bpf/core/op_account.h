@@ -20,6 +20,7 @@
 #ifndef FAULTLINE_BPF_OP_ACCOUNT_H
 #define FAULTLINE_BPF_OP_ACCOUNT_H
 
+#include "core/number.h"
 #include "core/settings.h"
 #include "core/totals.h"
 #include "vmlinux/sched.h"
@@ -84,13 +85,13 @@ static __always_inline void op_account_read_for_write(struct op_account *account
 	__u32 pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 
 	account->read_for_write_bytes += bytes;
-	account->created_pages -= pages < account->created_pages ? pages : account->created_pages;
+	account->created_pages = number_sub(account->created_pages, pages);
 }
 
 /* `now_ns` is 0 if the end is unknown. */
 static __always_inline __u64 op_account_duration_ns(const struct op_account *account, __u64 now_ns)
 {
-	return now_ns > account->start_ns ? now_ns - account->start_ns : 0;
+	return number_sub(now_ns, account->start_ns);
 }
 
 /* Counts pages dirtied by a store, or by a call that prepares for stores. */

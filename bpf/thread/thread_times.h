@@ -8,6 +8,7 @@
 #ifndef FAULTLINE_BPF_THREAD_TIMES_H
 #define FAULTLINE_BPF_THREAD_TIMES_H
 
+#include "core/number.h"
 #include "core/profile.h"
 
 extern const volatile bool threads_recorded;
@@ -81,11 +82,6 @@ struct thread_lap {
 	__u64 elapsed_ns, off_ns, cpu_ns, runnable_ns;
 };
 
-static __always_inline __u64 at_most(__u64 value, __u64 limit)
-{
-	return value < limit ? value : limit;
-}
-
 static __always_inline void thread_add(struct thread_account *thread, const struct thread_lap *lap)
 {
 	__u64 taken_ns = lap->cpu_ns + lap->runnable_ns + thread->ahead_ns, rest_ns = 0, waited_ns;
@@ -96,7 +92,7 @@ static __always_inline void thread_add(struct thread_account *thread, const stru
 		thread->ahead_ns = taken_ns - lap->elapsed_ns;
 	else
 		rest_ns = lap->elapsed_ns - taken_ns;
-	waited_ns = at_most(rest_ns, lap->off_ns - at_most(lap->runnable_ns, lap->off_ns));
+	waited_ns = number_min(rest_ns, number_sub(lap->off_ns, lap->runnable_ns));
 	thread->times[THREAD_CPU] += lap->cpu_ns;
 	thread->times[THREAD_RUNNABLE] += lap->runnable_ns;
 	if (state < THREAD_STATE_COUNT)
@@ -118,7 +114,7 @@ static __always_inline __u64 thread_runnable_lap(const struct thread_account *th
 	if (thread->in_ns <= thread->since_ns)
 		return 0;
 	if (thread->woken_ns > thread->since_ns)
-		return thread->in_ns - at_most(thread->woken_ns, thread->in_ns);
+		return number_sub(thread->in_ns, thread->woken_ns);
 	/* If it was blocked, the end of its wait is unknown. */
 	return thread->state == THREAD_RUNNABLE ||
 			       thread->woken_ns + WAKE_RACE_NS > thread->since_ns
@@ -136,14 +132,14 @@ static __always_inline void thread_settle_switch(struct thread_account *thread,
 							: 0 };
 
 	if (thread->in_ns > thread->since_ns)
-		lap.off_ns = at_most(thread->in_ns - thread->since_ns, lap.elapsed_ns);
+		lap.off_ns = number_min(thread->in_ns - thread->since_ns, lap.elapsed_ns);
 	lap.cpu_ns = cpu_ns - thread->cpu_ns;
 	lap.runnable_ns = thread_runnable_lap(thread, task, runnable_ns);
 	if (thread->flags & THREAD_NEW) {
 		bool ran_at_once = thread->in_ns == thread->since_ns;
 
-		lap.cpu_ns = ran_at_once ? lap.elapsed_ns : at_most(lap.cpu_ns, lap.elapsed_ns);
-		lap.runnable_ns = at_most(lap.runnable_ns, lap.elapsed_ns - lap.cpu_ns);
+		lap.cpu_ns = ran_at_once ? lap.elapsed_ns : number_min(lap.cpu_ns, lap.elapsed_ns);
+		lap.runnable_ns = number_min(lap.runnable_ns, lap.elapsed_ns - lap.cpu_ns);
 		thread->flags &= ~THREAD_NEW;
 	}
 	thread_add(thread, &lap);
@@ -162,21 +158,21 @@ static __always_inline void thread_settle_now(struct thread_account *thread,
 		return;
 	lap.elapsed_ns = lap.off_ns = now_ns - thread->since_ns;
 	if (thread->in_ns >= thread->since_ns) {
-		lap.cpu_ns = now_ns > thread->in_ns ? now_ns - thread->in_ns : 0;
+		lap.cpu_ns = number_sub(now_ns, thread->in_ns);
 		lap.off_ns = lap.elapsed_ns - lap.cpu_ns;
 		lap.runnable_ns =
-			at_most(thread_runnable_lap(thread, task, runnable_ns), lap.off_ns);
+			number_min(thread_runnable_lap(thread, task, runnable_ns), lap.off_ns);
 		thread->in_ns = now_ns;
 		thread->flags |= THREAD_NEW; /* the kernel counts what it ran at the next switch */
 	} else if (thread->state == THREAD_RUNNABLE) {
 		lap.runnable_ns = lap.elapsed_ns;
 	} else if (thread->woken_ns > thread->since_ns) {
-		lap.runnable_ns = now_ns > thread->woken_ns ? now_ns - thread->woken_ns : 0;
+		lap.runnable_ns = number_sub(now_ns, thread->woken_ns);
 	}
 	thread_add(thread, &lap);
 	thread->runnable_ns = runnable_ns;
 	/* Nothing follows that would make up for what is ahead. */
-	ahead_ns = at_most(thread->ahead_ns, thread->times[THREAD_CPU]);
+	ahead_ns = number_min(thread->ahead_ns, thread->times[THREAD_CPU]);
 	thread->times[THREAD_CPU] -= ahead_ns;
 	thread->ahead_ns -= ahead_ns;
 }

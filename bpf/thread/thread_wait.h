@@ -207,7 +207,7 @@ static __always_inline void wait_fill(struct event_wait *event, const struct thr
 	event->waker_pid = thread->waker_pid;
 	event->waker_tid = thread->waker_tid;
 	event->state = thread->state;
-	event->call = at_most(thread->call, WAIT_CALL_COUNT);
+	event->call = number_min(thread->call, WAIT_CALL_COUNT);
 	event->owner_pid = thread->state == THREAD_LOCK ? thread->owner_pid : 0;
 	event->owner_tid = thread->state == THREAD_LOCK ? thread->owner_tid : 0;
 	event->flags =

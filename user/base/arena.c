@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/grow.h"
 
 /* Sizes of the first and the largest piece: each piece is twice as large as the previous one, as
@@ -36,7 +37,7 @@ static void *take_piece(struct arena *arena, size_t bytes, size_t align)
 
 		while (next < PIECE_BYTES && bytes > next / 4)
 			next *= 2;
-		next = next < PIECE_BYTES ? next : PIECE_BYTES;
+		next = number_min(next, PIECE_BYTES);
 		size = bytes > next / 4 ? bytes : next;
 		if (size > SIZE_MAX - sizeof(*piece))
 			return NULL;

@@ -31,7 +31,7 @@ uint64_t histogram_percentile(const struct histogram *histogram, unsigned int pe
 		if (seen && seen >= rank) {
 			uint64_t largest = class_largest(i);
 
-			return largest < histogram->max ? largest : histogram->max;
+			return number_min(largest, histogram->max);
 		}
 	}
 	return 0;
@@ -115,7 +115,7 @@ uint64_t sparse_histogram_percentile(const struct sparse_histogram *sparse, unsi
 		if (seen && seen >= rank) {
 			uint64_t largest = class_largest(sparse->classes[i].number);
 
-			return largest < sparse->max ? largest : sparse->max;
+			return number_min(largest, sparse->max);
 		}
 	}
 	return 0;

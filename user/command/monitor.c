@@ -19,6 +19,7 @@
 #include "command/recording/recording_flight.h"
 #include "command/recording/recording_redact.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "monitor/service/notify.h"
 #include "monitor/service/openmetrics.h"
 #include "monitor/service/pages.h"
@@ -261,7 +262,7 @@ static uint64_t do_chores(struct monitor *monitor)
 			give_sign_of_life(monitor);
 			monitor->sign_due_ns = now + monitor->notify.watchdog_ns / 3;
 		}
-		next = next < monitor->sign_due_ns ? next : monitor->sign_due_ns;
+		next = number_min(next, monitor->sign_due_ns);
 	}
 	return next;
 }
@@ -336,7 +337,7 @@ static void serve(struct monitor *monitor, const sigset_t *signals)
 
 	do {
 		uint64_t next = do_chores(monitor), now = host_now_ns();
-		uint64_t wait = next > now ? next - now : 0;
+		uint64_t wait = number_sub(next, now);
 		const struct timespec most = { wait / 1000000000, wait % 1000000000 };
 
 		number = sigtimedwait(signals, NULL, next == UINT64_MAX ? NULL : &most);

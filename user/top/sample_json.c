@@ -8,6 +8,7 @@
 
 #include "analysis/shared/sites.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "capture/calls/wait_calls.h"
 #include "top/sample.h"
 
@@ -306,7 +307,7 @@ static int take_job(struct top_sample *sample, struct json_object *job)
 		status = take_processes(sample, job, thing.name);
 	if (!status)
 		status = take_files(sample, job, thing.name);
-	sample->unreported[TOP_PROCESSES] += living > reported ? living - reported : 0;
+	sample->unreported[TOP_PROCESSES] += number_sub(living, reported);
 	return status;
 }
 

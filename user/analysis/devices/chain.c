@@ -197,7 +197,7 @@ static void add_bio(struct chain *chain, struct waiting *waiting, const struct c
 	struct chain_operation *operation = &waiting->operation;
 	uint64_t from = number_max(bio->start, operation->start);
 	uint64_t to = number_min(bio->end, operation->end);
-	uint64_t issued = bio->issued > from ? bio->issued : from;
+	uint64_t issued = number_max(bio->issued, from);
 
 	if (operation->time.bios < CHAIN_BIOS_KEPT)
 		operation->kept[operation->time.bios] = *bio;
@@ -251,7 +251,7 @@ static void take_late(struct chain *chain, const struct event *event)
 	if (since < event->start) {
 		late->parts++;
 		late->bytes += event->bytes;
-		interval_add(&late->time, since > late->done ? since : late->done, event->start);
+		interval_add(&late->time, number_max(since, late->done), event->start);
 	}
 	if (event->end > late->done)
 		late->done = event->end;

@@ -127,7 +127,7 @@ void dirty_map_take(struct dirty_map *map, uint64_t offset, uint64_t bytes, uint
 
 		if (!region->since_ns)
 			continue;
-		waited_ns = end_ns > region->since_ns ? end_ns - region->since_ns : 0;
+		waited_ns = number_sub(end_ns, region->since_ns);
 		wait->byte_ns += (unsigned __int128)part * waited_ns;
 		wait->bytes += part;
 		if (waited_ns > wait->longest_ns)

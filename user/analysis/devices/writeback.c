@@ -173,7 +173,7 @@ static void add_reached(struct written *written, const struct event *event)
 	written->wait.bytes += event->bytes;
 	if (event->end - elsewhere->since_ns > written->wait.longest_ns)
 		written->wait.longest_ns = event->end - elsewhere->since_ns;
-	elsewhere->bytes -= event->bytes < elsewhere->bytes ? event->bytes : elsewhere->bytes;
+	elsewhere->bytes = number_sub(elsewhere->bytes, event->bytes);
 	elsewhere->written_ns = event->start;
 }
 

@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_SERIES_H
 #define FAULTLINE_SERIES_H
 
+#include "base/number.h"
 #include "analysis/events/tally.h"
 
 /* Events of one process, operation, class, method and flags, none of them aggregated, in the order
@@ -38,7 +39,7 @@ static inline void event_series_merge_time(struct interval_union *time,
 	uint64_t start = series->events->start;
 
 	if (time->end <= series->first_end) {
-		time->measure += more->measure - (time->end > start ? time->end - start : 0);
+		time->measure += more->measure - number_sub(time->end, start);
 		time->end = more->end;
 		return;
 	}

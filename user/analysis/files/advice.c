@@ -85,7 +85,7 @@ static uint64_t bytes_named(const struct advice *advice, const struct event *eve
 
 	if (event->asked_bytes || !of_file)
 		return event->asked_bytes;
-	return size > offset ? size - offset : 0;
+	return number_sub(size, offset);
 }
 
 static void add_dropped(struct advice *advice, const struct event *event)

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "analysis/events/path.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 /* A hostile trace could name a directory in each row; directories beyond this share a row. */
 #define DIRECTORIES_MAX 65536
@@ -194,7 +195,7 @@ static const struct table_column columns[] = {
 static int compare_directories(const void *left, const void *right)
 {
 	const struct directory *a = left, *b = right;
-	size_t least = a->length < b->length ? a->length : b->length;
+	size_t least = number_min(a->length, b->length);
 
 	return COMPARE(b->count, a->count) ?:
 	       (least ? memcmp(a->path, b->path, least) : 0) ?: COMPARE(a->length, b->length);
@@ -269,7 +270,7 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 /* Negative if `a` sorts before `b`; a missing text sorts before all others. */
 static int compare_texts(struct table_text a, struct table_text b)
 {
-	size_t least = a.length < b.length ? a.length : b.length;
+	size_t least = number_min(a.length, b.length);
 	int order = least ? memcmp(a.bytes, b.bytes, least) : 0;
 
 	return order ? order : a.length < b.length ? -1 : a.length > b.length;

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "base/number.h"
+
 #define WORDS (FETCHED_CHUNK_PAGES / 64)
 #define BYTES_MAX (1ull << 32)
 /* Per entry: two key words and three bits per page; doubled because the map may just have grown. */
@@ -63,8 +65,8 @@ static struct chunk_part part_of(uint64_t from, uint64_t to)
 	part.end = to - base > FETCHED_CHUNK_PAGES ? base + FETCHED_CHUNK_PAGES : to;
 	for (unsigned int i = 0; i < WORDS; i++) {
 		uint64_t first = base + i * 64, last = first + 64;
-		uint64_t low = from > first ? from - first : 0;
-		uint64_t high = part.end < last ? last - part.end : 0;
+		uint64_t low = number_sub(from, first);
+		uint64_t high = number_sub(last, part.end);
 
 		if (from < last && part.end > first)
 			part.mask[i] = ~0ull << low & ~0ull >> high;

@@ -17,6 +17,7 @@
 #include "analysis/files/paths_state.h"
 #include "analysis/order/walk.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 /* --- paths --- */
 
@@ -146,7 +147,7 @@ static void list_looked(struct paths *paths, struct rollup *directories)
 		path[name.length] = '/';
 		inside = (struct table_text) { path, name.length + 1 };
 		looked->special = path_kind_of(inside, loaded_is(inside));
-		looked->path = (struct table_text) { path, name.length > 1 ? name.length : 1 };
+		looked->path = (struct table_text) { path, number_max(name.length, 1) };
 		for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++) {
 			const struct tally *tally = rollup_tally(directories, i, class);
 
@@ -232,7 +233,7 @@ static const struct table_column columns[PATH_COLUMNS] = {
 static int compare_paths(const void *left, const void *right)
 {
 	const struct path_row *a = left, *b = right;
-	size_t least = a->path.length < b->path.length ? a->path.length : b->path.length;
+	size_t least = number_min(a->path.length, b->path.length);
 
 	return COMPARE(b->sums.time_ns, a->sums.time_ns) ?:
 	       COMPARE(b->sums.fetched_bytes, a->sums.fetched_bytes) ?:

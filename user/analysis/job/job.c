@@ -201,7 +201,7 @@ static void find_span(struct job_trace *trace)
 
 		if (start == UINT64_MAX)
 			start = end = trace->header->clock_monotonic_ns;
-		end = flushed > end ? flushed : end;
+		end = number_max(flushed, end);
 	}
 	trace->start_ns = clock_shifted(trace->clock, start);
 	trace->end_ns = clock_shifted(trace->clock, end);

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "base/number.h"
+
 enum { SOURCE, FUNCTION, LINE, FRAME_WORDS };
 enum { CALLER, FRAME, STACK_WORDS };
 
@@ -95,7 +97,7 @@ static struct trace_string string_of(const struct trace_reader *reader, uint64_t
 
 	if (!string.length)
 		return (struct trace_string) { "", 0 };
-	string.length = string.length < STACK_TEXT_MAX ? string.length : STACK_TEXT_MAX;
+	string.length = number_min(string.length, STACK_TEXT_MAX);
 	return string;
 }
 

@@ -178,7 +178,7 @@ static int decode_some(struct merge *merge, struct source *source)
 		.block = block,
 		.clock = merge->job->traces[block->trace].clock,
 		.row = source->decoded,
-		.count = left < CHUNK_ROWS ? left : CHUNK_ROWS,
+		.count = number_min(left, CHUNK_ROWS),
 		.memory = &merge->memory,
 	};
 	uint64_t columns = event_columns(block->kind);

@@ -229,7 +229,7 @@ static void add_summed(struct timeline *timeline, const struct event *event)
 	if (event->flags & EVENT_CLASSES ||
 	    (event->class == IO_NONE && !(event->flags & EVENT_PAGECACHE)))
 		return;
-	from_ns = to_ns > over_ns ? to_ns - over_ns : 0;
+	from_ns = number_sub(to_ns, over_ns);
 	i = number_min(from_ns / timeline->length_ns, TIMELINE_BINS - 1);
 	for (bool last = false; !last; i++) {
 		struct bin *bin = &timeline->bins[i];

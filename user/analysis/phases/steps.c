@@ -347,7 +347,7 @@ static uint64_t outlier_limit(const struct series *series)
 	uint64_t deviation = histogram_percentile(&series->durations, 75) - median;
 	uint64_t margin = deviation > UINT64_MAX / 5 ? UINT64_MAX : 5 * deviation;
 
-	return number_add(median, margin > median / 10 ? margin : median / 10);
+	return number_add(median, number_max(margin, median / 10));
 }
 
 static int compare_steps(const void *left, const void *right)
@@ -385,7 +385,7 @@ static void set_note(struct table *table, const struct series *series, const str
 		     uint64_t limit, size_t outliers)
 {
 	const struct histogram *durations = &series->durations;
-	int length = label->name.length < NAME_BYTES_MAX ? label->name.length : NAME_BYTES_MAX;
+	int length = number_min(label->name.length, NAME_BYTES_MAX);
 	char count[UNITS_TEXT], median[UNITS_TEXT], p99[UNITS_TEXT], longest[UNITS_TEXT];
 	struct strbuf note = { .used = 0 };
 

@@ -31,7 +31,7 @@ static inline unsigned int picture_fine(const struct picture_axis *axis, uint64_
 {
 	uint64_t stretch = number_sub(time_ns, axis->start_ns) / axis->fine_ns;
 
-	return stretch < PICTURE_FINE ? stretch : PICTURE_FINE - 1;
+	return number_min(stretch, PICTURE_FINE - 1);
 }
 
 /* An interval and its stretches. */

@@ -142,7 +142,7 @@ static unsigned int latency_class(uint64_t ns)
 		return 0;
 	bits = 63 - __builtin_clzll(ns);
 	class = 2 * (bits - PICTURE_LATENCY_FIRST) + (ns >> (bits - 1) & 1);
-	return class < PICTURE_LATENCIES ? class : PICTURE_LATENCIES - 1;
+	return number_min(class, PICTURE_LATENCIES - 1);
 }
 
 static void count(struct picture_grids *grids, const struct picture_event *at)

@@ -72,7 +72,7 @@ static size_t count_labels(const struct results *results)
 
 static int set_text(struct arena *arena, struct table_text *text, const char *bytes, size_t length)
 {
-	length = length < NAME_BYTES_MAX ? length : NAME_BYTES_MAX;
+	length = number_min(length, NAME_BYTES_MAX);
 	*text = (struct table_text) { NULL, 0 };
 	if (!bytes)
 		return 0;

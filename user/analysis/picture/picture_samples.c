@@ -199,8 +199,7 @@ static int choose_rows(struct picture_sampled *of, const struct sampled *how,
 	uint64_t *numbers = reallocarray(NULL, table->row_count, sizeof(*numbers));
 	size_t *order = table_order(table);
 
-	of->count =
-		table->row_count < PICTURE_SAMPLED_ROWS ? table->row_count : PICTURE_SAMPLED_ROWS;
+	of->count = number_min(table->row_count, PICTURE_SAMPLED_ROWS);
 	of->rows = calloc(of->count, sizeof(*of->rows));
 	if (numbers && order && of->rows) {
 		how->numbers(of->filled, numbers, table->row_count);

@@ -9,6 +9,7 @@
 #include "base/compare.h"
 #include "base/longest.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #define NO_LANE UINT32_MAX
 
@@ -74,7 +75,7 @@ void picture_spans_end(struct picture_spans *spans, uint32_t slot,
 		.begin_ns = span->begin_ns,
 		.lane = open->lane,
 		.label = span->label,
-		.depth = open->depth < PICTURE_DEPTHS ? open->depth : PICTURE_DEPTHS - 1,
+		.depth = number_min(open->depth, PICTURE_DEPTHS - 1),
 		.unfinished = span->unfinished,
 	};
 
@@ -141,8 +142,7 @@ int picture_spans_finish(struct picture_spans *spans)
 		};
 	}
 	qsort(order, spans->lane_count, sizeof(*order), compare_times);
-	spans->reported_count =
-		spans->lane_count < PICTURE_LANES ? spans->lane_count : PICTURE_LANES;
+	spans->reported_count = number_min(spans->lane_count, PICTURE_LANES);
 	qsort(order, spans->reported_count, sizeof(*order), compare_owners);
 	for (size_t i = 0; i < spans->reported_count; i++)
 		spans->reported[i] = order[i].lane;

@@ -11,6 +11,7 @@
 #include "analysis/picture/picture_keys.h"
 #include "base/grow.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 /* Of other tables. */
 #define ROWS_MAX 32
@@ -74,7 +75,7 @@ static int choose(struct picture_set *set, const struct results *results, enum p
 		used += all[used].weight ? 1 : 0;
 	}
 	qsort(all, used, sizeof(*all), compare_candidates);
-	chosen = used < rule->most ? used : rule->most;
+	chosen = number_min(used, rule->most);
 	for (size_t i = 0; i < chosen && !status; i++) {
 		set->slots[all[i].number] = i;
 		status = add_series(set, all[i].number);

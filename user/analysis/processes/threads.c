@@ -81,7 +81,7 @@ static uint64_t inside_of(const struct job *job, const struct event *event, uint
 	*end_ns = event->end;
 	if (job->cut) {
 		start_ns = number_max(start_ns, job->start_ns);
-		*end_ns = *end_ns < job->end_ns ? *end_ns : job->end_ns;
+		*end_ns = number_min(*end_ns, job->end_ns);
 	}
 	return number_sub(*end_ns, start_ns);
 }

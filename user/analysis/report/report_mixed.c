@@ -13,6 +13,7 @@
 #include "analysis/report/report_sum.h"
 #include "analysis/report/summary.h"
 #include "base/helper_thread.h"
+#include "base/number.h"
 
 /* Refuses requests that need events. */
 static int refuse_summary(const char *name, const struct report_options *options,
@@ -114,7 +115,7 @@ static int add_summaries(struct report_sum *sum, struct trace_reader *const *tra
 	int status = helper_thread_open(&helper, read_next, &summaries);
 
 	for (size_t at = 0; at < count && !status; at += AT_ONCE) {
-		summaries.count = count - at < AT_ONCE ? count - at : AT_ONCE;
+		summaries.count = number_min(count - at, AT_ONCE);
 		for (size_t i = 0; i < summaries.count; i++)
 			summaries.all[i] = (struct one_summary) { .reader = traces[at + i],
 								  .name = names[at + i] };

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "analysis/run/trace_table.h"
 #include "trace/write/writer.h"
 
@@ -51,7 +52,7 @@ static int put_cell_row(struct summary_writer *summary, uint64_t *values)
 
 static int put_texts(struct summary_writer *summary, const uint64_t *of, const struct cell *cell)
 {
-	size_t count = cell->length < SUMMARY_TEXTS_MAX ? cell->length : SUMMARY_TEXTS_MAX;
+	size_t count = number_min(cell->length, SUMMARY_TEXTS_MAX);
 	uint64_t values[SUMMARY_CELL_COLUMNS];
 	int status = 0;
 

@@ -63,7 +63,7 @@ static void add_device(struct node *node, const struct table *table, size_t row)
 static int compare_hosts(const void *left, const void *right)
 {
 	const struct node *a = left, *b = right;
-	const size_t least = a->host.length < b->host.length ? a->host.length : b->host.length;
+	const size_t least = number_min(a->host.length, b->host.length);
 
 	return memcmp(a->host.bytes, b->host.bytes, least)
 		       ?: COMPARE(a->host.length, b->host.length);

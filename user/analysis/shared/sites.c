@@ -10,6 +10,7 @@
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 #define KEY_WORDS 6
 
@@ -312,8 +313,8 @@ static void show(struct site *a, struct site *b)
 	const size_t a_begin = same ? b->shown : begin_of(a->file, b->file);
 	const size_t b_begin = same ? a->shown : begin_of(b->file, a->file);
 
-	a->shown = a_begin < a->shown ? a_begin : a->shown;
-	b->shown = b_begin < b->shown ? b_begin : b->shown;
+	a->shown = number_min(a_begin, a->shown);
+	b->shown = number_min(b_begin, b->shown);
 }
 
 void sites_show(struct sites *sites)

@@ -8,6 +8,7 @@
 #include "analysis/shared/results.h"
 #include "analysis/stacks/lines.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 static const struct table_column columns[] = {
 	COLUMN(lines_row, file, "file", PATH, KEY, "source file, as in table lines"),
@@ -16,7 +17,7 @@ static const struct table_column columns[] = {
 
 static int compare_texts(struct table_text a, struct table_text b)
 {
-	const size_t length = a.length < b.length ? a.length : b.length;
+	const size_t length = number_min(a.length, b.length);
 	const int order = length ? memcmp(a.bytes, b.bytes, length) : 0;
 
 	return order ? order : COMPARE(a.length, b.length);

@@ -39,8 +39,8 @@ void line_interval(const struct job *job, const struct event *event, const struc
 	*end_ns = sums->estimated_samples ? event->start : event->end;
 	if (sums->estimated_samples || !job->cut)
 		return;
-	*start_ns = *start_ns > job->start_ns ? *start_ns : job->start_ns;
-	*end_ns = *end_ns < job->end_ns ? *end_ns : job->end_ns;
+	*start_ns = number_max(*start_ns, job->start_ns);
+	*end_ns = number_min(*end_ns, job->end_ns);
 	*end_ns = *end_ns > *start_ns ? *end_ns : *start_ns;
 }
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/number.h"
+
 void stack_tree_init(struct stack_tree *tree, const struct stack_table *table)
 {
 	memset(tree, 0, sizeof(*tree));
@@ -30,7 +32,7 @@ void stack_tree_free(struct stack_tree *tree)
 
 uint32_t stack_tree_text(struct stack_tree *tree, struct trace_string text)
 {
-	const size_t length = text.length < STACK_TEXT_MAX ? text.length : STACK_TEXT_MAX;
+	const size_t length = number_min(text.length, STACK_TEXT_MAX);
 	const uint64_t key[] = { map_hash_bytes(&tree->text_numbers, text.bytes, length), length };
 	bool added;
 	uint64_t *number;

@@ -52,7 +52,7 @@ static bool is_same(const struct cell *a, const struct cell *b)
 /* Negative if a is less than b; unknown sorts first. */
 int merge_compare(const struct cell *a, const struct cell *b)
 {
-	uint32_t least = a->length < b->length ? a->length : b->length;
+	uint32_t least = number_min(a->length, b->length);
 	int order;
 
 	if (a->type != b->type)

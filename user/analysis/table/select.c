@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 /* --- columns --- */
 
 static int find_column(const struct table *table, const char *name, size_t length, size_t *column)
@@ -78,7 +80,7 @@ static int compare_cells(const struct cell *a, const struct cell *b)
 	double left = number_of(a), right = number_of(b);
 
 	if (a->type == CELL_TEXT && b->type == CELL_TEXT) {
-		size_t least = a->length < b->length ? a->length : b->length;
+		size_t least = number_min(a->length, b->length);
 		int order = memcmp(a->text, b->text, least);
 
 		return order ? order : (int)(a->length > b->length) - (int)(a->length < b->length);

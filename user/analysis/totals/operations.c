@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "base/strbuf.h"
 #include "base/compare.h"
+#include "base/number.h"
 
 #define SIZES SIZE_CLASSES
 
@@ -223,7 +224,7 @@ static uint64_t percentile(const struct operations_row *line, const struct detai
 		return bound;
 	rank = ((unsigned __int128)latency->count * percent + 99) / 100;
 	most = line->total.thread_time_ns / (latency->count - rank + 1);
-	return bound < most ? bound : most;
+	return number_min(bound, most);
 }
 
 static void add_line(struct table *table, const struct operations *operations,

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/compare.h"
+#include "base/number.h"
 #include "bpf/records/event.h"
 #include "capture/host/diskstats.h"
 #include "capture/host/host.h"
@@ -142,7 +143,7 @@ void device_stats_end(struct device_stats *stats)
 
 static uint64_t beyond(uint64_t began, uint64_t ended, uint64_t counted)
 {
-	return ended > began && ended - began > counted ? ended - began - counted : 0;
+	return number_sub(number_sub(ended, began), counted);
 }
 
 #define NUMBER_OF(taken) ((uint32_t)((taken)-1))

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/compare.h"
+#include "base/number.h"
 #include "capture/drain/quiesce.h"
 #include "capture/host/shared.h"
 
@@ -64,9 +65,9 @@ unsigned int profile_round_slots(uint64_t slots)
 
 unsigned int profile_default_slots(unsigned int cpus)
 {
-	uint64_t slots = SLOTS_EACH + (uint64_t)SLOTS_PER_CPU * (cpus > 2 ? cpus - 2 : 0);
+	uint64_t slots = SLOTS_EACH + (uint64_t)SLOTS_PER_CPU * number_sub(cpus, 2);
 
-	return profile_round_slots(slots < SLOTS_DEFAULT_MAX ? slots : SLOTS_DEFAULT_MAX);
+	return profile_round_slots(number_min(slots, SLOTS_DEFAULT_MAX));
 }
 
 size_t profile_memory(unsigned int slots)
@@ -209,7 +210,7 @@ static bool emit(struct profile *profile, unsigned int number, profile_take_fn t
 	added = (struct profile_slot) { .key = slot->key, .who = slot->who };
 	subtract(&now, &base->sums, &added.sums);
 	added.last_ns = slot->last_ns;
-	added.first_ns = slot->first_ns > profile->read_ns ? slot->first_ns : profile->read_ns;
+	added.first_ns = number_max(slot->first_ns, profile->read_ns);
 	if (!added.first_ns || added.first_ns > added.last_ns)
 		added.first_ns = added.last_ns;
 	base->sums = now;

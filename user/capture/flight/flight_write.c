@@ -16,6 +16,7 @@
 #include "base/compare.h"
 #include "base/grow.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/units.h"
 
 #define DRAINS_WAIT_NS 2000000000ull
@@ -206,7 +207,7 @@ static void say_written(const struct flight_snapshot *snapshot,
 
 	log_line(written->lost ? LOG_WARNING : LOG_INFO,
 		 "flight recorder (%s): the last %s, %s events, %s lost; %s in %s", reason,
-		 units_ns(time, snapshot->to_ns > from_ns ? snapshot->to_ns - from_ns : 0),
+		 units_ns(time, number_sub(snapshot->to_ns, from_ns)),
 		 units_count(events, written->events),
 		 written->lost ? units_count(lost, written->lost) : "none",
 		 units_bytes(size, written->bytes), path);

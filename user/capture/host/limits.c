@@ -12,6 +12,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "capture/host/mounts.h"
 
 #define MOUNTS_MAX 1024
@@ -227,7 +228,7 @@ uint64_t limits_throttled_ns(const struct limits *limits)
 {
 	const uint64_t now_ns = limits->cpu_directory[0] ? throttled_ns(limits->cpu_directory) : 0;
 
-	return now_ns > limits->throttled_ns ? now_ns - limits->throttled_ns : 0;
+	return number_sub(now_ns, limits->throttled_ns);
 }
 
 /* --- mounts --- */

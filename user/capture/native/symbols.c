@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/compare.h"
+#include "base/number.h"
 
 #define SYMBOLS_MAX (4u << 20)	      /* of a file */
 #define SYMBOLS_TOTAL_MAX (16u << 20) /* of all files */
@@ -200,7 +201,7 @@ static void read_table(struct symbols *symbols, int count, GElf_Addr bias)
 		symbols->has_eval |= symbols_is_eval(name);
 		symbols->all[symbols->count++] = (struct symbol) {
 			.start = address - bias,
-			.bytes = symbol.st_size < UINT32_MAX ? symbol.st_size : UINT32_MAX,
+			.bytes = number_min(symbol.st_size, UINT32_MAX),
 			.index = i,
 			.global = GELF_ST_BIND(symbol.st_info) != STB_LOCAL,
 		};

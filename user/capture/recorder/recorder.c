@@ -19,6 +19,7 @@
 #include "capture/python/frames.h"
 #include "capture/drain/profile_rows.h"
 #include "base/log.h"
+#include "base/number.h"
 
 /* Sleep between drains until about BATCH_RECORDS records have arrived. Each drain takes a CPU from
  * the job for a while, and slots that have left the cache of the CPU that writes them can be read
@@ -288,9 +289,7 @@ static void leave_out(const struct recorder *recorder, struct counts *counts)
 /* Returns how many spans have only an end, less the begins already counted as lost. */
 static uint64_t unbegun_spans(const struct recorder *recorder, uint64_t lost)
 {
-	uint64_t unbegun = decoder_unbegun(recorder->decoder);
-
-	return unbegun > lost ? unbegun - lost : 0;
+	return number_sub(decoder_unbegun(recorder->decoder), lost);
 }
 
 static void add_note(struct counts *counts, const char *name, uint64_t count)

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "bpf/faultline.skel.h"
 #include "bpf/probe_read.skel.h"
 #include "capture/calls/async_calls.h"
@@ -59,7 +60,7 @@ static unsigned int stack_drafts(const struct session *session)
 
 	if (!session->choice.on[LAYER_STACK])
 		return 1;
-	return count < STACK_DRAFTS_MAX ? count : STACK_DRAFTS_MAX;
+	return number_min(count, STACK_DRAFTS_MAX);
 }
 
 bool session_has_cookies(const struct session *session)
@@ -92,8 +93,7 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 					session->sizes.lane_cpus > session->sizes.lane_count;
 	skeleton->rodata->profile_mode = session->options.mode;
 	skeleton->rodata->profile_slot_count = session->profile_slots;
-	skeleton->rodata->profile_auto_rate =
-		session->options.auto_rate < UINT32_MAX ? session->options.auto_rate : UINT32_MAX;
+	skeleton->rodata->profile_auto_rate = number_min(session->options.auto_rate, UINT32_MAX);
 	skeleton->rodata->in_flight_summed = session->options.mode == PROFILE_ON &&
 					     probes_chosen(&session->choice, "fl_in_flight");
 	skeleton->rodata->bios_held_back =
@@ -142,7 +142,7 @@ static void settings_fill_attach(const struct session *session, struct faultline
 #define FILES_PER_CPU 1024u
 static unsigned int files_room(unsigned int cpus)
 {
-	return cpus * FILES_PER_CPU > FILES_MIN ? cpus * FILES_PER_CPU : FILES_MIN;
+	return number_max(cpus * FILES_PER_CPU, FILES_MIN);
 }
 
 /* Opens the object built for this kernel. Both have the same maps, programs and settings, so the

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "capture/host/host.h"
 #include "capture/host/privileges.h"
 #include "capture/host/rlimits.h"
@@ -122,16 +123,14 @@ static void end_child(int child, bool gone_wrong)
 
 uint64_t confined_most_ns(const struct time_budget *time_budget)
 {
-	uint64_t most = CONFINED_SHARE_NS + time_budget->left_ns;
-
-	return most < CONFINED_LONGEST_NS ? most : CONFINED_LONGEST_NS;
+	return number_min(CONFINED_SHARE_NS + time_budget->left_ns, CONFINED_LONGEST_NS);
 }
 
 void confined_took(struct time_budget *time_budget, uint64_t took_ns)
 {
-	uint64_t beyond = took_ns > CONFINED_SHARE_NS ? took_ns - CONFINED_SHARE_NS : 0;
+	uint64_t beyond = number_sub(took_ns, CONFINED_SHARE_NS);
 
-	time_budget->left_ns -= beyond < time_budget->left_ns ? beyond : time_budget->left_ns;
+	time_budget->left_ns = number_sub(time_budget->left_ns, beyond);
 }
 
 int confined_run(void (*work)(void *context, void *out), void *context, void *out, size_t size,

@@ -9,6 +9,7 @@
 #include "analysis/job/open_spans.h"
 #include "base/compare.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #define WAITING_MAX 65536
 #define OPEN_COUNT_MAX 65536
@@ -124,7 +125,7 @@ static void book(struct span_times *times, struct ledger *ledger, uint32_t slot,
 		 bool ended)
 {
 	struct span *span = &times->open.slots[slot];
-	uint64_t time_ns = until_ns > span->begin_ns ? until_ns - span->begin_ns : 0;
+	uint64_t time_ns = number_sub(until_ns, span->begin_ns);
 
 	ledger_add_span(ledger, span->process, until_ns, &times->names[slot], ended, time_ns);
 	if (until_ns > span->begin_ns)

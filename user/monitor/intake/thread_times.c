@@ -11,6 +11,7 @@
 
 #include "base/compare.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #define RECORDS_MAX 65536
 
@@ -125,7 +126,7 @@ static void book(struct ledger *ledger, struct lap *booked, const struct lap *la
 	for (unsigned int state = 0; state < THREAD_STATE_COUNT; state++) {
 		uint64_t had_ns = booked->thread_ns[state], has_ns = lap->thread_ns[state];
 
-		more_ns[state] = has_ns > had_ns ? has_ns - had_ns : 0;
+		more_ns[state] = number_sub(has_ns, had_ns);
 		booked->thread_ns[state] += more_ns[state] - (ends ? has_ns : 0);
 	}
 	ledger_add_thread(ledger, lap->pid, lap->process_start_ns, lap->from_ns, lap->until_ns,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "capture/calls/wait_calls.h"
 #include "capture/host/host.h"
 #include "output/base/json.h"
@@ -333,7 +334,7 @@ static void put_files(struct json *out, const struct ledger_job *job, const stru
 
 	for (unsigned int i = 0; i < LEDGER_FILES_MAX; i++)
 		if (job->files[i].path)
-			rank(ranked, &count, most < LEDGER_FILES_MAX ? most : LEDGER_FILES_MAX,
+			rank(ranked, &count, number_min(most, LEDGER_FILES_MAX),
 			     (struct ranked) { job->files[i].time_ns, 0, &job->files[i] });
 	json_begin_list(out, "files");
 	for (unsigned int i = 0; i < count; i++) {
@@ -417,7 +418,7 @@ static bool is_asked(const struct ledger_job *job, const struct jobs_asked *aske
 static void put_jobs(struct json *out, const struct ledger *ledger, const struct rates *rates,
 		     uint64_t now_ns, const struct jobs_asked *asked)
 {
-	unsigned int most = asked->jobs < LEDGER_JOBS_MAX + 2 ? asked->jobs : LEDGER_JOBS_MAX + 2;
+	unsigned int most = number_min(asked->jobs, LEDGER_JOBS_MAX + 2);
 	unsigned int count = 0, all = 0, reported = 0;
 	struct ranked *ranked = malloc((most + 1) * sizeof(*ranked));
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "capture/host/host.h"
 #include "monitor/service/jobs_json.h"
 #include "monitor/ledger/rates.h"
@@ -35,7 +36,7 @@ static uint64_t read_ago(const struct pages *pages)
 	readings = ledger_readings(pages->options.ledger, &read_ns);
 	ledger_unlock(pages->options.ledger);
 	now = host_now_ns();
-	return !readings ? UINT64_MAX : now > read_ns ? now - read_ns : 0;
+	return readings ? number_sub(now, read_ns) : UINT64_MAX;
 }
 
 static void refresh(const struct pages *pages)
@@ -69,7 +70,7 @@ static void render_ready(void *context, const struct http_request *request,
 
 	if (ago == UINT64_MAX) {
 		http_say(answer, 503, "not ready: no reading yet");
-	} else if (ago > (most > READY_NS ? most : READY_NS)) {
+	} else if (ago > number_max(most, READY_NS)) {
 		snprintf(line, sizeof(line), "not ready: the last reading was %llu s ago",
 			 (unsigned long long)(ago / 1000000000));
 		http_say(answer, 503, line);

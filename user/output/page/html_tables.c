@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/base/json_tables.h"
+#include "base/number.h"
 #include "output/page/html_data.h"
 
 #define NESTED_MAX 64 /* rows of a nested table, texts of a list */
@@ -252,11 +253,11 @@ void html_tables(struct json *json, const char *name, const struct table *const 
 			continue;
 		sink_open_memory(&made);
 		write_table(&(struct json) { .out = &made }, tables[i],
-			    left < HTML_TABLE_BYTES ? left : HTML_TABLE_BYTES);
+			    number_min(left, HTML_TABLE_BYTES));
 		if (made.error)
 			json->out->error = made.error;
 		json_raw(json, NULL, made.buffer, made.used);
-		left -= made.used < left ? made.used : left;
+		left = number_sub(left, made.used);
 		sink_close(&made);
 	}
 	json_end(json);

@@ -10,6 +10,7 @@
 
 #include "analysis/phases/course.h"
 #include "output/base/escape.h"
+#include "base/number.h"
 #include "base/units.h"
 
 #define WIDTH_MAX 160 /* of a line; wider lines are no easier to read */
@@ -190,9 +191,9 @@ static void add_parts(const struct bars *bars, struct bar_row *rows, size_t *cou
 /* Sets the right side twice: its width determines the bars' width, which determines the peaks. */
 static void set_width(struct bars *bars, struct bar_row *rows, size_t count)
 {
-	size_t width = bars->style->width < WIDTH_MAX ? bars->style->width : WIDTH_MAX;
+	size_t width = number_min(bars->style->width, WIDTH_MAX);
 
-	bars->width = bars->course->row_count < 60 ? bars->course->row_count : 60;
+	bars->width = number_min(bars->course->row_count, 60);
 	for (int round = 0; round < 2; round++) {
 		size_t right = 0;
 
@@ -201,7 +202,7 @@ static void set_width(struct bars *bars, struct bar_row *rows, size_t count)
 
 			set_right(bars, &rows[i]);
 			columns = escape_columns(rows[i].right, strlen(rows[i].right));
-			right = columns > right ? columns : right;
+			right = number_max(columns, right);
 		}
 		bars->width = width > LABEL + 1 + 2 + right + BAR_MIN
 				      ? width - LABEL - 1 - 2 - right

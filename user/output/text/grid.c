@@ -11,6 +11,7 @@
 #include "output/base/cells.h"
 #include "output/base/escape.h"
 #include "output/text/wrap.h"
+#include "base/number.h"
 #include "base/strbuf.h"
 #include "base/units.h"
 
@@ -233,7 +234,7 @@ static void measure(struct grid *grid, struct grid_column *column)
 		size_t width = escape_columns(text.text, text.length);
 
 		column->empty &= cell_is_empty(&cell);
-		column->content = width > column->content ? width : column->content;
+		column->content = number_max(width, column->content);
 	}
 }
 
@@ -302,7 +303,7 @@ static void set_widths(struct grid *grid, size_t lines)
 		size_t title = wrap_width(column->title, lines);
 
 		measure(grid, column);
-		column->width = title > column->content ? title : column->content;
+		column->width = number_max(title, column->content);
 	}
 }
 
@@ -415,7 +416,7 @@ static void write_headings(struct grid *grid)
 	for (size_t i = 0; i < grid->count; i++) {
 		size_t needed = wrap_count(grid->columns[i].title, grid->columns[i].width);
 
-		lines = needed > lines ? needed : lines;
+		lines = number_max(needed, lines);
 	}
 	for (size_t line = 0; line < lines; line++) {
 		size_t last = grid->count;

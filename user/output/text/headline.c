@@ -11,6 +11,7 @@
 #include "analysis/run/trace_table.h"
 #include "output/base/escape.h"
 #include "output/text/wrap.h"
+#include "base/number.h"
 #include "base/units.h"
 
 #define HOSTS_NAMED 3  /* more hosts are only counted */
@@ -172,7 +173,7 @@ static void write_job(struct sink *out, const struct cell *about, const struct s
 	if (left < style->width) {
 		size_t taken = escape_columns(command.buffer, command.used);
 
-		sink_repeat(out, ' ', 2 + (taken < left ? left - taken : 0));
+		sink_repeat(out, ' ', 2 + number_sub(left, taken));
 	} else {
 		sink_char(out, '\n');
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/devices/heat.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "output/base/escape.h"
 
@@ -104,7 +105,7 @@ static uint64_t most_of(const struct table *heat, const struct heat_map *map)
 	for (size_t row = map->first; row < map->first + map->count; row++) {
 		counts_of(heat, row, counts);
 		for (size_t i = 0; i < HEAT_STRETCHES; i++)
-			most = counts[i] > most ? counts[i] : most;
+			most = number_max(counts[i], most);
 	}
 	return most;
 }
@@ -153,7 +154,7 @@ static void write_label(struct sink *out, const struct table *heat, size_t row)
 	snprintf(label, sizeof(label), "%s%s", upto->type == CELL_UINT ? "\u2264 " : "> ",
 		 size ? units_bytes(end, value) : units_ns(end, value));
 	columns = escape_columns(label, strlen(label));
-	sink_repeat(out, ' ', columns < LABEL ? LABEL - columns : 0);
+	sink_repeat(out, ' ', number_sub(LABEL, columns));
 	sink_text(out, label);
 	sink_text(out, "  ");
 }

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stacks/lines.h"
+#include "analysis/stacks/line_sums.h"
 #include "base/compare.h"
 #include "base/map.h"
+#include "base/number.h"
 #include "base/units.h"
 #include "output/base/escape.h"
 
@@ -125,7 +126,7 @@ static void add_padding(struct sink *out, const char *text, size_t length, size_
 {
 	const size_t taken = escape_columns(text, length);
 
-	sink_repeat(out, ' ', taken < columns ? columns - taken : 0);
+	sink_repeat(out, ' ', number_sub(columns, taken));
 }
 
 static void write_padded(struct sink *out, const struct cell *text, size_t columns)
@@ -162,17 +163,17 @@ static void write_lines(struct sink *out, struct slow_lines *slow, size_t most,
 	size_t longest = 0, width;
 
 	qsort(slow->lines, slow->count, sizeof(*slow->lines), compare_lines);
-	most = most < slow->count ? most : slow->count;
+	most = number_min(most, slow->count);
 	while (most && slow->lines[most - 1].time_ns < SHARE_MIN * slow->time_ns)
 		most--;
 	for (size_t i = 0; i < most; i++) {
 		const struct cell *location = cell_of(slow, slow->lines[i].cells, LOCATION);
 		size_t columns = escape_columns(location->text, location->length);
 
-		longest = columns > longest ? columns : longest;
+		longest = number_max(columns, longest);
 	}
 	width = style->width > others + 10 ? style->width - others : 10;
-	width = longest < width ? longest : width;
+	width = number_min(longest, width);
 	for (size_t i = 0; i < most; i++)
 		write_line(out, slow, &slow->lines[i], width);
 }

@@ -15,6 +15,7 @@
 #include "output/text/screen.h"
 #include "output/text/slow_lines.h"
 #include "output/text/wrap.h"
+#include "base/number.h"
 #include "base/units.h"
 
 #define GAP 2 /* between a title and its value */
@@ -31,7 +32,7 @@ static void write_record(struct sink *out, const struct table *table,
 		const char *title = table_heading(&table->columns[i]);
 		size_t columns = escape_columns(title, strlen(title));
 
-		widest = columns > widest ? columns : widest;
+		widest = number_max(columns, widest);
 	}
 	sink_open_memory(&scratch);
 	for (size_t i = 0; i < count && table->row_count; i++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/units.h"
 #include "output/base/escape.h"
 #include "trace/format/thread_states.h"
@@ -92,7 +93,7 @@ static void add_cell(struct sink *out, const char *text, size_t columns)
 {
 	const size_t taken = escape_columns(text, strlen(text));
 
-	sink_repeat(out, ' ', GAP + (taken < columns ? columns - taken : 0));
+	sink_repeat(out, ' ', GAP + number_sub(columns, taken));
 	sink_text(out, text);
 }
 
@@ -159,7 +160,7 @@ void thread_lines_write(struct sink *out, const struct table *kinds, size_t most
 			const struct style *style)
 {
 	struct thread_lines lines = { .out = out, .kinds = kinds };
-	size_t count = kinds->row_count < most ? kinds->row_count : most;
+	size_t count = number_min(kinds->row_count, most);
 	size_t *order;
 
 	if (!kinds->row_count || !find_columns(&lines))

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "output/base/escape.h"
 
 struct cell wrap_line(const char **text, size_t width)
@@ -61,7 +62,7 @@ static size_t longest_word(const char *text)
 		struct cell word = wrap_line(&text, 0);
 		size_t width = escape_columns(word.text, word.length);
 
-		longest = width > longest ? width : longest;
+		longest = number_max(width, longest);
 	}
 	return longest;
 }

@@ -265,8 +265,8 @@ static int find_window(struct model *model, struct trace_error *error)
 
 			if (!(kinds >> info->kind & 1))
 				continue;
-			start = first < start ? first : start;
-			end = last > end ? last : end;
+			start = number_min(first, start);
+			end = number_max(last, end);
 		}
 	}
 	end = number_add(end, 1); /* include events at the end */

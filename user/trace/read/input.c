@@ -17,6 +17,7 @@
 
 #include <zstd_errors.h>
 
+#include "base/number.h"
 #include "trace/read/error.h"
 
 #define FRAME_MAGIC 0xfd2fb528u
@@ -200,7 +201,7 @@ static int read_frame(const struct input *input, struct trace_buffers *buffers, 
 		      struct trace_error *error)
 {
 	const size_t limit = ZSTD_compressBound(TRACE_FRAME_BYTES_MAX);
-	uint64_t left = offset < input->size ? input->size - offset : 0;
+	uint64_t left = number_sub(input->size, offset);
 	uint64_t want = length ? length : FIRST_READ_BYTES;
 	int err;
 
@@ -299,7 +300,7 @@ int input_find_frame(const struct input *input, struct trace_buffers *buffers, u
 
 	while (from < input->size && input->size - from >= INPUT_FRAME_BYTES_MIN) {
 		uint64_t left = input->size - from;
-		size_t length = left < FIRST_READ_BYTES ? left : FIRST_READ_BYTES;
+		size_t length = number_min(left, FIRST_READ_BYTES);
 		int err = input_bytes(input, buffers, from, length, &bytes, error);
 
 		if (err)

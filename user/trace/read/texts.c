@@ -13,6 +13,7 @@
 
 #include "base/compare.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 struct trace_string texts_copy(struct arena *arena, const void *bytes, size_t length)
 {
@@ -57,7 +58,7 @@ static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
 
 int texts_reserve(struct texts *texts, uint64_t more)
 {
-	size_t room = texts->count + (more < RESERVED_MAX ? more : RESERVED_MAX);
+	size_t room = texts->count + number_min(more, RESERVED_MAX);
 	struct text *items;
 
 	if (room <= texts->capacity)
