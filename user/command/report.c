@@ -481,7 +481,7 @@ static int print_made(const struct report *report, const struct report_request *
 	if (request->html)
 		status = page_write(report, request->html);
 	else if (request->against)
-		status = report_against(report, request, options, limits);
+		status = report_compare(report, request, options, limits);
 	else
 		status = is_one_table(request) ? print_table(report, request)
 					       : print_report(report, request, limits);

@@ -18,7 +18,7 @@ static void write_compared(struct sink *out, const struct report *const runs[2],
 			   const struct table *const *tables, size_t count,
 			   const struct report_request *request)
 {
-	const struct table *whole = tables[count - AGAINST_TABLES];
+	const struct table *whole = tables[count - COMPARE_TABLES];
 	const size_t sorted = count - 2; /* the first of paths and lines */
 	static const char *const labels[] = { "before", "now   " };
 	const struct style style = {
@@ -46,15 +46,15 @@ static int print_compared(const struct report *report, const struct report *befo
 			  const struct report_request *request, const struct fail_above *limits)
 {
 	const struct report *const runs[2] = { before, report };
-	struct table *tables[AGAINST_TABLES];
-	const struct table *all[1 + AGAINST_TABLES];
+	struct table *tables[COMPARE_TABLES];
+	const struct table *all[1 + COMPARE_TABLES];
 	struct sink out;
 	size_t count = 0;
 	int status = compare_make(tables, before, report), opened = report_open(request, &out);
 
 	if (limits->table)
 		all[count++] = limits->table;
-	for (size_t i = 0; i < AGAINST_TABLES; i++)
+	for (size_t i = 0; i < COMPARE_TABLES; i++)
 		all[count++] = tables[i];
 	if (!status)
 		status = opened;
@@ -65,7 +65,7 @@ static int print_compared(const struct report *report, const struct report *befo
 	if (!status)
 		status = sink_flush(&out);
 	sink_close(&out);
-	for (size_t i = 0; i < AGAINST_TABLES; i++)
+	for (size_t i = 0; i < COMPARE_TABLES; i++)
 		table_free(tables[i]);
 	return status ? output_failed(status) : 0;
 }
@@ -106,7 +106,7 @@ static void warn_one_sided(const struct report_request *request)
 		    request->spans ? "--against-spans" : "--spans");
 }
 
-int report_against(const struct report *report, const struct report_request *request,
+int report_compare(const struct report *report, const struct report_request *request,
 		   const struct report_options *options, struct fail_above *limits)
 {
 	struct gpu gpu = { 0 };

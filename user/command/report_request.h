@@ -48,7 +48,7 @@ int report_read_gpu(struct gpu *gpu, const char *path);
 
 /* report_compare.c: reads the run of --against with the same options, and prints both side by side.
  * Compares both for `limits`. Returns 0 or an exit status. */
-int report_against(const struct report *report, const struct report_request *request,
+int report_compare(const struct report *report, const struct report_request *request,
 		   const struct report_options *options, struct fail_above *limits);
 
 #endif

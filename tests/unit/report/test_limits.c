@@ -94,31 +94,31 @@ TEST(test_allowances)
 	struct limits read = measure("read"), duration = measure("time");
 	char says[256];
 
-	assert_int_equal(judge(&read, &ten, &ten, says), ALLOWED_WITHIN);
-	assert_int_equal(judge(&read, &eleven, &ten, says), ALLOWED_WITHIN);
-	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WORSE);
+	assert_int_equal(judge(&read, &ten, &ten, says), LIMIT_WITHIN);
+	assert_int_equal(judge(&read, &eleven, &ten, says), LIMIT_WITHIN);
+	assert_int_equal(judge(&read, &ten, &eleven, says), LIMIT_EXCEEDED);
 	assert_string_equal(says, "1.1 KiB, before 1000 B; limit 1000 B");
 	read.more = 99;
-	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WORSE);
+	assert_int_equal(judge(&read, &ten, &eleven, says), LIMIT_EXCEEDED);
 	read.more = 100;
-	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&read, &ten, &eleven, says), LIMIT_WITHIN);
 	/* The relative and the absolute allowance add up. */
 	read.share = 0.05;
 	read.more = 50;
-	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&read, &ten, &eleven, says), LIMIT_WITHIN);
 	read.more = 49;
-	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WORSE);
+	assert_int_equal(judge(&read, &ten, &eleven, says), LIMIT_EXCEEDED);
 	read.share = 1e300; /* no larger than the type can hold */
-	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&read, &ten, &eleven, says), LIMIT_WITHIN);
 	duration.share = 0.09;
-	assert_int_equal(judge(&duration, &ten, &eleven, says), ALLOWED_WORSE);
+	assert_int_equal(judge(&duration, &ten, &eleven, says), LIMIT_EXCEEDED);
 	duration.share = 0.11;
-	assert_int_equal(judge(&duration, &ten, &eleven, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&duration, &ten, &eleven, says), LIMIT_WITHIN);
 	/* Without an earlier run, the allowance is the limit. */
 	duration = measure("operations");
 	duration.more = 10;
-	assert_int_equal(judge(&duration, NULL, &ten, says), ALLOWED_WITHIN);
-	assert_int_equal(judge(&duration, NULL, &eleven, says), ALLOWED_WORSE);
+	assert_int_equal(judge(&duration, NULL, &ten, says), LIMIT_WITHIN);
+	assert_int_equal(judge(&duration, NULL, &eleven, says), LIMIT_EXCEEDED);
 	assert_string_equal(says, "11; limit 10");
 }
 
@@ -130,12 +130,12 @@ TEST(test_lower_bounds)
 	struct limits io = measure("io"), operations = measure("operations");
 	char says[256];
 
-	assert_int_equal(judge(&operations, &whole, &lossy, says), ALLOWED_WITHIN);
-	assert_int_equal(judge(&io, &whole, &lossy, says), ALLOWED_UNKNOWN);
+	assert_int_equal(judge(&operations, &whole, &lossy, says), LIMIT_WITHIN);
+	assert_int_equal(judge(&io, &whole, &lossy, says), LIMIT_UNKNOWN);
 	assert_string_equal(says, "at least 1.0 ms, before 1.0 ms; limit 1.0 ms");
-	assert_int_equal(judge(&io, &whole, &most, says), ALLOWED_WORSE);
-	assert_int_equal(judge(&io, &lossy, &more, says), ALLOWED_UNKNOWN);
-	assert_int_equal(judge(&io, &lossy, &whole, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&io, &whole, &most, says), LIMIT_EXCEEDED);
+	assert_int_equal(judge(&io, &lossy, &more, says), LIMIT_UNKNOWN);
+	assert_int_equal(judge(&io, &lossy, &whole, says), LIMIT_WITHIN);
 }
 
 /* The trace has no block layer. */
@@ -146,7 +146,7 @@ TEST(test_not_reported)
 	char says[256];
 
 	storage.columns[0] = "storage_read.requests";
-	assert_int_equal(judge(&storage, &run, &run, says), ALLOWED_UNKNOWN);
+	assert_int_equal(judge(&storage, &run, &run, says), LIMIT_UNKNOWN);
 	assert_string_equal(says, "not known, before not known");
 }
 
@@ -157,14 +157,14 @@ TEST(test_findings)
 	char says[256];
 
 	findings.severity = FINDING_HIGH;
-	assert_int_equal(judge(&findings, &whole, &whole, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&findings, &whole, &whole, says), LIMIT_WITHIN);
 	assert_string_equal(says, "no new findings of severity high or above");
-	assert_int_equal(judge(&findings, &whole, &lossy, says), ALLOWED_WORSE);
+	assert_int_equal(judge(&findings, &whole, &lossy, says), LIMIT_EXCEEDED);
 	assert_string_equal(says, "new: loss");
-	assert_int_equal(judge(&findings, NULL, &lossy, says), ALLOWED_WORSE);
+	assert_int_equal(judge(&findings, NULL, &lossy, says), LIMIT_EXCEEDED);
 	/* The finding existed before, or disappeared. */
-	assert_int_equal(judge(&findings, &lossy, &lossy, says), ALLOWED_WITHIN);
-	assert_int_equal(judge(&findings, &lossy, &whole, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&findings, &lossy, &lossy, says), LIMIT_WITHIN);
+	assert_int_equal(judge(&findings, &lossy, &whole, says), LIMIT_WITHIN);
 	findings.severity = FINDING_NOTE;
-	assert_int_equal(judge(&findings, &whole, &lossy, says), ALLOWED_WORSE);
+	assert_int_equal(judge(&findings, &whole, &lossy, says), LIMIT_EXCEEDED);
 }

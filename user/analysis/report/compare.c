@@ -241,7 +241,7 @@ static int join_tables(struct join *join, const struct report *const reports[SID
 	return status;
 }
 
-int compare_make(struct table *tables[AGAINST_TABLES], const struct report *before,
+int compare_make(struct table *tables[COMPARE_TABLES], const struct report *before,
 		 const struct report *now)
 {
 	static const struct compared_columns access = {
@@ -259,7 +259,7 @@ int compare_make(struct table *tables[AGAINST_TABLES], const struct report *befo
 	struct join whole = { 0 }, findings = { 0 }, paths = { 0 };
 	int status = 0, filled;
 
-	memset(tables, 0, AGAINST_TABLES * sizeof(*tables));
+	memset(tables, 0, COMPARE_TABLES * sizeof(*tables));
 	map_init(&whole.names, 1, 1);
 	map_init(&findings.names, 1, 1);
 	map_init(&paths.names, 1, 1);

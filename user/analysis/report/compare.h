@@ -5,14 +5,14 @@
 
 #include "analysis/report/report.h"
 
-#define AGAINST_TABLES 4
+#define COMPARE_TABLES 4
 
 /*
  * Makes the tables "compared" (the run, compute, methods), "compared_findings" (new and gone),
  * "compared_paths" and "compared_lines", the largest changes first. Their texts are in the reports,
  * which must outlive them. Returns 0 or -ENOMEM; the caller frees all tables in any case.
  */
-int compare_make(struct table *tables[AGAINST_TABLES], const struct report *before,
+int compare_make(struct table *tables[COMPARE_TABLES], const struct report *before,
 		 const struct report *now);
 
 /* Returns how many rows at the start of "compared_paths" or "compared_lines" changed by at least a

@@ -149,7 +149,7 @@ static struct number number_of(const struct report *report, const struct limits 
 {
 	struct number sum = { 0 };
 
-	for (size_t i = 0; i < ALLOWED_COLUMNS_MAX && limits->columns[i]; i++) {
+	for (size_t i = 0; i < LIMIT_COLUMNS_MAX && limits->columns[i]; i++) {
 		struct number one = number_in(report, limits->table, limits->columns[i]);
 
 		if (one.value == TABLE_NO_UINT && limits->instead)
@@ -259,10 +259,10 @@ static enum limits_state judge(struct limits_row *line, const struct limits *lim
 		snprintf(line->says + used, sizeof(line->says) - used, "; limit %s",
 			 reported(text[2], line->most, limits->unit));
 	if (!known)
-		return ALLOWED_UNKNOWN;
+		return LIMIT_UNKNOWN;
 	if (is.value > line->most)
-		return was.at_least ? ALLOWED_UNKNOWN : ALLOWED_WORSE;
-	return is.at_least ? ALLOWED_UNKNOWN : ALLOWED_WITHIN;
+		return was.at_least ? LIMIT_UNKNOWN : LIMIT_EXCEEDED;
+	return is.at_least ? LIMIT_UNKNOWN : LIMIT_WITHIN;
 }
 
 static uint64_t count_findings(const struct report *report, enum finding_severity least)
@@ -304,15 +304,15 @@ static enum limits_state judge_findings(struct limits_row *line, const struct li
 		came++;
 	}
 	if (came)
-		return ALLOWED_WORSE;
+		return LIMIT_EXCEEDED;
 	if (!emits_findings(now) || (before && !emits_findings(before))) {
 		snprintf(line->says, sizeof(line->says),
 			 "findings require individual events (--mode trace)");
-		return ALLOWED_UNKNOWN;
+		return LIMIT_UNKNOWN;
 	}
 	snprintf(line->says, sizeof(line->says), "no new findings of severity %s or above",
 		 finding_severities[limits->severity]);
-	return ALLOWED_WITHIN;
+	return LIMIT_WITHIN;
 }
 
 int limits_make(struct table **table, enum limits_state *state, const struct limits *list,
@@ -321,7 +321,7 @@ int limits_make(struct table **table, enum limits_state *state, const struct lim
 	static const char *const states[] = { "within", "not known", "worse" };
 
 	*table = table_new("allowed", "Limits", TABLE_LIST);
-	*state = ALLOWED_WITHIN;
+	*state = LIMIT_WITHIN;
 	table_add_columns(*table, TABLE_COLUMNS(columns));
 	for (size_t i = 0; i < count; i++) {
 		struct limits_row line = {

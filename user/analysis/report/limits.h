@@ -6,16 +6,16 @@
 #include "analysis/finding/finding.h"
 #include "analysis/report/report.h"
 
-#define ALLOWED_COLUMNS_MAX 8
+#define LIMIT_COLUMNS_MAX 8
 
 /*
  * A measure is a column of a table of one row, "totals.read.bytes", or a word for the sum of
  * several; or new findings of at least some severity.
  */
 struct limits {
-	const char *measure;			  /* as given; not copied */
-	struct table_text table;		  /* empty: findings */
-	const char *columns[ALLOWED_COLUMNS_MAX]; /* up to the first NULL */
+	const char *measure;			/* as given; not copied */
+	struct table_text table;		/* empty: findings */
+	const char *columns[LIMIT_COLUMNS_MAX]; /* up to the first NULL */
 	const char *instead_table, *instead; /* replacement if the run lacks the columns; or NULL */
 	enum table_unit unit;
 	/* Allowed growth: a share of the number before, plus an absolute amount. */
@@ -26,7 +26,7 @@ struct limits {
 
 /* Words for measures, and their meanings; ends with a NULL name. */
 struct limits_word {
-	const char *name, *table, *columns[ALLOWED_COLUMNS_MAX], *instead_table, *instead;
+	const char *name, *table, *columns[LIMIT_COLUMNS_MAX], *instead_table, *instead;
 	const char *meaning;
 };
 extern const struct limits_word limits_words[];
@@ -38,7 +38,7 @@ extern const struct limits_word limits_words[];
  */
 int limits_find(struct limits *limits, const struct report *report, const char *measure);
 
-enum limits_state { ALLOWED_WITHIN, ALLOWED_UNKNOWN, ALLOWED_WORSE };
+enum limits_state { LIMIT_WITHIN, LIMIT_UNKNOWN, LIMIT_EXCEEDED };
 
 /*
  * Makes the table "allowed", one row for each measure, in order. Without `before`, numbers before

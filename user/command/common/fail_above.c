@@ -190,9 +190,9 @@ int fail_above_status(const struct fail_above *asked)
 {
 	struct strbuf list;
 
-	if (asked->state == ALLOWED_WITHIN)
+	if (asked->state == LIMIT_WITHIN)
 		return 0;
-	if (asked->state == ALLOWED_WORSE) {
+	if (asked->state == LIMIT_EXCEEDED) {
 		list = name_measures(asked->table, "worse");
 		log_error("--fail-above: limits exceeded: %s", list.bytes);
 		return EXIT_WORSE;
