@@ -28,7 +28,7 @@ WORKLOAD_ABSENT = "77"  # exit status of tests/live/workloads/uring.c if it cann
 TOOL_ABSENT = "76"  # exit status of `need` in a guest, whose last words name the missing tool
 WORKLOAD_BROKEN = "99"  # exit status of tests/live/workloads/live.h
 # Maximum share of a job's events that may be lost on kernels that skip no program.
-LOST_AT_MOST = 0.1
+LOST_MAX = 0.1
 
 
 class Wrong(Exception):
@@ -156,7 +156,7 @@ def told_losses(results, report):
     """Events reported as lost. If the kernel skips preempted programs, the number depends on
     preemption: only bounds hold."""
     lost, events = report["trace"]["lost"], report["trace"]["events"]
-    check(results.passed_over or lost["total"] <= LOST_AT_MOST * events,
+    check(results.passed_over or lost["total"] <= LOST_MAX * events,
           f"{lost['total']} of {events} events lost ({lost['by_layer']})")
     return lost["total"]
 

@@ -28,10 +28,10 @@
 #include "trace/format/layers.h"
 #include "base/units.h"
 
-#define INTERVAL_LEAST_NS 100000000ull
-#define INTERVAL_MOST_NS 60000000000ull
-#define RETIRE_LEAST_NS 1000000000ull
-#define RETIRE_MOST_NS (24 * 3600 * 1000000000ull)
+#define INTERVAL_MIN_NS 100000000ull
+#define INTERVAL_MAX_NS 60000000000ull
+#define RETIRE_MIN_NS 1000000000ull
+#define RETIRE_MAX_NS (24 * 3600 * 1000000000ull)
 #define TEXTFILE_EVERY_NS 15000000000ull
 #define SERIES_MIN 1000
 #define SERIES_MAX 1000000
@@ -58,14 +58,14 @@ static const struct option_row monitor_rows[] = {
 	  "Write metrics to this file every 15 s for node_exporter's textfile collector. The file "
 	  "is replaced atomically, and removed at the end." },
 	{ 0, "interval", "TIME", OPTION_TIME, offsetof(struct monitor_options, interval_ns),
-	  "How often sums are read from the kernel. Default: 1s.", INTERVAL_LEAST_NS,
-	  INTERVAL_MOST_NS },
+	  "How often sums are read from the kernel. Default: 1s.", INTERVAL_MIN_NS,
+	  INTERVAL_MAX_NS },
 	{ 0, "max-series", "N", OPTION_COUNT, offsetof(struct monitor_options, max_series),
 	  "Maximum number of series; the rest is grouped. Default: 10000.", SERIES_MIN,
 	  SERIES_MAX },
 	{ 0, "retire", "TIME", OPTION_TIME, offsetof(struct monitor_options, retire_ns),
 	  "How long a job's series are kept after its last process has ended. Default: 5m.",
-	  RETIRE_LEAST_NS, RETIRE_MOST_NS },
+	  RETIRE_MIN_NS, RETIRE_MAX_NS },
 	{ 0, "host-root", "DIR", OPTION_STRING, offsetof(struct monitor_options, host_root),
 	  "Where the node's file system is mounted, in a container. Names of pods, containers and "
 	  "images come from there. Default: /." },

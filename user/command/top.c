@@ -20,7 +20,7 @@
 
 #define JOBS_PATH "/jobs?jobs=1000&processes=64&files=48"
 #define NOBODY "none"
-#define INTERVAL_LEAST_NS 100000000ull
+#define INTERVAL_MIN_NS 100000000ull
 #define BUFFER_BYTES (1u << 20) /* for each CPU, as in the monitor */
 
 struct top_options {
@@ -34,7 +34,7 @@ static const struct option_row top_rows[] = {
 	  "Read from the monitor at ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH; none: watch this "
 	  "machine directly. Default: " HTTP_ADDRESS " if it answers, else none." },
 	{ 'i', "interval", "TIME", OPTION_TIME, offsetof(struct top_options, interval_ns),
-	  "Time between frames. Default: 2s.", INTERVAL_LEAST_NS, UINT64_MAX },
+	  "Time between frames. Default: 2s.", INTERVAL_MIN_NS, UINT64_MAX },
 	{ 's', "show", "jobs|processes|files", OPTION_CHOICE, offsetof(struct top_options, subject),
 	  "Initial view. Default: jobs." },
 	{ 0, "sort", "COLUMN", OPTION_STRING, offsetof(struct top_options, sort),

@@ -13,7 +13,7 @@ from harness import NOBODY, PYTHON, Recording, as_user, machine
 from test_span_marks import library, lines, marks, program
 
 TRACERS = 4
-FILES, FILES_MOST = 100, 64
+FILES, FILES_MAX = 100, 64
 
 
 def busy():
@@ -218,8 +218,8 @@ for i in range(int(sys.argv[2])):
 print(sum(map(bool, spans)))"""
         recording = Recording([PYTHON, "-c", script, directory, str(FILES)])
         heard = int(recording.done.stdout)
-        self.assertLessEqual(heard, FILES_MOST)
-        self.assertGreaterEqual(heard, FILES_MOST - 8)  # others of ours are attached to first
+        self.assertLessEqual(heard, FILES_MAX)
+        self.assertGreaterEqual(heard, FILES_MAX - 8)  # others of ours are attached to first
         (row,) = [row for row in recording.report["spans"] if row["name"] == "s"]
         self.assertEqual((row["count"], row["unfinished"]), (heard, 0))
         lost = recording.report["trace"]["lost"]

@@ -22,7 +22,7 @@
 #include "capture/usdt/confined.h"
 #include "capture/usdt/notes.h"
 
-#define RESIDENT_MOST_KB (256 << 10) /* of a reader, whose limit is 64 MiB */
+#define RESIDENT_MAX_KB (256 << 10) /* of a reader, whose limit is 64 MiB */
 
 /* --- arguments --- */
 
@@ -206,7 +206,7 @@ static void check_bounded(int fd, uint32_t count)
 	notes_find(fd, &found);
 	assert_int_equal(found.count, count);
 	assert_int_equal(getrusage(RUSAGE_CHILDREN, &children), 0);
-	assert_true(children.ru_maxrss < RESIDENT_MOST_KB);
+	assert_true(children.ru_maxrss < RESIDENT_MAX_KB);
 }
 
 /* Files of a few KiB that claim to hold GiB. */
@@ -427,7 +427,7 @@ TEST(test_confined)
 
 	snprintf(path, sizeof(path), "%s/file", place);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	time_budget.left_ns = CONFINED_PATIENCE_NS;
+	time_budget.left_ns = CONFINED_BUDGET_NS;
 	assert_int_equal(confined_run(attempt_all, &fd, &attempts, sizeof(attempts), &time_budget),
 			 0);
 	close(fd);
@@ -460,7 +460,7 @@ static void crash(void *context, void *out)
 
 TEST(test_confined_that_does_not_return)
 {
-	struct time_budget time_budget = { CONFINED_PATIENCE_NS };
+	struct time_budget time_budget = { CONFINED_BUDGET_NS };
 	int out;
 
 	assert_int_not_equal(confined_run(loop, NULL, &out, sizeof(out), &time_budget), 0);

@@ -354,7 +354,7 @@ class Reading(unittest.TestCase):
             except ValueError as error: assert "too large" in str(error), error
             else: raise SystemExit("no error")
             used = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10
-            assert used < 3 * _blocks.FRAME_MOST, used
+            assert used < 3 * _blocks.FRAME_MAX, used
         """
         subprocess.run([sys.executable, "-c", code, path], check=True)
 
@@ -382,7 +382,7 @@ class Reading(unittest.TestCase):
 
     def test_long_strings(self):
         ids = {b"nd": True, b"type": "<u1", b"kind": b"", b"shape": [3], b"data": bytes((1, 2, 3))}
-        most = _blocks.STRING_MOST
+        most = _blocks.STRING_MAX
         texts = ["x" * most, "x" * (1 << 20), b"\xff" * (most + 1)]
         with open(self.made, "rb") as file:
             header = file.read()[:_blocks.TraceFile(self.made).frame(0)[1]]

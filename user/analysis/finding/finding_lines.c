@@ -22,7 +22,7 @@
 #define LINES_NAMED 2	   /* at most, each with at least */
 #define NAME_MAX_BYTES 120 /* of a location; longer ones are cut */
 #define SHARE_MIN 0.1	   /* of the time */
-#define SHARE_MOST 0.75	   /* with it, a line is enough */
+#define SHARE_MAX 0.75	   /* with it, a line is enough */
 #define ERROR_MAX 0.4	   /* of a share: one or two samples name no line */
 
 static unsigned int uses_of(const struct finding_rule *rule)
@@ -472,7 +472,7 @@ int finding_locate(struct findings *findings, struct finding *finding)
 	if (!uses_of(finding->rule) && !finding->rule->lines_row && !finding->rule->lines_path)
 		return 0;
 	status = sum_up(findings, finding, uses_of(finding->rule), &located);
-	for (int i = 0; i < LINES_NAMED && !status && named < SHARE_MOST; i++) {
+	for (int i = 0; i < LINES_NAMED && !status && named < SHARE_MAX; i++) {
 		const size_t worst = find_worst(&located);
 		char location[LOCATION_BYTES];
 		double share, error;

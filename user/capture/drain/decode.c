@@ -150,11 +150,11 @@ void decoder_close(struct decoder *decoder)
 	free(decoder);
 }
 
-#define STRIPES_MOST_NS 1000000000ull
+#define STRIPES_MAX_NS 1000000000ull
 
 size_t decoder_add_stripes(struct decoder *decoder)
 {
-	uint64_t end_ns = host_now_ns() + STRIPES_MOST_NS;
+	uint64_t end_ns = host_now_ns() + STRIPES_MAX_NS;
 	char path[NAMES_PATH_BYTES + 1];
 	size_t added = 0;
 

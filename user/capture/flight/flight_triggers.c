@@ -13,7 +13,7 @@
 #include "base/units.h"
 
 #define SECOND_NS 1000000000.0
-#define FOR_MOST_NS (86400ull * 1000000000ull)
+#define TRIGGER_DURATION_MAX_NS (86400ull * 1000000000ull)
 
 static const struct {
 	const char *name;
@@ -72,7 +72,7 @@ int flight_trigger_parse(const char *option, const char *text, uint64_t least_ns
 		end += *end == '%';
 	}
 	if (*end != ':' || !units_read_time(end + 1, &trigger->for_ns) || !trigger->for_ns ||
-	    trigger->for_ns > FOR_MOST_NS) {
+	    trigger->for_ns > TRIGGER_DURATION_MAX_NS) {
 		log_error("%s %s: the limit must be followed by a duration (:5 for 5 seconds), at "
 			  "most a day",
 			  option, text);

@@ -17,7 +17,7 @@
 
 #define SYMBOLS_BYTES_MAX (32u << 20) /* of a table of symbols, and of their names */
 
-static struct time_budget time_budget = { CONFINED_PATIENCE_NS }; /* per-process time budget */
+static struct time_budget time_budget = { CONFINED_BUDGET_NS }; /* per-process time budget */
 
 /* --- the versions --- */
 

@@ -16,7 +16,7 @@ struct time_budget {
 
 #define CONFINED_LONGEST_NS 2000000000ull
 #define CONFINED_SHARE_NS 250000000ull
-#define CONFINED_PATIENCE_NS (2 * CONFINED_LONGEST_NS) /* initial value */
+#define CONFINED_BUDGET_NS (2 * CONFINED_LONGEST_NS) /* initial value */
 
 /* Returns the time limit of the next child: its share plus what is left of the budget, at most
  * CONFINED_LONGEST_NS. */

@@ -15,7 +15,7 @@
 /* A linked program has at most a few hundred KiB of notes; searching more only wastes time. */
 #define NOTES_BYTES_MAX (4u << 20)
 
-static struct time_budget time_budget = { CONFINED_PATIENCE_NS }; /* per-process time budget */
+static struct time_budget time_budget = { CONFINED_BUDGET_NS }; /* per-process time budget */
 
 static const struct {
 	const char *name;

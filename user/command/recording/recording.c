@@ -22,8 +22,8 @@
 #define DRAIN_NICE (-10)
 #define AUTO_RATE 20000
 #define INTERVAL_NS 1000000000ull
-#define INTERVAL_LEAST_NS 10000000ull
-#define INTERVAL_MOST_NS 3600000000000ull
+#define INTERVAL_MIN_NS 10000000ull
+#define INTERVAL_MAX_NS 3600000000000ull
 
 /* --- choosing --- */
 
@@ -36,7 +36,7 @@ static const struct option_row rows[] = {
 	  "busy processes only (auto). Default: trace." },
 	{ 0, "interval", "TIME", OPTION_TIME, FIELD(interval_ns),
 	  "With --mode profile or auto: how often to write sums to the trace. Default: 1s.",
-	  INTERVAL_LEAST_NS, INTERVAL_MOST_NS },
+	  INTERVAL_MIN_NS, INTERVAL_MAX_NS },
 	{ 0, "profile-slots", "N", OPTION_COUNT, FIELD(profile_slots),
 	  "With --mode profile or auto: slots for sums, 384 bytes each, one per process, file, "
 	  "operation and CPU. Default: 16384, more with many CPUs.",

@@ -25,7 +25,7 @@
 #define DRAIN_SOON_MS 20 /* while processes come and go */
 #define DRAIN_NICE (-10)
 #define BOOK_AGAIN_MS 5
-#define READ_MOST_NS 500000000 /* longest wait for a reading */
+#define READ_MAX_NS 500000000 /* longest wait for a reading */
 /* Slots that a process may leave behind, a multiple of the usual: in a table that is half full,
  * keys find no slot. */
 #define SLOTS_OF_PROCESS 512
@@ -335,7 +335,7 @@ static void *work(void *context)
 
 void service_read_now(struct service *service)
 {
-	struct timespec most = host_after_ns(READ_MOST_NS);
+	struct timespec most = host_after_ns(READ_MAX_NS);
 	uint64_t mine; /* a reading that has already begun does not count */
 
 	pthread_mutex_lock(&service->lock);

@@ -66,17 +66,17 @@ function compared(kind, says, format, names) {
 		[label, [evidence[name], colour]]));
 }
 
-const ROWS_MOST = 6;
-const ROW_LEAST = 0.002; /* of the largest: shorter bars would be invisible */
+const ROWS_MAX = 6;
+const ROW_MIN = 0.002; /* of the largest: shorter bars would be invisible */
 
 /* The largest rows of a table by a column. */
 function ranking(kind, says, table, label, column, format, colour, only) {
 	return () => {
 		const rows = rowsOf(table).filter((row) => row[column] > 0 && (!only || only(row)))
 			.sort((a, b) => b[column] - a[column])
-			.filter((row, i, all) => row[column] >= all[0][column] * ROW_LEAST);
-		return bars(kind, says + (rows.length > ROWS_MOST ? `, top ${ROWS_MOST} of ${rows.length}`
-			: ''), format, rows.slice(0, ROWS_MOST).map((row) =>
+			.filter((row, i, all) => row[column] >= all[0][column] * ROW_MIN);
+		return bars(kind, says + (rows.length > ROWS_MAX ? `, top ${ROWS_MAX} of ${rows.length}`
+			: ''), format, rows.slice(0, ROWS_MAX).map((row) =>
 			[typeof label === 'function' ? label(row) : row[label] || 'no name', [row[column], colour]]));
 	};
 }
@@ -429,7 +429,7 @@ const PICTURES_OF = {
 	'sizes': (first, ...more) => sizesOf(...SIZES_OF[first], first, ...more),
 };
 
-const PICTURES_MOST = 2;
+const PICTURES_MAX = 2;
 
 /* For any finding: the times or bytes of its evidence. */
 function numbersPicture(evidence) {
@@ -448,7 +448,7 @@ function pictureNamed(name) {
 function picturesOf(id, evidence) {
 	const found = [];
 	for (const name of data.finding_pictures[id] ? data.finding_pictures[id].split(', ') : []) {
-		const made = found.length < PICTURES_MOST && pictureNamed(name)(evidence);
+		const made = found.length < PICTURES_MAX && pictureNamed(name)(evidence);
 		if (made)
 			found.push(made);
 	}

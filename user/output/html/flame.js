@@ -5,7 +5,7 @@
  */
 
 const FLAME_ROW = 18;
-const FLAME_LEAST = 3; /* pixels; narrower boxes, often of deep stacks, are not drawn */
+const FLAME_MIN = 3; /* pixels; narrower boxes, often of deep stacks, are not drawn */
 const FLAME_COLOURS = { cpu: 'c-compute', io: 'c-alone', storage: 'c-alone', lock: 'c-sync',
 	pipe: 'c-async', child: 'c-splice', sleep: 'c-size', memory: 'c-kernel', device: 'c-direct',
 	stopped: 'c-checkpoint', runnable: 'c-comm', other: 'c-metadata' };
@@ -97,7 +97,7 @@ function flameBoxes(top, states, width) {
 		const order = node.children.slice().sort((a, b) =>
 			(a.name === OTHER_FRAMES) - (b.name === OTHER_FRAMES) || time(b) - time(a));
 		for (const child of node.number ? order : node.children) {
-			if (time(child) * scale >= FLAME_LEAST)
+			if (time(child) * scale >= FLAME_MIN)
 				place(child, x, time(child) * scale, row + 1);
 			x += time(child) * scale;
 		}

@@ -2,7 +2,7 @@
 /* Processes as a tree over time: when each lived, and how much of that was I/O. */
 
 const PROCESS_ROW = 18;
-const PROCESSES_MOST = 200;
+const PROCESSES_MAX = 200;
 const ALIKE = 12; /* leaf children of the same name that share a row, from this many */
 
 /* Rows of one or more processes: `members`, from the first one's start to the last one's end. */
@@ -112,7 +112,7 @@ function sumsOfRows(rows) {
 }
 
 function makeProcesses() {
-	const body = bodyOf('processes'), all = processTree(), rows = all.slice(0, PROCESSES_MOST);
+	const body = bodyOf('processes'), all = processTree(), rows = all.slice(0, PROCESSES_MAX);
 	const seriesOf = sumsOfRows(rows);
 
 	if (!rows.length) {

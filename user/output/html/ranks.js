@@ -2,9 +2,9 @@
 /* Ranks, and workers of one parent, side by side; outliers are marked. */
 
 const OUTLIER = 1.5; /* times the median of the group */
-const GROUPS_MOST = 6;
+const GROUPS_MAX = 6;
 const GROUP_SHARE = 0.05; /* minimum share of all I/O time */
-const BESIDE_MOST = 16; /* rows of a group, those with the most I/O */
+const BESIDE_MAX = 16; /* rows of a group, those with the most I/O */
 
 function inRange(series, name) {
 	return sum(series[name], range.from, range.to);
@@ -78,7 +78,7 @@ function workerGroups() {
 	const all = d3.sum(sums.processes, (series) => sum(series.time));
 	return Array.from(groups.values())
 		.filter((group) => group.length > 1 && timeOf(group) > GROUP_SHARE * all && liveTogether(group))
-		.sort((a, b) => timeOf(b) - timeOf(a)).slice(0, GROUPS_MOST);
+		.sort((a, b) => timeOf(b) - timeOf(a)).slice(0, GROUPS_MAX);
 }
 
 function makeRanks() {
@@ -95,10 +95,10 @@ function makeRanks() {
 				values: [inRange(series, 'time'), inRange(series, 'bytes'),
 					inRange(series, 'fetched')] })).sort((a, b) => b.values[0] - a.values[0]);
 			parts.push(el('h3', null, 'Children of process ', String(group[0].row.ppid), ': ',
-				nameEl(group[0].row.comm || '')), sideBySide(items, SIDE_HEADS, 0, BESIDE_MOST));
-			if (items.length > BESIDE_MOST)
+				nameEl(group[0].row.comm || '')), sideBySide(items, SIDE_HEADS, 0, BESIDE_MAX));
+			if (items.length > BESIDE_MAX)
 				parts.push(hintEl(
-					`Top ${BESIDE_MOST} of ${countText(items.length)} by I/O thread time.`));
+					`Top ${BESIDE_MAX} of ${countText(items.length)} by I/O thread time.`));
 		}
 		place.replaceChildren(...parts);
 	};

@@ -18,13 +18,13 @@ import zstandard
 TAIL = struct.Struct("<IIQQQQ")
 TAIL_SKIPPABLE, TAIL_MAGIC = 0x184D2A50, 0x0A444E45544C460A
 SKIPPABLE = range(0x184D2A50, 0x184D2A60)
-FRAME_MOST = 256 << 20  # bytes of a decompressed frame; Faultline's are far smaller
-STRING_MOST = 1 << 13  # length of a string; the recorder's are shorter
+FRAME_MAX = 256 << 20  # bytes of a decompressed frame; Faultline's are far smaller
+STRING_MAX = 1 << 13  # length of a string; the recorder's are shorter
 FEED = 1 << 12  # bytes read at once, which may become 64 Ki times as many
 TYPES = {sign + width for sign in ("<u", "<i", "|u", "|i") for width in "1248"}
 VERSION = 1
 FILE_COLUMNS = ("id", "dev", "ino", "size")  # required in rows of files
-FRAMES_MOST = 128  # of a stack: the recorder's limit
+FRAMES_MAX = 128  # of a stack: the recorder's limit
 ANY_PID = (1 << 64) - 1  # see key(): the processes of a block are unknown
 # Exceptions from reading a frame that is damaged or was written by another program.
 DAMAGED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, zstandard.ZstdError,
@@ -114,7 +114,7 @@ class TraceFile:
                 raise ValueError("the file ends inside a frame")
             data += unpack.decompress(piece)
             at += len(piece)
-            if len(data) > FRAME_MOST:
+            if len(data) > FRAME_MAX:
                 raise ValueError("a frame is too large for a Faultline trace")
         value = msgpack.unpackb(bytes(data), raw=False, strict_map_key=False, object_hook=_column,
                                 unicode_errors="backslashreplace")
@@ -212,15 +212,15 @@ class TraceFile:
             try:
                 value = self.frame(block.offset)[0]
                 for number, text in zip(value["id"].tolist(), value["text"]):
-                    if len(text) > STRING_MOST:
-                        text = text[:STRING_MOST] + ("…" if isinstance(text, str) else "…".encode())
+                    if len(text) > STRING_MAX:
+                        text = text[:STRING_MAX] + ("…" if isinstance(text, str) else "…".encode())
                         cut += 1
                     found[number] = text if isinstance(text, str) \
                         else text.decode("utf-8", "backslashreplace")
             except DAMAGED as error:
                 self.warn_of(block, error)
         if cut:
-            warnings.warn(f"{self.path}: {cut} names longer than {STRING_MOST} bytes are cut",
+            warnings.warn(f"{self.path}: {cut} names longer than {STRING_MAX} bytes are cut",
                           TraceWarning, stacklevel=4)
         return found
 
@@ -270,7 +270,7 @@ class TraceFile:
         """The stack of the caller, and the innermost frame, of stacks by id; 0: none."""
         return self._by_id("stack", "caller", "frame")
 
-    def chain(self, stack: int, most: int = FRAMES_MOST) -> List[Frame]:
+    def chain(self, stack: int, most: int = FRAMES_MAX) -> List[Frame]:
         """Returns the frames of a stack, innermost first; none if it is unknown. In a damaged or
         forged trace, callers may be missing or form a loop, which ends after `most` frames."""
         frames: List[Frame] = []
