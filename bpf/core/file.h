@@ -56,8 +56,8 @@ struct {
  */
 #define FILE_TURN_LOG 29
 extern __u64 file_last_id;
-extern volatile __u32 file_turn;    /* the current turn */
-extern volatile bool files_crowded; /* the hash is not empty */
+extern volatile __u32 file_turn;       /* the current turn */
+extern volatile bool files_overflowed; /* the hash is not empty */
 
 static __always_inline struct file_table_slot *file_table_slot(const struct file_key *key)
 {
@@ -80,7 +80,7 @@ static __always_inline struct file_entry *file_find(struct file_key *key)
 
 	if (slot && file_slot_matches(slot, key))
 		entry = &slot->entry;
-	else if (files_crowded)
+	else if (files_overflowed)
 		entry = bpf_map_lookup_elem(&files, key);
 	return entry && file_turn - entry->turn < 2 ? entry : NULL;
 }
@@ -296,7 +296,7 @@ __noinline int file_insert(struct file_key *key, __u32 id, __u32 name_hash, __s6
 		slot->key = at;
 		return 0;
 	}
-	files_crowded = true;
+	files_overflowed = true;
 	return bpf_map_update_elem(&files, &at, &fresh, BPF_ANY);
 }
 

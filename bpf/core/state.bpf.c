@@ -58,6 +58,6 @@ volatile bool recording_ended = false;
 volatile bool attach_arming = false;
 volatile __u32 attach_tracer = 0;
 volatile bool layers_met = false;
-volatile bool files_crowded = false;
+volatile bool files_overflowed = false;
 volatile __u32 file_turn = 0;
 __u64 file_last_id = 0;

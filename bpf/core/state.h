@@ -212,7 +212,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct task_state);
-} crowded_states SEC(".maps");
+} overflow_states SEC(".maps");
 
 /*
  * Finding the current task takes a kernel call at each entry and exit of any process's calls, and
@@ -265,7 +265,7 @@ static __always_inline struct task_state *task_state(struct task_struct *task)
 		return NULL;
 	if (task_slot_matches(slot, task, task->pid))
 		return &slot->state;
-	return slot->overflow ? bpf_task_storage_get(&crowded_states, task, 0, 0) : NULL;
+	return slot->overflow ? bpf_task_storage_get(&overflow_states, task, 0, 0) : NULL;
 }
 
 /* Returns the state of a task that is followed now, or NULL. When attached, all following stops at

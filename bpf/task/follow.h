@@ -75,7 +75,7 @@ static __always_inline struct task_state *task_take_state(struct task_struct *ta
 		slot = task_slot(task->pid);
 		if (slot)
 			slot->overflow = 1;
-		state = bpf_task_storage_get(&crowded_states, task, 0,
+		state = bpf_task_storage_get(&overflow_states, task, 0,
 					     BPF_LOCAL_STORAGE_GET_F_CREATE);
 		if (!state)
 			return NULL;

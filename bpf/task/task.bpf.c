@@ -228,7 +228,7 @@ static __always_inline struct task_state *task_state_of_exec(struct task_struct 
 		return task_take_state(task, now_ns);
 	old = task_slot_matches(slot, task, old_tid)
 		      ? &slot->state
-		      : bpf_task_storage_get(&crowded_states, task, 0, 0);
+		      : bpf_task_storage_get(&overflow_states, task, 0, 0);
 	state = task_take_state(task, now_ns);
 	if (!old || !state || old == state)
 		return state;

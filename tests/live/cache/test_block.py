@@ -246,7 +246,7 @@ class Crowded(unittest.TestCase):
         return report, job, [row for row in harness.Trace(trace).dicts("bio")
                              if row["dev"] == number]
 
-    def record_crowded(self, free):
+    def record_nearly_full(self, free):
         """A run in which `count` device slots are free: the last ones that its own device is
         hashed to."""
         bare = machine().new_device(4 * MIB)
@@ -281,14 +281,14 @@ class Crowded(unittest.TestCase):
 
     def test_devices(self):
         """A device whose slot is taken is still found. Other devices are active, too."""
-        bare, report, job, bios = self.record_crowded(16)
+        bare, report, job, bios = self.record_nearly_full(16)
         self.assertEqual(told(report, bare), job.seen())
         self.assertEqual([row["sector"] for row in bios], [8 * i for i in range(self.READS)])
         self.assertEqual(report["trace"]["lost"]["total"], 0)
 
     def test_too_many_devices(self):
         """Requests that cannot be counted or attributed are counted as lost."""
-        bare, report, _, bios = self.record_crowded(0)
+        bare, report, _, bios = self.record_nearly_full(0)
         self.assertEqual(bios, [])
         self.assertNotIn(os.path.basename(bare), [row["name"] for row in report["devices"]])
         self.assertGreaterEqual(report["trace"]["lost"]["by_layer"]["block"], self.READS)

@@ -227,7 +227,7 @@ TEST(test_names)
 	flight_names_init(&names);
 	for (uint32_t id = 1; id <= 100; id++)
 		add_name(&names, id, 8);
-	assert_false(flight_names_crowded(&names));
+	assert_false(flight_names_full(&names));
 	use_names(&names, 10, 20, 3);
 	use_names(&names, 15, 17, 4);
 	use_names(&names, 15, 17, 1); /* files in flight count as used by the oldest segment */
@@ -268,7 +268,7 @@ static void check_churn(size_t path_bytes, uint32_t recorded, bool all_fit)
 		add_name(&names, id, path_bytes);
 		if (names.bytes > peak)
 			peak = names.bytes;
-		if (!flight_names_crowded(&names))
+		if (!flight_names_full(&names))
 			continue;
 		flight_names_live(&names, 1);
 		use_names(&names, id > recorded ? id - recorded : 2, id + 1, names.sweeps + 1);

@@ -86,27 +86,27 @@ TEST(test_torn)
 	close_slots(&slots);
 }
 
-TEST(test_crowded)
+TEST(test_full)
 {
 	struct slots slots = open_slots();
 	struct reported reported = { 0 };
 	unsigned int taken;
 
-	assert_false(profile_is_crowded(NULL));
-	assert_false(profile_is_crowded(slots.profile));
+	assert_false(profile_is_full(NULL));
+	assert_false(profile_is_full(slots.profile));
 	taken = take_slots(&slots, 0, 3); /* a third */
-	assert_false(profile_is_crowded(slots.profile));
+	assert_false(profile_is_full(slots.profile));
 	taken += take_slots(&slots, 1, 3);
-	assert_false(profile_is_crowded(slots.profile));
+	assert_false(profile_is_full(slots.profile));
 	taken += take_slots(&slots, 2, 3);
 	for (unsigned int i = 0; i < SLOTS; i++)
-		assert_true(profile_is_crowded(slots.profile));
+		assert_true(profile_is_full(slots.profile));
 
 	/* Half of them are to be freed, and are free by the next reading; nothing is read twice. */
 	assert_int_equal(profile_read(slots.profile, 2000, false, add_up, &reported), taken);
-	assert_true(profile_is_crowded(slots.profile));
+	assert_true(profile_is_full(slots.profile));
 	assert_int_equal(profile_read(slots.profile, 3000, false, add_up, &reported), 0);
-	assert_false(profile_is_crowded(slots.profile));
+	assert_false(profile_is_full(slots.profile));
 	assert_int_equal(reported.operations, taken);
 	assert_int_equal(profile_use(slots.profile).given_back, SLOTS / 2);
 	close_slots(&slots);

@@ -38,7 +38,7 @@ struct lines {
 	struct line_use *uses;
 	size_t use_count, use_room;
 	struct map use_numbers; /* site, file and class -> index in `uses` */
-	bool crowded;		/* some are missing */
+	bool overflowed;	/* some are missing */
 	size_t most;		/* of either */
 	struct {
 		uint64_t time_ns;
@@ -104,8 +104,8 @@ static void add_use(struct lines *lines, const struct event *event, uint32_t sit
 		key[2] = as[0].class;
 	if (key[2] == IO_NONE)
 		return;
-	lines->crowded |= lines->use_count >= lines->most;
-	if (lines->crowded ||
+	lines->overflowed |= lines->use_count >= lines->most;
+	if (lines->overflowed ||
 	    !ARENA_GROW(lines->arena, lines->uses, lines->use_room, lines->use_count + 1))
 		return;
 	number = map_add(&lines->use_numbers, key, &added);
@@ -371,7 +371,7 @@ const struct line_use *lines_uses(const struct results *results, size_t *count, 
 {
 	const struct lines *lines = results_state(results, &analysis_lines);
 
-	*count = lines->crowded ? 0 : lines->use_count;
+	*count = lines->overflowed ? 0 : lines->use_count;
 	*sites = lines->sites.count;
 	return lines->uses;
 }

@@ -259,7 +259,7 @@ void profile_set_exited(struct profile *profile, profile_exited_fn is_over, void
 	profile->over_context = context;
 }
 
-bool profile_is_crowded(struct profile *profile)
+bool profile_is_full(struct profile *profile)
 {
 	unsigned int taken = 0, step;
 

@@ -51,7 +51,7 @@ void profile_set_exited(struct profile *profile, profile_exited_fn is_over, void
 
 /* Estimates from a sample of slots whether keys begin to find no free slot; cheap enough to call
  * often. A reading then retires slots, and the next one frees them. False for NULL. */
-bool profile_is_crowded(struct profile *profile);
+bool profile_is_full(struct profile *profile);
 
 struct profile_use {
 	uint64_t operations; /* read so far */

@@ -309,7 +309,7 @@ static void cut(struct flight *flight)
 
 void flight_look(struct flight *flight, uint64_t now_ns)
 {
-	bool crowded = flight_names_crowded(&flight->ring.names), awaited;
+	bool full = flight_names_full(&flight->ring.names), awaited;
 
 	look_at_slow(flight);
 	pthread_mutex_lock(&flight->lock);
@@ -317,9 +317,9 @@ void flight_look(struct flight *flight, uint64_t now_ns)
 	pthread_mutex_unlock(&flight->lock);
 	if (awaited || now_ns >= flight->looked_ns + LOOK_EVERY_NS)
 		look_at_losses(flight, now_ns);
-	if (flight_ring_look(&flight->ring, now_ns) || crowded || awaited)
+	if (flight_ring_look(&flight->ring, now_ns) || full || awaited)
 		cut(flight);
-	if (crowded)
+	if (full)
 		sweep_names(flight);
 	pthread_mutex_lock(&flight->lock);
 	flight->drains++;

@@ -57,7 +57,7 @@ int flight_names_add(struct flight_names *names, const struct event_file *file)
 	return err;
 }
 
-bool flight_names_crowded(const struct flight_names *names)
+bool flight_names_full(const struct flight_names *names)
 {
 	return names->bytes >= FLIGHT_NAMES_BYTES;
 }

@@ -36,7 +36,7 @@ void flight_names_free(struct flight_names *names);
 /* Adds a file record. Returns 0 or -ENOMEM. */
 int flight_names_add(struct flight_names *names, const struct event_file *file);
 /* Whether names use enough memory for a sweep to be due. Only for the thread that adds them. */
-bool flight_names_crowded(const struct flight_names *names);
+bool flight_names_full(const struct flight_names *names);
 /* Return the number of names, and of references that lack one because names were dropped. */
 size_t flight_names_count(struct flight_names *names);
 uint64_t flight_names_missing(struct flight_names *names);

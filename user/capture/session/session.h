@@ -149,8 +149,8 @@ void session_read_profile(struct session *session, uint64_t now_ns, bool last, p
 void session_ask_over(struct session *session, profile_exited_fn is_over, void *context);
 /* Returns the number of slots that any key may take; 0 in mode trace. */
 unsigned int session_profile_slots(const struct session *session);
-/* See profile_is_crowded. */
-bool session_profile_is_crowded(const struct session *session);
+/* See profile_is_full. */
+bool session_profile_is_full(const struct session *session);
 struct profile_use session_profile_use(const struct session *session);
 
 /* Takes the first operation since the last call that took at least flight_slower_ns. Returns false

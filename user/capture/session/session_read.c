@@ -215,9 +215,9 @@ unsigned int session_profile_slots(const struct session *session)
 	return session->profile ? session->profile_slots : 0;
 }
 
-bool session_profile_is_crowded(const struct session *session)
+bool session_profile_is_full(const struct session *session)
 {
-	return profile_is_crowded(session->profile);
+	return profile_is_full(session->profile);
 }
 
 struct profile_use session_profile_use(const struct session *session)

@@ -311,7 +311,7 @@ static bool is_due(struct service *service, uint64_t now_ns)
 	return now_ns - service->read_ns >= service->options.interval_ns || is_asked(service) ||
 	       intake_ended(service->intake) > service->slots / SLOTS_OF_PROCESS ||
 	       (now_ns - service->read_ns >= CROWDED_EVERY_NS &&
-		session_profile_is_crowded(service->session));
+		session_profile_is_full(service->session));
 }
 
 static void *work(void *context)
