@@ -33,7 +33,7 @@ extern const volatile bool lane_shared;
 /* The kernel may preempt the programs that count system calls, or faults, so another program may
  * update the same counters on that CPU. */
 extern const volatile bool calls_preempted;
-extern const volatile bool calls_quick; /* see caller_find */
+extern const volatile bool calls_fast_path; /* see caller_find */
 extern const volatile bool faults_preempted;
 extern const volatile bool reads_other_tasks; /* bpf_copy_from_user_task exists */
 extern const volatile bool bios_held_back;    /* cgroup v1 may throttle I/O */

@@ -321,13 +321,13 @@ int BPF_PROG(fl_call_cut, struct task_struct *task)
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(fl_sys_enter, struct pt_regs *regs, long number)
 {
-	return calls_quick ? call_enter(regs, number, true) : call_enter(regs, number, false);
+	return calls_fast_path ? call_enter(regs, number, true) : call_enter(regs, number, false);
 }
 
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
 {
-	return calls_quick ? call_return(regs, result, true) : call_return(regs, result, false);
+	return calls_fast_path ? call_return(regs, result, true) : call_return(regs, result, false);
 }
 
 SEC("?tp_btf/sys_exit")

@@ -117,7 +117,7 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->follow_privileged = session->options.follow_privileged;
 	skeleton->rodata->reads_other_tasks =
 		kernel_enum_value(session->kernel, "BPF_FUNC_copy_from_user_task") > 0;
-	skeleton->rodata->calls_quick =
+	skeleton->rodata->calls_fast_path =
 		kernel_reads_plainly(session->kernel) && !skeleton->rodata->calls_preempted;
 	skeleton->rodata->have_filemap_fault = probes_chosen_like(&session->choice, "fl_filemap");
 }
