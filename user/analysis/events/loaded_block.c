@@ -22,24 +22,24 @@ _Static_assert(TRACE_BLOCK_ROWS_MAX <= 1u << ROW_BITS, "a key holds the number o
 
 /* --- sorting --- */
 
-void held_scratch_free(struct held_scratch *scratch)
+void loaded_scratch_free(struct loaded_scratch *scratch)
 {
 	free(scratch->times);
 	free(scratch->keys);
 	free(scratch->order);
-	*scratch = (struct held_scratch) { 0 };
+	*scratch = (struct loaded_scratch) { 0 };
 }
 
-static int make_room(struct held_scratch *scratch, size_t rows)
+static int make_room(struct loaded_scratch *scratch, size_t rows)
 {
 	if (rows <= scratch->room)
 		return 0;
-	held_scratch_free(scratch);
+	loaded_scratch_free(scratch);
 	scratch->times = reallocarray(NULL, rows, sizeof(*scratch->times));
 	scratch->keys = reallocarray(NULL, rows, 2 * sizeof(*scratch->keys));
 	scratch->order = reallocarray(NULL, rows, sizeof(*scratch->order));
 	if (!scratch->times || !scratch->keys || !scratch->order) {
-		held_scratch_free(scratch);
+		loaded_scratch_free(scratch);
 		return -ENOMEM;
 	}
 	scratch->room = rows;
@@ -62,7 +62,7 @@ static void sort_by_digit(const uint64_t *from, uint64_t *to, size_t count, unsi
 		to[places[from[i] >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-static void sort_short(struct held_scratch *scratch, size_t count, uint64_t least, uint64_t span)
+static void sort_short(struct loaded_scratch *scratch, size_t count, uint64_t least, uint64_t span)
 {
 	uint64_t *keys = scratch->keys, *spare = scratch->keys + count;
 
@@ -88,7 +88,7 @@ static int compare_rows(const void *left, const void *right, void *times)
 }
 
 /* A block that spans more than a day was not written by a tracer. */
-static void sort_long(struct held_scratch *scratch, size_t count)
+static void sort_long(struct loaded_scratch *scratch, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		scratch->order[i] = i;
@@ -96,7 +96,7 @@ static void sort_long(struct held_scratch *scratch, size_t count)
 }
 
 /* Returns the order of the rows, stable for equal times; NULL if all are in order. */
-static const uint32_t *sort_rows(struct held_scratch *scratch, size_t count, uint64_t least,
+static const uint32_t *sort_rows(struct loaded_scratch *scratch, size_t count, uint64_t least,
 				 uint64_t most)
 {
 	size_t i;
@@ -153,7 +153,7 @@ static void lay_out(struct loaded_block *block, const struct trace_view *view, u
 
 	block->columns[TRACE_COL_TIME].width = span ? column_width(span, false) : 0;
 	for (unsigned int i = 0; i < trace_schemas[block->kind].column_count; i++) {
-		struct held_column *column = &block->columns[i];
+		struct loaded_column *column = &block->columns[i];
 		const struct column_view *from = &view->columns[i];
 
 		if (i != TRACE_COL_TIME && columns >> i & 1) {
@@ -169,9 +169,9 @@ static void lay_out(struct loaded_block *block, const struct trace_view *view, u
 }
 
 static void fill(struct loaded_block *block, const struct trace_view *view,
-		 struct held_scratch *scratch, const uint32_t *order)
+		 struct loaded_scratch *scratch, const uint32_t *order)
 {
-	struct held_column *time = &block->columns[TRACE_COL_TIME];
+	struct loaded_column *time = &block->columns[TRACE_COL_TIME];
 	size_t count = block->count;
 
 	for (unsigned int i = 1; i < trace_schemas[block->kind].column_count; i++)
@@ -186,27 +186,27 @@ static void fill(struct loaded_block *block, const struct trace_view *view,
 
 /* --- memory for reuse --- */
 
-void held_pool_init(struct held_pool *pool)
+void loaded_pool_init(struct loaded_pool *pool)
 {
-	*pool = (struct held_pool) { .next = 0 };
+	*pool = (struct loaded_pool) { .next = 0 };
 	pthread_mutex_init(&pool->lock, NULL);
 }
 
-void held_pool_free(struct held_pool *pool)
+void loaded_pool_free(struct loaded_pool *pool)
 {
 	for (size_t i = 0; i < HELD_SPARES; i++)
 		free(pool->spares[i].bytes);
 	pthread_mutex_destroy(&pool->lock);
 }
 
-static bool fits(const struct held_spare *spare, size_t size)
+static bool fits(const struct loaded_spare *spare, size_t size)
 {
 	return spare->room >= size && spare->room - size <= size / 4;
 }
 
-static struct held_spare take_spare(struct held_pool *pool, size_t size)
+static struct loaded_spare take_spare(struct loaded_pool *pool, size_t size)
 {
-	struct held_spare taken = { NULL, 0 };
+	struct loaded_spare taken = { NULL, 0 };
 
 	pthread_mutex_lock(&pool->lock);
 	for (size_t i = 0; i < HELD_SPARES && !taken.bytes; i++) {
@@ -220,9 +220,9 @@ static struct held_spare take_spare(struct held_pool *pool, size_t size)
 }
 
 /* If no slot is free, the oldest spare is replaced. */
-static void give_spare(struct held_pool *pool, struct held_spare spare)
+static void give_spare(struct loaded_pool *pool, struct loaded_spare spare)
 {
-	struct held_spare *place = NULL, before;
+	struct loaded_spare *place = NULL, before;
 
 	pthread_mutex_lock(&pool->lock);
 	for (size_t i = 0; i < HELD_SPARES && !place; i++)
@@ -236,15 +236,15 @@ static void give_spare(struct held_pool *pool, struct held_spare spare)
 	free(before.bytes);
 }
 
-static bool make_bytes(struct loaded_block *block, struct held_pool *pool)
+static bool make_bytes(struct loaded_block *block, struct loaded_pool *pool)
 {
-	struct held_spare spare = { NULL, 0 };
+	struct loaded_spare spare = { NULL, 0 };
 	size_t size = block->size + HELD_PADDING;
 
 	if (pool)
 		spare = take_spare(pool, size);
 	if (!spare.bytes)
-		spare = (struct held_spare) { malloc(size), size };
+		spare = (struct loaded_spare) { malloc(size), size };
 	block->bytes = spare.bytes;
 	block->room = spare.room;
 	block->pool = pool;
@@ -253,7 +253,7 @@ static bool make_bytes(struct loaded_block *block, struct held_pool *pool)
 
 int loaded_block_take(struct loaded_block **result, const struct trace_view *view,
 		      const struct trace_block_info *info, uint64_t columns,
-		      struct held_scratch *scratch, struct held_pool *pool)
+		      struct loaded_scratch *scratch, struct loaded_pool *pool)
 {
 	size_t column_count = trace_schemas[info->kind].column_count;
 	uint64_t least = UINT64_MAX, most = 0;
@@ -290,7 +290,7 @@ void loaded_block_free(struct loaded_block *block)
 	if (!block)
 		return;
 	if (block->pool)
-		give_spare(block->pool, (struct held_spare) { block->bytes, block->room });
+		give_spare(block->pool, (struct loaded_spare) { block->bytes, block->room });
 	else
 		free(block->bytes);
 	free(block);
@@ -306,7 +306,7 @@ int loaded_block_trim(struct loaded_block *block, uint32_t first, uint32_t held)
 	if (held < block->held)
 		block->later_ns = loaded_block_time(block, held);
 	for (unsigned int i = 0; i < trace_schemas[block->kind].column_count; i++) {
-		struct held_column *column = &block->columns[i];
+		struct loaded_column *column = &block->columns[i];
 		size_t skipped = (size_t)(first - block->first) * column->width;
 
 		memmove(block->bytes + size, block->bytes + column->at + skipped,
@@ -334,7 +334,7 @@ size_t loaded_block_bytes(const struct loaded_block *block)
 /* --- values --- */
 
 static struct column_view view_at(const struct loaded_block *block,
-				  const struct held_column *column, uint32_t row)
+				  const struct loaded_column *column, uint32_t row)
 {
 	return (struct column_view) {
 		.data = block->bytes + column->at + (size_t)(row - block->first) * column->width,
@@ -346,7 +346,7 @@ static struct column_view view_at(const struct loaded_block *block,
 bool loaded_block_is_same(const struct loaded_block *block, unsigned int column, uint32_t row,
 			  uint32_t count)
 {
-	const struct held_column *of = &block->columns[column];
+	const struct loaded_column *of = &block->columns[column];
 	const uint8_t *data;
 
 	if (!of->width || !count)
@@ -363,7 +363,7 @@ uint64_t loaded_block_time(const struct loaded_block *block, uint32_t row)
 void loaded_block_widen(const struct loaded_block *block, unsigned int column, uint32_t row,
 			uint32_t count, uint64_t *to)
 {
-	const struct held_column *from = &block->columns[column];
+	const struct loaded_column *from = &block->columns[column];
 	uint64_t plus = column == TRACE_COL_TIME ? block->start_ns : 0;
 	struct column_view view;
 

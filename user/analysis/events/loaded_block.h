@@ -11,7 +11,7 @@
 
 #include "trace/read/reader.h"
 
-struct held_column {
+struct loaded_column {
 	uint64_t same; /* value of all rows if width is 0 */
 	size_t at;     /* offset of its rows in `bytes` */
 	uint8_t width; /* bytes per value */
@@ -23,9 +23,9 @@ struct held_column {
 /* Memory of freed blocks, for reuse: the kernel zeroes new memory page by page, which takes as long
  * as decoding into it. */
 #define HELD_SPARES 8
-struct held_pool {
+struct loaded_pool {
 	pthread_mutex_t lock;
-	struct held_spare {
+	struct loaded_spare {
 		uint8_t *bytes;
 		size_t room;
 	} spares[HELD_SPARES];
@@ -41,28 +41,28 @@ struct loaded_block {
 	uint64_t later_ns;    /* of row `held`, unless that is the end */
 	size_t size, room;    /* of `bytes`, without and with HELD_PADDING and spare room */
 	uint8_t *bytes;
-	struct held_pool *pool;	      /* pool that takes `bytes` back, or NULL */
-	struct held_column columns[]; /* of its kind; column 0 has times since `start_ns` */
+	struct loaded_pool *pool;	/* pool that takes `bytes` back, or NULL */
+	struct loaded_column columns[]; /* of its kind; column 0 has times since `start_ns` */
 };
 
 /* Scratch memory for loading blocks; all zeros initially. */
-struct held_scratch {
+struct loaded_scratch {
 	uint64_t *times, *keys;
 	uint32_t *order;
 	size_t room; /* rows */
 };
 
-void held_scratch_free(struct held_scratch *scratch);
+void loaded_scratch_free(struct loaded_scratch *scratch);
 
-void held_pool_init(struct held_pool *pool);
-void held_pool_free(struct held_pool *pool);
+void loaded_pool_init(struct loaded_pool *pool);
+void loaded_pool_free(struct loaded_pool *pool);
 
 /* Loads the viewed block: the columns of the mask and the times, into memory of the pool if there
  * is one, which must outlive the block. Returns 0, -ENOMEM, or -EINVAL if a row is earlier than the
  * index says; *block is NULL after an error. */
 int loaded_block_take(struct loaded_block **block, const struct trace_view *view,
 		      const struct trace_block_info *info, uint64_t columns,
-		      struct held_scratch *scratch, struct held_pool *pool);
+		      struct loaded_scratch *scratch, struct loaded_pool *pool);
 void loaded_block_free(struct loaded_block *block); /* NULL is fine */
 
 /* Drops the rows before `first` and from `held` on. Returns 0 or -ENOMEM. */
@@ -74,7 +74,7 @@ size_t loaded_block_bytes(const struct loaded_block *block);
 /* True if the column is 0 in all rows. */
 static inline bool loaded_block_is_zero(const struct loaded_block *block, unsigned int column)
 {
-	const struct held_column *of = &block->columns[column];
+	const struct loaded_column *of = &block->columns[column];
 
 	return !of->width && !of->same && column != TRACE_COL_TIME;
 }
@@ -86,7 +86,7 @@ bool loaded_block_is_same(const struct loaded_block *block, unsigned int column,
 static inline uint64_t loaded_block_value(const struct loaded_block *block, unsigned int column,
 					  uint32_t row)
 {
-	const struct held_column *from = &block->columns[column];
+	const struct loaded_column *from = &block->columns[column];
 	const uint8_t *data = block->bytes + from->at + (size_t)(row - block->first) * from->width;
 	unsigned int unused = 64 - 8 * from->width;
 	uint64_t value = from->same;

@@ -18,7 +18,7 @@
 /* Per-thread state for loading blocks. */
 struct desk {
 	struct trace_buffers *buffers;
-	struct held_scratch scratch;
+	struct loaded_scratch scratch;
 };
 
 struct taken_in {
@@ -32,7 +32,7 @@ struct ahead {
 	const struct job *job;
 	const struct plan *plan;
 	const uint64_t *columns;
-	struct held_pool *pool;
+	struct loaded_pool *pool;
 	struct desk desk; /* of the calling thread */
 	pthread_mutex_t lock;
 	pthread_cond_t ready, free;
@@ -74,7 +74,7 @@ static int take_in(const struct ahead *ahead, struct desk *desk,
 static void clear_desk(struct desk *desk)
 {
 	trace_buffers_free(desk->buffers);
-	held_scratch_free(&desk->scratch);
+	loaded_scratch_free(&desk->scratch);
 }
 
 static bool may_claim(const struct ahead *ahead)
@@ -112,7 +112,7 @@ static void *work(void *context)
 
 int ahead_open(struct ahead **result, const struct job *job, const struct plan *plan,
 	       const uint64_t columns[TRACE_KIND_COUNT], unsigned int threads,
-	       struct held_pool *pool)
+	       struct loaded_pool *pool)
 {
 	struct ahead *ahead = calloc(1, sizeof(*ahead));
 

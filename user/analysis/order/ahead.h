@@ -20,7 +20,7 @@ struct ahead;
  */
 int ahead_open(struct ahead **ahead, const struct job *job, const struct plan *plan,
 	       const uint64_t columns[TRACE_KIND_COUNT], unsigned int threads,
-	       struct held_pool *pool);
+	       struct loaded_pool *pool);
 void ahead_close(struct ahead *ahead); /* NULL is fine */
 
 /* Returns the blocks of the plan in order. Same return values as ahead_again. */

@@ -31,7 +31,7 @@ struct batch {
 struct cursor {
 	struct job *job;
 	struct merge *merge;
-	struct held_pool pool;
+	struct loaded_pool pool;
 	struct batch ring[RING];
 	struct batch *batch; /* being handed out in slices */
 	size_t given;	     /* events of `batch` handed out so far */
@@ -164,7 +164,7 @@ int cursor_open(struct cursor **result, struct job *job, const struct cursor_opt
 	if (!cursor)
 		return -ENOMEM;
 	cursor->job = job;
-	held_pool_init(&cursor->pool);
+	loaded_pool_init(&cursor->pool);
 	merge.pool = &cursor->pool;
 	cursor->most = options->most ? options->most : CURSOR_BATCH;
 	pthread_mutex_init(&cursor->lock, NULL);
@@ -215,7 +215,7 @@ void cursor_close(struct cursor *cursor)
 		free(cursor->ring[i].events);
 	}
 	pthread_cond_destroy(&cursor->free);
-	held_pool_free(&cursor->pool);
+	loaded_pool_free(&cursor->pool);
 	pthread_cond_destroy(&cursor->made);
 	pthread_mutex_destroy(&cursor->lock);
 	free(cursor);

@@ -155,7 +155,7 @@ static const uint64_t zeros[CHUNK_ROWS];
 static const uint64_t *widen(struct merge *merge, const struct event_chunk *chunk,
 			     unsigned int column)
 {
-	const struct held_column *of = &chunk->block->columns[column];
+	const struct loaded_column *of = &chunk->block->columns[column];
 	uint64_t *wide = merge->wide[column];
 	bool same = !of->width && column != TRACE_COL_TIME;
 

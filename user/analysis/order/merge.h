@@ -16,7 +16,7 @@ struct merge_options {
 	struct cursor_options cursor; /* with all defaults filled in */
 	unsigned int threads;	      /* that load blocks ahead; 0 for none */
 	size_t batch;		      /* maximum events per call */
-	struct held_pool *pool;	      /* for blocks; must outlive those handed out, too */
+	struct loaded_pool *pool;     /* for blocks; must outlive those handed out, too */
 	/* Waits until the rows of earlier batches are no longer in use; NULL: nothing uses them.
 	 * Called before rows are moved. */
 	void (*settle)(void *context);

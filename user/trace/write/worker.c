@@ -34,7 +34,7 @@ static void count_discarded(struct worker *worker, uint64_t kind, uint64_t rows)
 /* --- names wait for room: later rows refer to them --- */
 
 /* Writes waiting blocks in order, as far as there is room. */
-static int write_held(struct worker *worker)
+static int write_retained(struct worker *worker)
 {
 	while (worker->held) {
 		struct waiting_block *block = worker->held;
@@ -72,7 +72,7 @@ static bool hold(struct worker *worker, struct pack *object, struct format_entry
 /* At the end: what finds no room now is discarded. */
 static int settle(struct worker *worker)
 {
-	int err = write_held(worker);
+	int err = write_retained(worker);
 
 	while (worker->held) {
 		struct waiting_block *block = worker->held;
@@ -90,7 +90,7 @@ static int settle(struct worker *worker)
 /* Writes a block that others refer to. */
 static int write_names(struct worker *worker, struct pack *object, struct format_entry entry)
 {
-	int err = write_held(worker);
+	int err = write_retained(worker);
 
 	if (!err)
 		err = output_block(&worker->output, object, entry, ROOM_FOR_TOTALS);
@@ -125,7 +125,7 @@ static int write_rows(struct worker *worker, struct worker_job *job)
 	int err = worker->output.error;
 
 	if (!err && !names)
-		err = write_held(worker);
+		err = write_retained(worker);
 	if (!err)
 		err = rows_pack(&worker->block, job->kind, &job->rows, &summary);
 	if (worker->options->files)
@@ -149,7 +149,7 @@ static int write_rows(struct worker *worker, struct worker_job *job)
 
 static int write_frame(struct worker *worker, struct worker_job *job)
 {
-	int err = write_held(worker);
+	int err = write_retained(worker);
 
 	if (!err)
 		err = output_frame(&worker->output, &job->object, job->entry, ROOM_FOR_NAMES);
