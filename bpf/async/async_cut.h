@@ -71,7 +71,7 @@ static long async_cut_slot(struct bpf_map *map, __u32 *number, struct async_slot
 
 static __always_inline void async_cut_all(struct async_cut *cut)
 {
-	bpf_for_each_map_elem(&async_places, async_cut_slot, cut, 0);
+	bpf_for_each_map_elem(&async_slots, async_cut_slot, cut, 0);
 	if (async_flight_count)
 		bpf_for_each_map_elem(&async_flight, async_cut_step, cut, 0);
 }

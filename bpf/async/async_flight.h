@@ -29,13 +29,13 @@ struct async_slot {
 	struct async_operation operation;
 };
 
-ADDR_TABLE(async_places, struct async_slot, ASYNC_SLOTS_LOG)
+ADDR_TABLE(async_slots, struct async_slot, ASYNC_SLOTS_LOG)
 /* Bounded: an operation without room is counted at its completion, and its record is lost. */
 ADDR_OVERFLOW(async_flight, struct async_key, struct async_operation, ASYNC_FLIGHT_MAX)
 
 static __always_inline struct async_slot *async_slot(const struct async_key *key)
 {
-	return async_places_slot(lower_half(key->address) ^ lower_half(key->mm));
+	return async_slots_at(lower_half(key->address) ^ lower_half(key->mm));
 }
 
 static __always_inline bool async_slot_matches(const struct async_slot *slot,

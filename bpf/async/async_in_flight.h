@@ -90,7 +90,7 @@ static __always_inline void async_in_flight(struct task_struct *task, struct seq
 	if (!async_recorded || task->pid != task->tgid ||
 	    !bpf_map_lookup_elem(&async_users, &process.pid))
 		return;
-	bpf_for_each_map_elem(&async_places, async_list_slot, &process, 0);
+	bpf_for_each_map_elem(&async_slots, async_list_slot, &process, 0);
 	if (async_flight_count)
 		bpf_for_each_map_elem(&async_flight, async_list_overflow, &process, 0);
 	oldest = process.rest ? async_find(&process.oldest) : NULL;

@@ -54,7 +54,7 @@ __noinline int async_range_put(struct async_key *key, struct address *address)
 	file = (struct file *)address->at;
 	mapping = file_page_cache(file);
 	operation = async_find(&at);
-	slot = async_ranges_slot(mapping);
+	slot = async_ranges_at(mapping);
 	if (!mapping || !operation || !slot)
 		return 0;
 	operation->account.mapping = mapping;
@@ -126,7 +126,7 @@ LOOP_STEP(range_step)
  * else the one that ends closest before it. Returns whether there is one. */
 static __noinline int range_find(struct range_search *search)
 {
-	search->slot = async_ranges_slot(search->add->mapping);
+	search->slot = async_ranges_at(search->add->mapping);
 	if (!search->slot)
 		return 0;
 	search->newest = search->slot->next - 1;

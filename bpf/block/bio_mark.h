@@ -39,12 +39,12 @@ struct bio_slot {
 	struct bio_mark mark;
 };
 
-ADDR_TABLE(bio_places, struct bio_slot, BIO_SLOTS_LOG)
+ADDR_TABLE(bio_slots, struct bio_slot, BIO_SLOTS_LOG)
 ADDR_OVERFLOW(bio_marks, __u64, struct bio_mark, 32768)
 
 static __always_inline struct bio_mark *bio_mark_find(__u64 bio)
 {
-	struct bio_slot *slot = bio_places_slot(bio);
+	struct bio_slot *slot = bio_slots_at(bio);
 
 	if (slot && slot->bio == bio)
 		return &slot->mark;
@@ -111,7 +111,7 @@ __noinline int bio_mark_put(struct address *at, struct bio_mark *mark, bool agai
 
 	if (!at || !mark)
 		return 0;
-	slot = bio_places_slot(at->at);
+	slot = bio_slots_at(at->at);
 	if (!slot)
 		return 0;
 	holder = __sync_val_compare_and_swap(&slot->bio, 0, at->at);
@@ -168,7 +168,7 @@ __noinline int bio_mark_take(struct bio_now *now, struct bio_mark *mark, bool en
 	if (!now || !mark)
 		return 0;
 	bio = now->bio;
-	slot = bio_places_slot(bio);
+	slot = bio_slots_at(bio);
 	if (slot && slot->bio == bio) {
 		*mark = slot->mark;
 		if (ends && __sync_val_compare_and_swap(&slot->bio, bio, 0) != bio)

@@ -15,8 +15,8 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, DEVICES_MAX);
 	__type(key, __u32);
-	__type(value, struct device_place);
-} device_places SEC(".maps");
+	__type(value, struct device_slot);
+} device_slots SEC(".maps");
 
 /* All activity of a device, by class of requests, counted per CPU. Indexed by device number, which
  * costs a fraction of a hash lookup. */
@@ -47,7 +47,7 @@ struct device_search {
 };
 
 /* User space takes a nonempty name as a sign that the entry is complete. */
-static __always_inline void device_name(struct device_place *slot,
+static __always_inline void device_name(struct device_slot *slot,
 					const struct device_source *source)
 {
 	if (source->type)
@@ -61,7 +61,7 @@ static __always_inline void device_name(struct device_place *slot,
 static long device_step(__u32 i, struct device_search *search)
 {
 	__u32 number = (search->home + i) & (DEVICES_MAX - 1);
-	struct device_place *slot = bpf_map_lookup_elem(&device_places, &number);
+	struct device_slot *slot = bpf_map_lookup_elem(&device_slots, &number);
 	__u64 taken;
 
 	if (!slot)
@@ -81,7 +81,7 @@ LOOP_STEP(device_step)
 static __always_inline void device_claim(struct device_search *search,
 					 const struct device_source *source)
 {
-	struct device_place *slot = bpf_map_lookup_elem(&device_places, &search->free);
+	struct device_slot *slot = bpf_map_lookup_elem(&device_slots, &search->free);
 	__u64 taken;
 
 	if (!slot)
@@ -132,7 +132,7 @@ static __always_inline struct device_total *device_total(const struct device_sou
 							 __u32 dev, __u32 instance)
 {
 	__u32 number = device_home(dev, instance);
-	struct device_place *slot = bpf_map_lookup_elem(&device_places, &number);
+	struct device_slot *slot = bpf_map_lookup_elem(&device_slots, &number);
 
 	if (!slot || slot->taken != DEVICE_TAKEN(dev, instance))
 		number = device_find(source, dev, instance);

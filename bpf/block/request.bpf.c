@@ -218,7 +218,7 @@ static __always_inline bool done_single(struct done_walk *walk)
 
 	if (!walk->whole || walk->flush || !now.bio || KREAD(bio, now.bio, bi_next))
 		return false;
-	slot = bio_places_slot(now.bio);
+	slot = bio_slots_at(now.bio);
 	if (!slot)
 		return false;
 	if (slot->bio != now.bio)

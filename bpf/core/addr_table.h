@@ -9,7 +9,7 @@
 
 #include "core/kernel.h"
 
-/* Defines the array, and TABLE_slot(number). */
+/* Defines the array, and TABLE_at(number). */
 #define ADDR_TABLE(table, slot_type, slots_log)                                                    \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_ARRAY);                                                  \
@@ -18,7 +18,7 @@
 		__type(value, slot_type);                                                          \
 	} table SEC(".maps");                                                                      \
                                                                                                    \
-	static __always_inline slot_type *table##_slot(__u64 number)                               \
+	static __always_inline slot_type *table##_at(__u64 number)                                 \
 	{                                                                                          \
 		/* 2^64 / golden ratio */                                                          \
 		__u32 at = number * 0x9e3779b97f4a7c15 >> (64 - (slots_log));                      \

@@ -40,7 +40,7 @@ struct file_table_slot {
 	struct file_key key;
 };
 
-ADDR_TABLE(file_places, struct file_table_slot, FILE_SLOTS_LOG)
+ADDR_TABLE(file_slots, struct file_table_slot, FILE_SLOTS_LOG)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -61,7 +61,7 @@ extern volatile bool files_overflowed; /* the hash is not empty */
 
 static __always_inline struct file_table_slot *file_table_slot(const struct file_key *key)
 {
-	return file_places_slot(key->ino ^ (__u64)key->generation << 32 ^ (__u64)key->device << 20);
+	return file_slots_at(key->ino ^ (__u64)key->generation << 32 ^ (__u64)key->device << 20);
 }
 
 static __always_inline bool file_slot_matches(const struct file_table_slot *slot,

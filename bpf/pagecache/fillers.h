@@ -24,7 +24,7 @@ ADDR_TABLE(fillers, struct filler, FILLERS_LOG)
 
 static __always_inline struct filler *filler_at(__u64 mapping, __u64 index)
 {
-	return fillers_slot(mapping ^ index << 8);
+	return fillers_at(mapping ^ index << 8);
 }
 
 /* Global, so the verifier treats the mapping's address as a plain number. */

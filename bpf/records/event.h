@@ -138,7 +138,7 @@ struct device_name {
 
 /* Slot of a device, whose index is the device's number, with the name it had when first seen. A
  * later device with the same dev_t is another instance, with a slot of its own. */
-struct device_place {
+struct device_slot {
 	__u64 taken;		 /* DEVICE_TAKEN() of the device; 0: free, DEVICE_FREED */
 	struct device_name name; /* empty until known */
 	/* Type of a mount's file system; empty for a disk. */
@@ -214,13 +214,13 @@ struct event_native_sample {
  * fails once a cgroup has been removed. The table is shared mapped memory, indexed by the low bits
  * of the id; a later entry replaces an earlier one.
  */
-#define CGROUP_PLACES 4096 /* a power of two */
+#define CGROUP_SLOTS 4096 /* a power of two */
 #define CGROUP_PATH_BYTES 504
-struct cgroup_place {
+struct cgroup_slot {
 	__u64 id; /* 0: empty, or being written */
 	char path[CGROUP_PATH_BYTES];
 };
-EVENT_SIZE(cgroup_place, 512);
+EVENT_SIZE(cgroup_slot, 512);
 
 /* File types, as --file-types names them. */
 #define FILE_CLASS_REG (1u << 0)

@@ -77,7 +77,7 @@ struct remote_slot {
 	struct remote_mark mark;
 };
 
-ADDR_TABLE(remote_places, struct remote_slot, REMOTE_SLOTS_LOG)
+ADDR_TABLE(remote_slots, struct remote_slot, REMOTE_SLOTS_LOG)
 ADDR_OVERFLOW(remote_marks, __u64, struct remote_mark, 4096)
 
 /*
@@ -96,7 +96,7 @@ __noinline int remote_mark_put(struct address *request, struct remote_mark *mark
 	if (!request || !mark)
 		return 0;
 	at = request->at;
-	slot = remote_places_slot(at);
+	slot = remote_slots_at(at);
 	if (!slot)
 		return 0;
 	holder = __sync_val_compare_and_swap(&slot->request, 0, at);
@@ -115,7 +115,7 @@ __noinline int remote_mark_put(struct address *request, struct remote_mark *mark
 
 static __always_inline struct remote_mark *remote_mark_find(__u64 *at)
 {
-	struct remote_slot *slot = remote_places_slot(*at);
+	struct remote_slot *slot = remote_slots_at(*at);
 
 	return slot && slot->request == *at ? &slot->mark : remote_marks_find(at);
 }
@@ -146,7 +146,7 @@ __noinline int remote_mark_take(struct address *request, struct remote_mark *mar
 	if (!request || !mark)
 		return 0;
 	at = request->at;
-	slot = remote_places_slot(at);
+	slot = remote_slots_at(at);
 	if (slot && slot->request == at) {
 		*mark = slot->mark;
 		return __sync_val_compare_and_swap(&slot->request, at, 0) == at;
@@ -170,7 +170,7 @@ __noinline int remote_mark_attempt(struct address *request, struct remote_mark *
 	if (!request || !mark)
 		return 0;
 	at = request->at;
-	slot = remote_places_slot(at);
+	slot = remote_slots_at(at);
 	if (!slot || slot->request != at)
 		return remote_mark_take(request, mark);
 	last = slot->mark.taken_ns;

@@ -101,8 +101,8 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1); /* set by the user side */
 	__type(key, __u32);
-	__type(value, struct cgroup_place);
-} cgroup_places SEC(".maps");
+	__type(value, struct cgroup_slot);
+} cgroup_slots SEC(".maps");
 
 /* The kernel holds cgroup_mutex here, so writers are serialized. */
 static __noinline int cgroup_store_path(struct address *cgroup, struct address *path)
@@ -110,8 +110,8 @@ static __noinline int cgroup_store_path(struct address *cgroup, struct address *
 	__u64 root = (__u64)KREAD(cgroup, cgroup->at, root);
 	__u64 node = (__u64)KREAD(cgroup, cgroup->at, kn);
 	__u64 id = KREAD(kernfs_node, node, id);
-	__u32 index = id & (CGROUP_PLACES - 1);
-	struct cgroup_place *entry = bpf_map_lookup_elem(&cgroup_places, &index);
+	__u32 index = id & (CGROUP_SLOTS - 1);
+	struct cgroup_slot *entry = bpf_map_lookup_elem(&cgroup_slots, &index);
 	long length;
 
 	if (!entry || entry->id == id || KREAD(cgroup_root, root, hierarchy_id))

@@ -215,7 +215,7 @@ class Crowded(unittest.TestCase):
     """The maps of bios in flight and of devices are limited: the test fills them with others."""
 
     READS = 50
-    DEVICE = struct.Struct("<Q32s")  # struct device_place
+    DEVICE = struct.Struct("<Q32s")  # struct device_slot
     DEVICES_LOG = 9
 
     def record(self, *full):
@@ -260,22 +260,22 @@ class Crowded(unittest.TestCase):
         home = (number * 0x9E3779B1 & 0xFFFFFFFF) >> (32 - self.DEVICES_LOG)
 
         def fill(pid):
-            with bpf_maps.Array(pid, "device_places") as places:
+            with bpf_maps.Array(pid, "device_slots") as slots:
                 for i in range((1 << self.DEVICES_LOG) - free):
-                    place = home + i & (1 << self.DEVICES_LOG) - 1
-                    places.put(place, self.DEVICE.pack(1 << 40 | i, b""))
+                    slot = home + i & (1 << self.DEVICES_LOG) - 1
+                    slots.put(slot, self.DEVICE.pack(1 << 40 | i, b""))
 
         return bare, *self.record_filled(bare, fill)
 
-    def test_places(self):
+    def test_slots(self):
         """A fallback has room: nothing is lost."""
-        report, bios = self.record("bio_places")
+        report, bios = self.record("bio_slots")
         self.assertEqual([row["sector"] for row in bios], [8 * i for i in range(self.READS)])
         self.assertEqual(report["trace"]["lost"]["total"], 0)
 
     def test_full(self):
         """No room at all: all lost bios are counted, and so are the device's requests."""
-        report, bios = self.record("bio_places", "bio_marks")
+        report, bios = self.record("bio_slots", "bio_marks")
         self.assertEqual(bios, [])
         self.assertGreaterEqual(report["trace"]["lost"]["by_layer"]["block"], self.READS)
 
@@ -301,7 +301,7 @@ class Stale(unittest.TestCase):
     """
 
     BLOCK, BLOCKS = 65536, 256
-    PLACE = struct.Struct("<QQQQqIIIIII")  # struct bio_slot
+    SLOT = struct.Struct("<QQQQqIIIIII")  # struct bio_slot
     BIO, SECTOR = 0, 3  # indices of its fields
     READER = f"""
 import mmap, os, select, sys
@@ -349,7 +349,7 @@ print(done)
              self.READER, bare],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         run.stdout.readline()
-        with bpf_maps.Array(run.pid, "bio_places") as self.places:
+        with bpf_maps.Array(run.pid, "bio_slots") as self.slots:
             for _ in range(marks):
                 met(*self.next_mark())
             run.stdin.write(b"\n")
@@ -374,10 +374,10 @@ print(done)
                                "-S", "-c", self.READER, bare],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         run.stdout.readline()
-        with bpf_maps.Array(run.pid, "bio_places") as places:
-            free = [i for i, value in enumerate(places.values()) if not any(value[:8])][:3]
-            for place in free:  # addresses of no bio, which hash elsewhere
-                places.put(place, self.PLACE.pack(place + 1, *[0] * 10))
+        with bpf_maps.Array(run.pid, "bio_slots") as slots:
+            free = [i for i, value in enumerate(slots.values()) if not any(value[:8])][:3]
+            for slot in free:  # addresses of no bio, which hash elsewhere
+                slots.put(slot, self.SLOT.pack(slot + 1, *[0] * 10))
         run.communicate(b"\n\n")
         report = harness.report_of(trace)
         bios = report["trace"]["notes"]["bios_under_way"]
@@ -388,17 +388,17 @@ print(done)
     def next_mark(self):
         """The slot of a bio in flight, and its contents."""
         while True:
-            self.known |= {i for i, value in enumerate(self.places.values()) if any(value[:8])}
-            for place in list(self.known) * 100:  # seen a while ago: it will be reused
-                fields = self.PLACE.unpack(self.places.get(place))
+            self.known |= {i for i, value in enumerate(self.slots.values()) if any(value[:8])}
+            for slot in list(self.known) * 100:  # seen a while ago: it will be reused
+                fields = self.SLOT.unpack(self.slots.get(slot))
                 if fields[self.BIO]:
-                    return place, fields
+                    return slot, fields
 
-    def put(self, place, fields):
+    def put(self, slot, fields):
         """A mark for that bio's address, as if of another bio."""
         forged = list(fields)
         forged[self.SECTOR] = self.BLOCKS * self.BLOCK
-        self.places.put(place, self.PLACE.pack(*forged))
+        self.slots.put(slot, self.SLOT.pack(*forged))
 
 
 class Files(unittest.TestCase):

@@ -146,15 +146,15 @@ class Crowded(unittest.TestCase):
                                  (wanted[row["method"]], wanted[row["method"]] * truth["block_bytes"]))
         return sum(wanted.values()), harness.Trace(trace).row_count("async"), report
 
-    def test_places(self):
+    def test_slots(self):
         """A fallback has room: nothing is lost."""
-        count, told, report = self.record("async_places")
+        count, told, report = self.record("async_slots")
         self.assertEqual(told, count)
         self.assertEqual(report["trace"]["lost"]["total"], 0)
 
     def test_full(self):
         """No room at all: lost operations are counted, and so are their bytes."""
-        count, told, report = self.record("async_places", "async_flight")
+        count, told, report = self.record("async_slots", "async_flight")
         self.assertEqual(told, 0)
         self.assertEqual(report["trace"]["lost"]["by_layer"]["async"], count)
 

@@ -18,10 +18,10 @@
 
 #define STATS_MAX 4096 /* devices and their partitions */
 
-#define PLACES_BYTES (DEVICES_MAX * sizeof(struct device_place))
+#define SLOTS_BYTES (DEVICES_MAX * sizeof(struct device_slot))
 
 struct device_stats {
-	struct device_place *places; /* the kernel side's */
+	struct device_slot *slots; /* the kernel side's */
 	int totals, cpus;
 	bool merges;				   /* merges and requeues are counted */
 	struct device_total *values;		   /* one per CPU */
@@ -37,7 +37,7 @@ struct device_stats {
 	size_t began_count, ended_count;
 };
 
-int device_stats_open(struct device_stats **out, int places, int totals, int cpus, bool merges)
+int device_stats_open(struct device_stats **out, int slots, int totals, int cpus, bool merges)
 {
 	struct device_stats *stats = calloc(1, sizeof(*stats));
 
@@ -51,8 +51,8 @@ int device_stats_open(struct device_stats **out, int places, int totals, int cpu
 		device_stats_close(stats);
 		return -ENOMEM;
 	}
-	stats->places = shared_map(places, PLACES_BYTES, true, 0);
-	if (!stats->places) {
+	stats->slots = shared_map(slots, SLOTS_BYTES, true, 0);
+	if (!stats->slots) {
 		int err = -errno;
 
 		device_stats_close(stats);
@@ -67,8 +67,8 @@ void device_stats_close(struct device_stats *stats)
 {
 	if (!stats)
 		return;
-	if (stats->places)
-		munmap(stats->places, shared_pages(PLACES_BYTES));
+	if (stats->slots)
+		munmap(stats->slots, shared_pages(SLOTS_BYTES));
 	free(stats->values);
 	free(stats);
 }
@@ -77,7 +77,7 @@ void device_stats_close(struct device_stats *stats)
 
 static uint64_t taken_of(const struct device_stats *stats, uint32_t number)
 {
-	return __atomic_load_n(&stats->places[number].taken, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&stats->slots[number].taken, __ATOMIC_ACQUIRE);
 }
 
 /* Adds what a slot has counted since it was last freed. */
@@ -117,22 +117,22 @@ static int sum_up(struct device_stats *stats, uint32_t number, uint64_t taken,
 			status = add_slot(stats, i, total);
 	if (status)
 		return status;
-	for (size_t i = 0; i < DEVICE_CLASSES && (!stats->merges || stats->places[number].type[0]);
+	for (size_t i = 0; i < DEVICE_CLASSES && (!stats->merges || stats->slots[number].type[0]);
 	     i++)
 		total->of[i].merges = total->of[i].requeues = DEVICE_NOT_COUNTED;
 	return 0;
 }
 
 /* Writes a mount's name, "SOURCE (TYPE)". */
-static void fill_name(struct device_name *name, const struct device_place *place)
+static void fill_name(struct device_name *name, const struct device_slot *slot)
 {
-	const char *type = place->type, *subtype = place->subtype;
+	const char *type = slot->type, *subtype = slot->subtype;
 
 	if (type[0])
-		snprintf(name->text, sizeof(name->text), "%.80s (%.15s%s%.15s)", place->name.text,
+		snprintf(name->text, sizeof(name->text), "%.80s (%.15s%s%.15s)", slot->name.text,
 			 type, subtype[0] ? "." : "", subtype);
 	else
-		*name = place->name;
+		*name = slot->name;
 }
 
 void device_stats_end(struct device_stats *stats)
@@ -211,7 +211,7 @@ static bool count_unseen(const struct device_stats *stats, struct event_device *
 static void free_slot(struct device_stats *stats, uint32_t number)
 {
 	static const struct device_name no_name;
-	struct device_place *place = &stats->places[number];
+	struct device_slot *slot = &stats->slots[number];
 	struct device_total total = { .kernel_metadata_bytes = 0 };
 
 	if (add_slot(stats, number, &total))
@@ -219,11 +219,11 @@ static void free_slot(struct device_stats *stats, uint32_t number)
 	for (size_t i = 0; i < TOTAL_WORDS; i++)
 		((uint64_t *)&stats->freed[number])[i] += ((const uint64_t *)&total)[i];
 	memset(&stats->reported[number], 0, sizeof(stats->reported[number]));
-	place->name = no_name;
-	memset(place->type, 0, sizeof(place->type));
-	memset(place->subtype, 0, sizeof(place->subtype));
+	slot->name = no_name;
+	memset(slot->type, 0, sizeof(slot->type));
+	memset(slot->subtype, 0, sizeof(slot->subtype));
 	mark_reused(stats, NUMBER_OF(taken_of(stats, number)));
-	__atomic_store_n(&place->taken, DEVICE_FREED, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->taken, DEVICE_FREED, __ATOMIC_RELEASE);
 }
 
 static int go_on(struct device_stats *stats, uint32_t number, ring_record_fn take, void *context)
@@ -246,7 +246,7 @@ static int go_on(struct device_stats *stats, uint32_t number, ring_record_fn tak
 				free_slot(stats, i);
 		return 0;
 	}
-	fill_name(&record.name, &stats->places[number]);
+	fill_name(&record.name, &stats->slots[number]);
 	stats->reported[number] = record.total;
 	stats->records++;
 	take(context, 0, &record, sizeof(record));
@@ -270,7 +270,7 @@ int device_stats_go_on(struct device_stats *stats, ring_record_fn take, void *co
 	for (uint32_t number = 0; stats && number < DEVICES_MAX; number++) {
 		uint64_t taken = taken_of(stats, number);
 
-		if (taken && taken != DEVICE_FREED && stats->places[number].name.text[0] &&
+		if (taken && taken != DEVICE_FREED && stats->slots[number].name.text[0] &&
 		    !is_second(stats, number, taken))
 			numbers[count++] = number;
 	}

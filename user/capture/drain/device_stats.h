@@ -10,9 +10,9 @@
 
 struct device_stats;
 
-/* `places`, which is mapped, and `totals` are maps that must outlive it; with `merges`, they count
+/* `slots`, which is mapped, and `totals` are maps that must outlive it; with `merges`, they count
  * merges and requeues. Returns 0 or a negative errno. */
-int device_stats_open(struct device_stats **stats, int places, int totals, int cpus, bool merges);
+int device_stats_open(struct device_stats **stats, int slots, int totals, int cpus, bool merges);
 void device_stats_close(struct device_stats *stats); /* NULL is fine */
 
 /* Call while requests are still recorded, as they must be at device_stats_open: between the two

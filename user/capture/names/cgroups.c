@@ -30,9 +30,9 @@ struct known_cgroup {
 };
 
 struct cgroups {
-	struct cgroup_mount mount;	 /* path "": no such hierarchy */
-	bool has_handles;		 /* the thread may open cgroups by id */
-	const struct cgroup_place *kept; /* NULL: no kernel-side table */
+	struct cgroup_mount mount;	/* path "": no such hierarchy */
+	bool has_handles;		/* the thread may open cgroups by id */
+	const struct cgroup_slot *kept; /* NULL: no kernel-side table */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t asked, found;
@@ -127,22 +127,22 @@ static bool has_handles(const char *root)
 
 static size_t kept_bytes(void)
 {
-	return shared_pages(CGROUP_PLACES * sizeof(struct cgroup_place));
+	return shared_pages(CGROUP_SLOTS * sizeof(struct cgroup_slot));
 }
 
 /* Returns the path that the kernel side kept. It may overwrite the slot during the read. */
 static char *look_up_kept(const struct cgroups *cgroups, uint64_t id)
 {
-	const struct cgroup_place *place =
-		cgroups->kept ? &cgroups->kept[id & (CGROUP_PLACES - 1)] : NULL;
+	const struct cgroup_slot *slot =
+		cgroups->kept ? &cgroups->kept[id & (CGROUP_SLOTS - 1)] : NULL;
 	char path[CGROUP_PATH_BYTES];
 
-	if (!place || __atomic_load_n(&place->id, __ATOMIC_ACQUIRE) != id)
+	if (!slot || __atomic_load_n(&slot->id, __ATOMIC_ACQUIRE) != id)
 		return strdup("");
-	memcpy(path, place->path, sizeof(path));
+	memcpy(path, slot->path, sizeof(path));
 	path[sizeof(path) - 1] = 0;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return strdup(__atomic_load_n(&place->id, __ATOMIC_RELAXED) == id ? path : "");
+	return strdup(__atomic_load_n(&slot->id, __ATOMIC_RELAXED) == id ? path : "");
 }
 
 /* Returns the path below the root, or "". NULL only if out of memory. */
@@ -299,7 +299,7 @@ uint64_t cgroups_of_process(const struct cgroups *cgroups, uint32_t pid)
 
 int cgroups_keep(struct cgroups *cgroups, int fd)
 {
-	const struct cgroup_place *kept = shared_map(fd, kept_bytes(), false, 0);
+	const struct cgroup_slot *kept = shared_map(fd, kept_bytes(), false, 0);
 	int err = kept ? 0 : -errno;
 
 	pthread_mutex_lock(&cgroups->lock);

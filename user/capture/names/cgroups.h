@@ -27,7 +27,7 @@ bool cgroups_walk(char path[PATH_MAX], int depth, cgroups_look *look, void *cont
 int cgroups_open(struct cgroups **cgroups, const char *root);
 void cgroups_close(struct cgroups *cgroups); /* NULL is fine */
 /* Call before the first lookup. Provides the paths that the kernel side keeps, for cgroups that are
- * gone when they are looked up. `fd` is a map of CGROUP_PLACES struct cgroup_place; the caller owns
+ * gone when they are looked up. `fd` is a map of CGROUP_SLOTS struct cgroup_slot; the caller owns
  * it. Returns 0 or a negative errno. */
 int cgroups_keep(struct cgroups *cgroups, int fd);
 

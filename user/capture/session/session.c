@@ -73,7 +73,7 @@ static int map_buffers(struct session *session)
 				   session->profile_slots);
 	if (!err && session_counts_devices(session))
 		err = device_stats_open(&session->device_stats,
-					bpf_map__fd(skeleton->maps.device_places),
+					bpf_map__fd(skeleton->maps.device_slots),
 					bpf_map__fd(skeleton->maps.devices), session->cpus,
 					probes_chosen(&session->choice, "fl_rq_merge"));
 	return err;

@@ -170,7 +170,7 @@ uint64_t session_missed(const struct session *session, enum layer layer);
 /* A counter, never 0, that increases after a process has moved to another cgroup. Constant if the
  * kernel does not report this. */
 uint64_t session_moves(const struct session *session);
-/* The descriptor of the map of struct cgroup_place, used when attaching; owned by the session. */
-int session_cgroup_places(const struct session *session);
+/* The descriptor of the map of struct cgroup_slot, used when attaching; owned by the session. */
+int session_cgroup_slots(const struct session *session);
 
 #endif

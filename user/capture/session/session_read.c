@@ -236,9 +236,9 @@ uint64_t session_moves(const struct session *session)
 	return 1 + session->skeleton->bss->attach_moves;
 }
 
-int session_cgroup_places(const struct session *session)
+int session_cgroup_slots(const struct session *session)
 {
-	return bpf_map__fd(session->skeleton->maps.cgroup_places);
+	return bpf_map__fd(session->skeleton->maps.cgroup_slots);
 }
 
 /* --- flight recorder --- */
@@ -315,7 +315,7 @@ int session_each_file_id(const struct session *session, void (*take)(void *conte
 {
 	const struct faultline *skeleton = session->skeleton;
 	struct file_taker taker = { take, context };
-	int err = each_value(skeleton->maps.file_places, take_file_id, &taker);
+	int err = each_value(skeleton->maps.file_slots, take_file_id, &taker);
 
 	return err ? err : each_value(skeleton->maps.files, take_file_id, &taker);
 }
@@ -333,5 +333,5 @@ static int count_bio(void *context, const void *value)
 int session_bios_under_way(const struct session *session, uint64_t *bios)
 {
 	*bios = session->skeleton->bss->bio_marks_count;
-	return each_value(session->skeleton->maps.bio_places, count_bio, bios);
+	return each_value(session->skeleton->maps.bio_slots, count_bio, bios);
 }

@@ -179,17 +179,17 @@ struct faultline *session_open_skeleton(struct session *session)
 		uprobes_load_multi(skeleton->progs.fl_marker);
 	if (!session->choice.on[LAYER_BLOCK]) {
 		bpf_map__set_max_entries(skeleton->maps.bio_marks, 1);
-		bpf_map__set_max_entries(skeleton->maps.bio_places, 1);
+		bpf_map__set_max_entries(skeleton->maps.bio_slots, 1);
 	}
 	if (!session->choice.on[LAYER_P9])
 		bpf_map__set_max_entries(skeleton->maps.p9_places, 1);
 	if (!session_records_servers(session)) {
 		bpf_map__set_max_entries(skeleton->maps.remote_marks, 1);
-		bpf_map__set_max_entries(skeleton->maps.remote_places, 1);
+		bpf_map__set_max_entries(skeleton->maps.remote_slots, 1);
 	}
 	if (!session_counts_devices(session)) {
 		bpf_map__set_max_entries(skeleton->maps.devices, 1);
-		bpf_map__set_max_entries(skeleton->maps.device_places, 1);
+		bpf_map__set_max_entries(skeleton->maps.device_slots, 1);
 	}
 	if (!session_has_cookies(session))
 		bpf_map__set_max_entries(skeleton->maps.marker_rows, MARKER_SPECS_MAX);
@@ -211,7 +211,7 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.profile_slots,
 					 profile_map_entries(session->profile_slots));
 	if (session->options.attach.to)
-		bpf_map__set_max_entries(skeleton->maps.cgroup_places, CGROUP_PLACES);
+		bpf_map__set_max_entries(skeleton->maps.cgroup_slots, CGROUP_SLOTS);
 	if (session->options.mode == PROFILE_AUTO)
 		bpf_map__set_max_entries(skeleton->maps.profile_rates, PROFILE_RATES);
 	if (session->options.flight_chooses)
@@ -219,7 +219,7 @@ struct faultline *session_open_skeleton(struct session *session)
 	bpf_map__set_max_entries(skeleton->maps.files, files_room(session->cpus));
 	bpf_map__set_max_entries(skeleton->maps.identities, session->sizes.identities_bytes);
 	if (!session->choice.on[LAYER_ASYNC]) {
-		bpf_map__set_max_entries(skeleton->maps.async_places, 1);
+		bpf_map__set_max_entries(skeleton->maps.async_slots, 1);
 		bpf_map__set_max_entries(skeleton->maps.async_flight, 1);
 		bpf_map__set_max_entries(skeleton->maps.async_names, 1);
 		bpf_map__set_max_entries(skeleton->maps.async_users, 1);

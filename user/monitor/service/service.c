@@ -442,7 +442,7 @@ int service_open(struct service **out, const struct service_options *options, bo
 		err = intake_name_jobs(service->intake, options->host_root ?: "/",
 				       session->attach.uid == ATTACH_ANYBODY);
 	if (!err)
-		err = intake_keep_cgroups(service->intake, session_cgroup_places(service->session));
+		err = intake_keep_cgroups(service->intake, session_cgroup_slots(service->session));
 	if (!err && service->options.ledger.lines)
 		err = intake_keep_lines(service->intake,
 					session_stack_generation(service->session));
