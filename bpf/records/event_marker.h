@@ -51,13 +51,13 @@ struct marker_spec {
 };
 
 /* Where a marker is, for kernels whose uprobes have no cookies. */
-struct marker_place {
+struct marker_position {
 	__u64 offset; /* in its file */
 	__u32 ino;    /* lower half of its inode's number */
 	__u32 pad;
 };
 
-EVENT_SIZE(marker_place, 16);
+EVENT_SIZE(marker_position, 16);
 EVENT_SIZE(marker_arg, 16);
 EVENT_SIZE(marker_spec, 120);
 

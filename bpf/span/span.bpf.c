@@ -119,7 +119,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
-	__type(key, struct marker_place);
+	__type(key, struct marker_position);
 	__type(value, __u32);
 } marker_rows SEC(".maps");
 
@@ -129,17 +129,17 @@ static __always_inline __u32 marker_row(struct pt_regs *regs)
 #ifdef FAULTLINE_PROBE_READ
 	/* Before 5.15. */
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_attach_cookie)) {
-		struct marker_place place = {};
+		struct marker_position position = {};
 		__u64 ip = REGS_IP(regs), vma = vma_at(ip);
 		struct file *file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
 		__u32 *row;
 
 		if (!file)
 			return MARKER_SPECS_MAX;
-		place.offset = KREAD(vm_area_struct, vma, vm_pgoff) * PAGE_BYTES + ip -
-			       KREAD(vm_area_struct, vma, vm_start);
-		place.ino = KREAD(inode, KREAD(file, file, f_inode), i_ino);
-		row = bpf_map_lookup_elem(&marker_rows, &place);
+		position.offset = KREAD(vm_area_struct, vma, vm_pgoff) * PAGE_BYTES + ip -
+				  KREAD(vm_area_struct, vma, vm_start);
+		position.ino = KREAD(inode, KREAD(file, file, f_inode), i_ino);
+		row = bpf_map_lookup_elem(&marker_rows, &position);
 		return row ? *row : MARKER_SPECS_MAX;
 	}
 #endif

@@ -44,7 +44,7 @@ static const struct option_table table = {
 };
 
 /* Relative to the program's directory: in the build tree, and as installed. */
-static const char *const places[] = { "python", "../lib/faultline/python" };
+static const char *const paths[] = { "python", "../lib/faultline/python" };
 
 /* Run isolated (-I), so that no module in the current directory or in PYTHONPATH is imported, and
  * without writing bytecode next to the package (-B). */
@@ -58,7 +58,7 @@ static const char start[] =
 	"main()\n";
 
 /* Finds the directory that has the package, and tells the package which program to run. */
-static int find_package(char place[PATH_MAX])
+static int find_package(char package[PATH_MAX])
 {
 	char program[PATH_MAX], directory[PATH_MAX], path[2 * PATH_MAX];
 	int err = host_program_path(program);
@@ -68,22 +68,22 @@ static int find_package(char place[PATH_MAX])
 	if (setenv("FAULTLINE", program, true))
 		return -errno;
 	dirname(strcpy(directory, program));
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s/faultline/mcp", directory, places[i]);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s/faultline/mcp", directory, paths[i]);
 		if (access(path, R_OK))
 			continue;
 		path[strlen(path) - strlen("/faultline/mcp")] = 0;
-		if (realpath(path, place))
+		if (realpath(path, package))
 			return 0;
 	}
 	log_error("mcp: the Python package is not installed next to the program (%s/%s); on "
 		  "Debian, install python3-faultline",
-		  directory, places[1]);
+		  directory, paths[1]);
 	return -ENOENT;
 }
 
 /* Returns an exit status if it cannot. */
-static int become_server(const char *place, const struct mcp_request *request, char **traces,
+static int become_server(const char *package, const struct mcp_request *request, char **traces,
 			 int count)
 {
 	char time[40], memory[40], answer[40];
@@ -92,7 +92,7 @@ static int become_server(const char *place, const struct mcp_request *request, c
 		"-IB",
 		"-c",
 		start,
-		place,
+		package,
 		time,
 		memory,
 		answer,
@@ -122,7 +122,7 @@ static int become_server(const char *place, const struct mcp_request *request, c
 int command_mcp(int argc, char **argv)
 {
 	struct mcp_request request = { 50 * SECOND, 1 << 30, 32 << 10 };
-	char place[PATH_MAX];
+	char package[PATH_MAX];
 	int first, status = options_parse(&table, argc, argv, &request, &first);
 
 	if (status != OPTIONS_GO)
@@ -131,7 +131,7 @@ int command_mcp(int argc, char **argv)
 		log_error("no trace given; try 'faultline mcp --help'");
 		return EXIT_USAGE;
 	}
-	if (find_package(place))
+	if (find_package(package))
 		return EXIT_USAGE;
-	return become_server(place, &request, argv + first, argc - first);
+	return become_server(package, &request, argv + first, argc - first);
 }

@@ -14,7 +14,7 @@
 #include "base/log.h"
 
 /* Relative to the program's directory: in the build tree, and as installed. */
-static const char *const hook_places[] = { "python/hook", "../lib/faultline/python/hook" };
+static const char *const hook_paths[] = { "python/hook", "../lib/faultline/python/hook" };
 static const char *const known[] = { "torch", "dftracer" };
 
 static int check_words(const char *list)
@@ -39,19 +39,19 @@ static int check_words(const char *list)
 
 static int find_hook(char hook[PATH_MAX])
 {
-	char program[PATH_MAX], place[2 * PATH_MAX];
+	char program[PATH_MAX], path[2 * PATH_MAX];
 	int err = host_program_path(program);
 
 	if (err)
 		return err;
 	dirname(program);
-	for (size_t i = 0; i < sizeof(hook_places) / sizeof(hook_places[0]); i++) {
-		snprintf(place, sizeof(place), "%s/%s", program, hook_places[i]);
-		if (realpath(place, hook))
+	for (size_t i = 0; i < sizeof(hook_paths) / sizeof(hook_paths[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", program, hook_paths[i]);
+		if (realpath(path, hook))
 			return 0;
 	}
 	log_error("--python-spans: the hook is not installed next to the program (%s/%s)", program,
-		  hook_places[1]);
+		  hook_paths[1]);
 	return -ENOENT;
 }
 

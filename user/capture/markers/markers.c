@@ -111,7 +111,7 @@ static void expect_command(struct expected *expected, const char *command)
 /* Expects our own library and Python module: in the build tree, and as installed. */
 static void expect_own(struct expected *expected)
 {
-	static const char *const places[] = {
+	static const char *const paths[] = {
 		"libfaultline.so.0",
 		"python/faultline/_core.abi3.so",
 		"../lib/libfaultline.so.0",
@@ -122,8 +122,8 @@ static void expect_own(struct expected *expected)
 	if (host_program_path(program))
 		return;
 	dirname(program);
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		expect(expected, "%s/%s", program, places[i]);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		expect(expected, "%s/%s", program, paths[i]);
 }
 
 static void expected_fill(struct expected *expected, const char *command)

@@ -106,15 +106,15 @@ static int attach_each(struct uprobes *uprobes, const char *path, const struct m
 static int store_row(const struct uprobes *uprobes, int fd, const struct marker *marker,
 		     uint32_t row)
 {
-	struct marker_place place = { .offset = marker->offset };
+	struct marker_position position = { .offset = marker->offset };
 	struct stat status;
 
 	if (uprobes->rows < 0)
 		return 0;
 	if (fstat(fd, &status))
 		return -1;
-	place.ino = status.st_ino;
-	return bpf_map_update_elem(uprobes->rows, &place, &row, BPF_ANY);
+	position.ino = status.st_ino;
+	return bpf_map_update_elem(uprobes->rows, &position, &row, BPF_ANY);
 }
 
 int uprobes_attach(struct uprobes *uprobes, int fd, const struct marker *markers, size_t count)

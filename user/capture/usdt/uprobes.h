@@ -15,7 +15,7 @@
 struct uprobes {
 	const struct bpf_program *program;
 	int specs;     /* the map of struct marker_spec */
-	int rows;      /* the map of its rows by struct marker_place; -1: uprobes have cookies */
+	int rows;      /* the map of its rows by struct marker_position; -1: uprobes have cookies */
 	bool multi;    /* one link covers a whole file */
 	uint32_t used; /* rows of the map in use */
 };

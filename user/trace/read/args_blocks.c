@@ -30,7 +30,7 @@ void args_blocks_clear(struct args_blocks *args)
 {
 	for (size_t i = 0; i < ARGS_BLOCKS_KEPT; i++) {
 		texts_free(&args->kept[i].texts);
-		args->kept[i].place = NULL;
+		args->kept[i].position = NULL;
 	}
 	args->count = 0;
 	args->error.text[0] = '\0';
@@ -41,15 +41,15 @@ void args_blocks_free(struct args_blocks *args)
 	if (!args)
 		return;
 	args_blocks_clear(args);
-	free(args->places);
+	free(args->positions);
 	free(args);
 }
 
-int args_blocks_add(struct args_blocks *args, const struct args_place *place)
+int args_blocks_add(struct args_blocks *args, const struct args_position *position)
 {
-	if (!GROW(args->places, args->capacity, args->count + 1))
+	if (!GROW(args->positions, args->capacity, args->count + 1))
 		return -ENOMEM;
-	args->places[args->count++] = *place;
+	args->positions[args->count++] = *position;
 	return 0;
 }
 
@@ -68,16 +68,16 @@ static int decode(const struct block *block, struct texts *texts)
 	return err;
 }
 
-int args_blocks_survey(const struct block *block, struct args_place *place)
+int args_blocks_survey(const struct block *block, struct args_position *position)
 {
 	struct texts texts;
 	int err = decode(block, &texts);
 
-	place->first = UINT64_MAX;
-	place->last = 0;
+	position->first = UINT64_MAX;
+	position->last = 0;
 	if (!err && texts.count) {
-		place->first = texts.items[0].id;
-		place->last = texts.items[texts.count - 1].id;
+		position->first = texts.items[0].id;
+		position->last = texts.items[texts.count - 1].id;
 	}
 	texts_free(&texts);
 	return err;
@@ -85,7 +85,7 @@ int args_blocks_survey(const struct block *block, struct args_place *place)
 
 static int by_first(const void *a, const void *b)
 {
-	const struct args_place *left = a, *right = b;
+	const struct args_position *left = a, *right = b;
 
 	return COMPARE(left->first, right->first) ?: COMPARE(left->offset, right->offset);
 }
@@ -93,34 +93,34 @@ static int by_first(const void *a, const void *b)
 void args_blocks_sort(struct args_blocks *args)
 {
 	if (args->count)
-		qsort(args->places, args->count, sizeof(*args->places), by_first);
+		qsort(args->positions, args->count, sizeof(*args->positions), by_first);
 }
 
 /* Returns the last block that begins at or before the id, if it reaches the id. */
-static struct args_place *find_place(struct args_blocks *args, uint64_t id)
+static struct args_position *find_position(struct args_blocks *args, uint64_t id)
 {
 	size_t low = 0, high = args->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (args->places[middle].first <= id)
+		if (args->positions[middle].first <= id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low && args->places[low - 1].last >= id ? &args->places[low - 1] : NULL;
+	return low && args->positions[low - 1].last >= id ? &args->positions[low - 1] : NULL;
 }
 
 /* Returns the slot of the block, or the slot to replace. */
-static struct args_kept *find_kept(struct args_blocks *args, const struct args_place *place)
+static struct args_kept *find_kept(struct args_blocks *args, const struct args_position *position)
 {
 	struct args_kept *oldest = &args->kept[0];
 
 	for (size_t i = 0; i < ARGS_BLOCKS_KEPT; i++) {
 		struct args_kept *kept = &args->kept[i];
 
-		if (kept->place == place)
+		if (kept->position == position)
 			return kept;
 		if (kept->used < oldest->used)
 			oldest = kept;
@@ -129,49 +129,49 @@ static struct args_kept *find_kept(struct args_blocks *args, const struct args_p
 }
 
 /* Loads a block into a slot. Returns the same as catalog_open_block. */
-static int load(struct args_blocks *args, struct args_kept *kept, const struct args_place *place,
-		struct trace_error *error)
+static int load(struct args_blocks *args, struct args_kept *kept,
+		const struct args_position *position, struct trace_error *error)
 {
 	struct block block;
 	struct mp content;
 	uint64_t next;
-	int err = input_frame(args->input, args->buffers, place->offset, place->length, &content,
-			      &next, error);
+	int err = input_frame(args->input, args->buffers, position->offset, position->length,
+			      &content, &next, error);
 
 	texts_free(&kept->texts);
-	kept->place = NULL;
+	kept->position = NULL;
 	if (err)
 		return err;
 	if (!content.at || block_parse(&block, content) || block.type != BLOCK_ARGS)
-		return trace_damaged(error, place->offset, "the block does not match the index");
+		return trace_damaged(error, position->offset, "the block does not match the index");
 	err = decode(&block, &kept->texts);
 	if (err) {
 		texts_free(&kept->texts);
 		return err == -ENOMEM ? trace_no_memory(error)
-				      : trace_damaged(error, place->offset, "malformed strings");
+				      : trace_damaged(error, position->offset, "malformed strings");
 	}
-	kept->place = place;
+	kept->position = position;
 	return 0;
 }
 
 struct trace_string args_blocks_find(struct args_blocks *args, uint64_t id)
 {
 	struct trace_string none = { .bytes = "", .length = 0 };
-	struct args_place *place = find_place(args, id);
+	struct args_position *position = find_position(args, id);
 	struct args_kept *kept;
 	struct trace_error error;
 	int err;
 
-	if (!id || !place || place->is_bad)
+	if (!id || !position || position->is_bad)
 		return none;
-	kept = find_kept(args, place);
+	kept = find_kept(args, position);
 	kept->used = ++args->lookups;
-	if (kept->place == place)
+	if (kept->position == position)
 		return texts_find(&kept->texts, id);
-	err = load(args, kept, place, &error);
+	err = load(args, kept, position, &error);
 	if (!err)
 		return texts_find(&kept->texts, id);
-	place->is_bad = err == -EINVAL || err == -ENODATA; /* trying again is useless */
+	position->is_bad = err == -EINVAL || err == -ENODATA; /* trying again is useless */
 	if (!args->error.text[0])
 		args->error = error;
 	return none;

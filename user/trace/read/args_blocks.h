@@ -11,7 +11,7 @@
 #include "trace/read/texts.h"
 
 /* A block and the ids that it claims to hold, which is not trusted. */
-struct args_place {
+struct args_position {
 	uint64_t first, last; /* ids */
 	uint64_t offset, length;
 	bool is_bad; /* it was read and is damaged */
@@ -25,14 +25,14 @@ struct args_place {
 
 struct args_kept {
 	struct texts texts;
-	const struct args_place *place; /* NULL: free */
-	uint64_t used;			/* number of the last lookup that used it */
+	const struct args_position *position; /* NULL: free */
+	uint64_t used;			      /* number of the last lookup that used it */
 };
 
 struct args_blocks {
 	const struct input *input;
 	struct trace_buffers *buffers;
-	struct args_place *places;
+	struct args_position *positions;
 	size_t count, capacity;
 	struct args_kept kept[ARGS_BLOCKS_KEPT];
 	uint64_t lookups;
@@ -46,10 +46,10 @@ void args_blocks_free(struct args_blocks *args); /* NULL is fine */
 void args_blocks_clear(struct args_blocks *args);
 
 /* Adds a block. Returns 0 or -ENOMEM. */
-int args_blocks_add(struct args_blocks *args, const struct args_place *place);
+int args_blocks_add(struct args_blocks *args, const struct args_position *position);
 /* Sets `first` and `last` from a block; checks all of its strings. Returns 0, -EINVAL or
  * -ENOMEM. */
-int args_blocks_survey(const struct block *block, struct args_place *place);
+int args_blocks_survey(const struct block *block, struct args_position *position);
 /* Must run after the last args_blocks_add and before the first args_blocks_find. */
 void args_blocks_sort(struct args_blocks *args);
 

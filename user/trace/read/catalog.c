@@ -12,11 +12,11 @@
 #define INDEX_KINDS_MAX 1024
 #define WRONG_INDEX "malformed index"
 
-int catalog_add(struct catalog *catalog, const struct catalog_place *place)
+int catalog_add(struct catalog *catalog, const struct catalog_position *position)
 {
-	if (!GROW(catalog->places, catalog->capacity, catalog->count + 1))
+	if (!GROW(catalog->positions, catalog->capacity, catalog->count + 1))
 		return -ENOMEM;
-	catalog->places[catalog->count++] = *place;
+	catalog->positions[catalog->count++] = *position;
 	return 0;
 }
 
@@ -33,7 +33,7 @@ void catalog_clear(struct catalog *catalog)
 
 void catalog_free(struct catalog *catalog)
 {
-	free(catalog->places);
+	free(catalog->positions);
 	texts_free(&catalog->texts);
 	args_blocks_free(catalog->args);
 	memset(catalog, 0, sizeof(*catalog));
@@ -155,8 +155,8 @@ static int use_entry(struct catalog *catalog, const struct input *input,
 		return 0;
 	}
 	if (kind->type == BLOCK_ARGS) {
-		err = args_blocks_add(catalog->args,
-				      &(struct args_place) { start, end, offset, length, false });
+		err = args_blocks_add(catalog->args, &(struct args_position) { start, end, offset,
+									       length, false });
 	} else if (kind->type == BLOCK_ROWS) {
 		uint64_t rows = index->columns[ENTRY_ROWS][row];
 		const uint64_t *pids = index->columns[ENTRY_PIDS];
@@ -172,7 +172,7 @@ static int use_entry(struct catalog *catalog, const struct input *input,
 		if (rows > TRACE_BLOCK_ROWS_MAX)
 			return trace_damaged(error, offset, WRONG_INDEX);
 		err = catalog_add(catalog,
-				  &(struct catalog_place) { .info = info, .length = length });
+				  &(struct catalog_position) { .info = info, .length = length });
 	}
 	return err ? trace_no_memory(error) : 0;
 }

@@ -13,14 +13,14 @@
 #include "trace/read/texts.h"
 
 /* A row block, and how many bytes to read for it. */
-struct catalog_place {
+struct catalog_position {
 	struct trace_block_info info;
 	uint64_t length;
 	bool passed_over; /* it could not be read */
 };
 
 struct catalog {
-	struct catalog_place *places;
+	struct catalog_position *positions;
 	size_t count, capacity;
 	struct texts texts;
 	struct trace_error damage; /* from the first strings that could not be read */
@@ -30,7 +30,7 @@ struct catalog {
 
 /* These return 0, -EINVAL for damage, -ENOMEM, or -errno of a read. */
 
-int catalog_add(struct catalog *catalog, const struct catalog_place *place);
+int catalog_add(struct catalog *catalog, const struct catalog_position *position);
 /* Drops blocks and strings. */
 void catalog_clear(struct catalog *catalog);
 void catalog_free(struct catalog *catalog);

@@ -17,14 +17,14 @@
 uint32_t trace_reader_pass_over(struct trace_reader *reader, size_t number,
 				const struct trace_error *error)
 {
-	struct catalog_place *place = &reader->catalog.places[number];
+	struct catalog_position *position = &reader->catalog.positions[number];
 
-	if (place->passed_over)
+	if (position->passed_over)
 		return 0;
-	place->passed_over = true;
+	position->passed_over = true;
 	reader_note_damage(reader, error);
-	reader->damaged_rows[place->info.kind] += place->info.rows;
-	return place->info.rows;
+	reader->damaged_rows[position->info.kind] += position->info.rows;
+	return position->info.rows;
 }
 
 uint64_t trace_reader_damaged_rows(const struct trace_reader *reader, enum trace_kind kind)
@@ -177,47 +177,47 @@ size_t trace_reader_block_count(const struct trace_reader *reader)
 const struct trace_block_info *trace_reader_block_info(const struct trace_reader *reader,
 						       size_t number)
 {
-	return &reader->catalog.places[number].info;
+	return &reader->catalog.positions[number].info;
 }
 
 static int open_rows(const struct trace_reader *reader, struct trace_buffers *buffers,
-		     const struct catalog_place *place, struct block *block,
+		     const struct catalog_position *position, struct block *block,
 		     struct trace_error *error)
 {
-	int err = catalog_open_block(&reader->input, buffers, place->info.offset, place->length,
-				     BLOCK_ROWS, block, error);
+	int err = catalog_open_block(&reader->input, buffers, position->info.offset,
+				     position->length, BLOCK_ROWS, block, error);
 
 	if (err)
 		return err == -ENODATA ? -EINVAL : err;
-	if (block->kind != place->info.kind || block->rows != place->info.rows)
-		return trace_damaged(error, place->info.offset,
+	if (block->kind != position->info.kind || block->rows != position->info.rows)
+		return trace_damaged(error, position->info.offset,
 				     "the block does not match the index");
 	return 0;
 }
 
-static int say_damage(const struct catalog_place *place, int err, struct trace_error *error)
+static int say_damage(const struct catalog_position *position, int err, struct trace_error *error)
 {
 	if (err == -ENOMEM)
 		return trace_no_memory(error);
-	return err ? trace_damaged(error, place->info.offset, "malformed block") : 0;
+	return err ? trace_damaged(error, position->info.offset, "malformed block") : 0;
 }
 
-static uint64_t known_columns(const struct catalog_place *place, uint64_t columns)
+static uint64_t known_columns(const struct catalog_position *position, uint64_t columns)
 {
-	return columns & ((1ull << trace_schemas[place->info.kind].column_count) - 1);
+	return columns & ((1ull << trace_schemas[position->info.kind].column_count) - 1);
 }
 
 int trace_reader_read(struct trace_reader *reader, size_t number, uint64_t columns,
 		      struct trace_error *error)
 {
-	const struct catalog_place *place = &reader->catalog.places[number];
+	const struct catalog_position *position = &reader->catalog.positions[number];
 	struct block block;
-	int err = open_rows(reader, &reader->buffers, place, &block, error);
+	int err = open_rows(reader, &reader->buffers, position, &block, error);
 
 	reader->loaded = 0;
 	return err ? err
-		   : say_damage(place,
-				reader_load_rows(reader, &block, known_columns(place, columns)),
+		   : say_damage(position,
+				reader_load_rows(reader, &block, known_columns(position, columns)),
 				error);
 }
 
@@ -239,17 +239,17 @@ int trace_reader_view(const struct trace_reader *reader, struct trace_buffers *b
 		      size_t number, uint64_t columns, struct trace_view *view,
 		      struct trace_error *error)
 {
-	const struct catalog_place *place = &reader->catalog.places[number];
+	const struct catalog_position *position = &reader->catalog.positions[number];
 	struct block block;
-	int err = open_rows(reader, buffers, place, &block, error);
+	int err = open_rows(reader, buffers, position, &block, error);
 
 	if (err)
 		return err;
 	view->rows = block.rows;
 	view->t0 = block.t0;
 	return say_damage(
-		place,
-		reader_view_rows(reader, &block, known_columns(place, columns), view->columns),
+		position,
+		reader_view_rows(reader, &block, known_columns(position, columns), view->columns),
 		error);
 }
 

@@ -23,7 +23,7 @@
 
 /* Computes what an index would say about a row block; checks all its columns. */
 static int survey_rows(struct trace_reader *reader, const struct block *block,
-		       struct catalog_place *place)
+		       struct catalog_position *position)
 {
 	const struct trace_schema *schema = &trace_schemas[block->kind];
 	const uint64_t *times, *durations = NULL;
@@ -34,34 +34,36 @@ static int survey_rows(struct trace_reader *reader, const struct block *block,
 	times = reader->columns[TRACE_COL_TIME];
 	if (schema->duration >= 0)
 		durations = reader->columns[schema->duration];
-	place->info.kind = block->kind;
-	place->info.rows = block->rows;
-	place->info.start = block->rows ? UINT64_MAX : block->t0;
-	place->info.end = block->rows ? 0 : block->t0;
+	position->info.kind = block->kind;
+	position->info.rows = block->rows;
+	position->info.start = block->rows ? UINT64_MAX : block->t0;
+	position->info.end = block->rows ? 0 : block->t0;
 	for (size_t i = 0; i < block->rows; i++) {
 		uint64_t end = times[i] + (durations ? durations[i] : 0);
 
 		if (end < times[i])
 			end = UINT64_MAX;
-		if (times[i] < place->info.start)
-			place->info.start = times[i];
-		if (end > place->info.end)
-			place->info.end = end;
+		if (times[i] < position->info.start)
+			position->info.start = times[i];
+		if (end > position->info.end)
+			position->info.end = end;
 	}
 	return 0;
 }
 
 static int survey_args(struct trace_reader *reader, const struct block *block,
-		       const struct catalog_place *place)
+		       const struct catalog_position *position)
 {
-	struct args_place found = { .offset = place->info.offset, .length = place->length };
+	struct args_position found = { .offset = position->info.offset,
+				       .length = position->length };
 	int err = args_blocks_survey(block, &found);
 
 	return err ? err : args_blocks_add(reader->catalog.args, &found);
 }
 
 /* Adds one frame. Returns 0, -EINVAL or -ENOMEM. */
-static int survey_frame(struct trace_reader *reader, struct mp content, struct catalog_place *place)
+static int survey_frame(struct trace_reader *reader, struct mp content,
+			struct catalog_position *position)
 {
 	struct block block;
 	int err;
@@ -72,13 +74,13 @@ static int survey_frame(struct trace_reader *reader, struct mp content, struct c
 	if (!err && block.type == BLOCK_STRINGS)
 		return texts_add(&reader->catalog.texts, &block);
 	if (!err && block.type == BLOCK_ARGS)
-		return survey_args(reader, &block, place);
+		return survey_args(reader, &block, position);
 	if (!err && block.type == BLOCK_FLUSH && block.t0 > reader->flushed_ns)
 		reader->flushed_ns = block.t0;
 	if (err || block.type != BLOCK_ROWS)
 		return err;
-	err = survey_rows(reader, &block, place);
-	return err ? err : catalog_add(&reader->catalog, place);
+	err = survey_rows(reader, &block, position);
+	return err ? err : catalog_add(&reader->catalog, position);
 }
 
 /* Reads the frame at `offset` and adds it. Returns 0, -EINVAL, -ENODATA, -ENOMEM, -errno of a read;
@@ -86,14 +88,14 @@ static int survey_frame(struct trace_reader *reader, struct mp content, struct c
 static int walk_frame(struct trace_reader *reader, uint64_t offset, uint64_t *next,
 		      struct trace_error *found)
 {
-	struct catalog_place place = { .info = { .offset = offset } };
+	struct catalog_position position = { .info = { .offset = offset } };
 	struct mp content;
 	int err = input_frame(&reader->input, &reader->buffers, offset, 0, &content, next, found);
 
 	if (err)
 		return err;
-	place.length = *next - offset;
-	err = survey_frame(reader, content, &place);
+	position.length = *next - offset;
+	err = survey_frame(reader, content, &position);
 	if (err != -EINVAL)
 		return err;
 	trace_damaged(found, offset, "malformed block");
