@@ -258,10 +258,10 @@ static size_t say_left_out(const struct attach *attach, size_t threads)
 
 	for (size_t i = 0; i < attach->pid_count; i++) {
 		struct pollfd end = { .fd = attach->pidfds[i], .events = POLLIN };
-		bool met = session_met(attach->recording.session, attach->pidfds[i]);
-		bool ended = (!met || !threads) && poll(&end, 1, 0) > 0;
+		bool found = session_found(attach->recording.session, attach->pidfds[i]);
+		bool ended = (!found || !threads) && poll(&end, 1, 0) > 0;
 
-		if (met && !ended)
+		if (found && !ended)
 			continue;
 		log_line(threads ? LOG_WARNING : LOG_ERROR, "%s %s", attach->targets[i],
 			 ended ? "has ended"

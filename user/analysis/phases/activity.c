@@ -105,7 +105,7 @@ static void add_interval(struct activity_group *group, enum activity_of which, u
 }
 
 /* Must run before an activity's first span begins or its last one ends. */
-static void advance_beside(struct activity_group *group, enum activity_of which, uint64_t time_ns)
+static void advance_activity(struct activity_group *group, enum activity_of which, uint64_t time_ns)
 {
 	if (which == ACTIVITY_COMPUTE) {
 		advance_all(group, time_ns);
@@ -121,7 +121,7 @@ static void begin_span(struct activity_group *group, enum activity_of which, uin
 	struct activity *activity = &group->of[which];
 
 	if (!activity->open)
-		advance_beside(group, which, time_ns);
+		advance_activity(group, which, time_ns);
 	if (!activity->start_ns)
 		activity->start_ns = time_ns;
 	activity->open++;
@@ -133,7 +133,7 @@ static void end_span(struct activity_group *group, enum activity_of which, uint6
 	struct activity *activity = &group->of[which];
 
 	if (activity->open == 1)
-		advance_beside(group, which, time_ns);
+		advance_activity(group, which, time_ns);
 	activity->open--;
 	if (time_ns > activity->end_ns)
 		activity->end_ns = time_ns;

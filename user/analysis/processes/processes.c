@@ -458,7 +458,7 @@ const struct still_waiting *processes_still_waiting(const struct results *result
 	return &processes->still_waiting;
 }
 
-uint64_t processes_beside_ns(const struct results *results, uint32_t number)
+uint64_t processes_without_io_ns(const struct results *results, uint32_t number)
 {
 	const struct job *job = results->job;
 	const struct process *process = &job->processes.processes[number];

@@ -34,7 +34,7 @@ struct failed_fault processes_failed_fault(const struct results *results, uint32
 const struct still_waiting *processes_still_waiting(const struct results *results);
 
 /* Returns how long the process lived without any I/O in progress. */
-uint64_t processes_beside_ns(const struct results *results, uint32_t process);
+uint64_t processes_without_io_ns(const struct results *results, uint32_t process);
 
 /* Aggregated operations of a job. */
 struct processes_sums {

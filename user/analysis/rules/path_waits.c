@@ -70,8 +70,8 @@ static uint64_t of_others_ns(const struct findings *findings, const struct path_
 /* Returns what a wait costs in most of which others work, or 0; names them. Of a sleep it is the
  * part in which they do not: it may be a way to wait for them. For pipes and locks, they are what
  * it waits for, too briefly each time for the path to follow. */
-static uint64_t beside_others_ns(const struct findings *findings, enum thread_state state,
-				 struct path_sum *sum)
+static uint64_t shared_wait_cost_ns(const struct findings *findings, enum thread_state state,
+				    struct path_sum *sum)
 {
 	if (findings->aggregated)
 		return 0;
@@ -101,7 +101,7 @@ static int find_wait(struct findings *findings, const struct finding_rule *rule)
 	/* Waiting for a CPU implies that other threads run. */
 	if (rule->state != THREAD_RUNNABLE &&
 	    sum.idle_ns < threshold(THRESHOLD_WAIT_IDLE) * cost_ns)
-		cost_ns = beside_others_ns(findings, rule->state, &sum);
+		cost_ns = shared_wait_cost_ns(findings, rule->state, &sum);
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE))
 		return 0;
 	sum.evidence.state = sample_state_names[rule->state];

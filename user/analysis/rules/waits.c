@@ -62,7 +62,7 @@ static uint64_t can_hide_ns(const struct findings *findings, const struct proces
 		wait->rows > 1 || is_one(wait) ? number_sub(wait->last_row_ns, after_ns) : 0;
 
 	return number_min(can_move_ns(findings, wait->process, number_sub(wait->time_ns, last_ns)),
-			  processes_beside_ns(findings->results, wait->process));
+			  processes_without_io_ns(findings->results, wait->process));
 }
 
 /* Finds the process that waited longest; `stands_still` decides which ones wait. Returns false if
@@ -145,7 +145,7 @@ static bool saves_much(const struct findings *findings, const struct process_wai
 	       save->bytes >= threshold(THRESHOLD_SAVE_ROW) * save->rows &&
 	       finding_is_of_run(findings, finding_unhidden(findings, IO_WRITE, save->time_ns),
 				 THRESHOLD_SAVE_SHARE) &&
-	       processes_beside_ns(findings->results, save->process) >=
+	       processes_without_io_ns(findings->results, save->process) >=
 		       threshold(THRESHOLD_SAVE_BESIDE) * save->time_ns;
 }
 

@@ -92,7 +92,7 @@ int arming_mark(struct arming *arming, int pidfd)
 	return 0;
 }
 
-bool arming_met(const struct arming *arming, int pidfd)
+bool arming_found(const struct arming *arming, int pidfd)
 {
 	uint32_t mark = ATTACH_NOT_NAMED;
 

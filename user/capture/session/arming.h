@@ -24,7 +24,7 @@ void arming_close(struct arming *arming); /* NULL is fine */
 /* Names a target process by its pidfd; call before arming_run. Returns 0 or a negative errno. */
 int arming_mark(struct arming *arming, int pidfd);
 /* Whether a pass has met that process; also false if nothing is left of it. */
-bool arming_met(const struct arming *arming, int pidfd);
+bool arming_found(const struct arming *arming, int pidfd);
 
 /*
  * Makes passes until one arms no new task. *processes and *threads receive the numbers armed.

@@ -78,7 +78,7 @@ int session_attach(struct session *session, const int *pidfds, size_t count, siz
 		   size_t *threads);
 /* Returns whether the iterator over tasks has found that process; also false if it no longer
  * exists. */
-bool session_met(const struct session *session, int pidfd);
+bool session_found(const struct session *session, int pidfd);
 /* Calls `take` for each process that session_attach found. */
 void session_each_attached(const struct session *session, void (*take)(void *context, pid_t pid),
 			   void *context);

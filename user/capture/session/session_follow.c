@@ -59,9 +59,9 @@ int session_attach(struct session *session, const int *pidfds, size_t count, siz
 	return err;
 }
 
-bool session_met(const struct session *session, int pidfd)
+bool session_found(const struct session *session, int pidfd)
 {
-	return arming_met(session->arming, pidfd);
+	return arming_found(session->arming, pidfd);
 }
 
 void session_each_attached(const struct session *session, void (*take)(void *context, pid_t pid),
