@@ -3,7 +3,7 @@
 import collections
 import json
 
-from job import Absent, check, file_row, told_losses
+from job import Absent, check, file_row, reported_losses
 
 ASYNC = """head -c 65536 /dev/urandom >/mnt/async
 $RUN -- uring /mnt/async account"""
@@ -17,7 +17,7 @@ def async_reads(results, report):
     """Reads by io_uring, with and without a polling thread, and by libaio: each by its method.
     Returns the expected counts, and the losses."""
     truth = results.account()
-    lost = told_losses(results, report)
+    lost = reported_losses(results, report)
     wanted = {"io_uring": truth["io_uring"] + truth["polled"], "libaio": truth["libaio"]}
     told = {row["method"]: row for row in report["methods"] if row["op"] == "read"}
     for method, count in wanted.items():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Guest jobs for attaching to running processes: a storm of short-lived processes that counts
 its reads from the moment it is recorded; and to CPUs that come online during the run."""
-from job import VARIANTS, Job, attach_of, check, equal, fetched, file_row, told_losses
+from job import VARIANTS, Job, attach_of, check, equal, fetched, file_row, reported_losses
 
 UNTIMED = 1 << 8  # of faults, as in the man page of the trace format
 COUNTED = 17  # length of reads that the workload counts
@@ -36,7 +36,7 @@ echo 1 >$cpu 2>/dev/null; exit $status"""
 
 def judge_present(results):
     report, counted = results.report(), int(results.text("counted") or 0)
-    lost = told_losses(results, report)
+    lost = reported_losses(results, report)
     reads = [row for row in results.printed("syscall")
              if row["op"] == "pread64" and row["asked"] == COUNTED]
     check(counted > 20, f"the workload has read {counted} times")
@@ -51,7 +51,7 @@ def judge_cpus(results):
     """Operations on a new CPU are recorded as elsewhere, with fault times once it was noticed;
     faults without a time are flagged."""
     report = results.report()
-    lost = told_losses(results, report)
+    lost = reported_losses(results, report)
     for name in ("late1", "late2"):
         truth, row = results.account(f"account-{name}"), file_row(report, f"/mnt/{name}")
         told = fetched(row), row["mmap"]["major"]

@@ -3,7 +3,7 @@
 and the programs' own counts, in both modes and with a flight recorder."""
 import collections
 
-from job import call_counts, check, equal, file_row, strace_counts, told_losses
+from job import call_counts, check, equal, file_row, strace_counts, reported_losses
 
 # Addresses that do not vary: where they do not suit arm64's libraries, the loader trims them.
 CALLS = """echo 0 >/proc/sys/kernel/randomize_va_space
@@ -35,7 +35,7 @@ def judge_calls(results):
             if not op.startswith(("fcntl_", "ioctl_"))}
     count, errors = theirs.get("execve", (1, 0))
     theirs["execve"] = (count - 1, errors)
-    if told_losses(results, report):
+    if reported_losses(results, report):
         lost = report["trace"]["lost"]["by_layer"]
         missing = [theirs.get(op, (0, 0))[0] - counts[0] for op, counts in ours.items()]
         check(all(count >= 0 for count in missing), f"more calls than strace counts: {missing}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Guest jobs for block devices and for a throttled writer, compared with the kernel's own counts
 and its own trace."""
-from job import check, equal, told_losses
+from job import check, equal, reported_losses
 
 # Fields of /sys/block/*/stat, and their names in a device's row.
 STAT = {0: "read_requests", 1: "read_merges", 2: "read_bytes", 4: "write_requests",
@@ -41,7 +41,7 @@ def block(programs):
 def judge_devices(results):
     """Requests of dedicated devices, compared with the kernel's own counts."""
     report, missing = results.report(), 0
-    lost = told_losses(results, report)
+    lost = reported_losses(results, report)
     rows = results.printed("block")
     for name in DEVICES:
         before, after = (results.text(f"{when}-{name}").split() for when in ("before", "after"))
@@ -68,7 +68,7 @@ def judge_devices(results):
 def judge_throttled(results):
     """A writer that waits for writeback: its recorded pauses lie within its calls."""
     report = results.report()
-    lost = told_losses(results, report)
+    lost = reported_losses(results, report)
     pauses, totals = results.printed("throttle"), report["totals"]["throttled"]
     told = sum(row["pause_ns"] for row in pauses)
     calls = [row for row in results.printed("syscall") if row["op"] == "write"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Guest jobs for mapped files: data fetched by faults and calls, compared with mincore and
 getrusage."""
-from job import NotRun, check, equal, fetched, file_row, told_losses
+from job import NotRun, check, equal, fetched, file_row, reported_losses
 
 # Modes of the workload `mapper`: all except one that needs more memory than a guest has.
 MODES = """sequential random advised_random private_write shared_write populate mlock mlock2
@@ -24,7 +24,7 @@ $RUN -- sh -c 'for i in 0 1 2 3; do mapper threads /mnt/data$i account$i & done;
 def judge_mapper(results):
     """One recording of several processes, each of which reads its own file into the cache."""
     report = results.report()
-    lost, missing = told_losses(results, report), 0
+    lost, missing = reported_losses(results, report), 0
     modes = results.text("modes").split()
     for mode in modes:
         truth = results.account(f"account-{mode}")

@@ -152,7 +152,7 @@ def fetched(row):
     return row["fetched_bytes"] + row["created_bytes"]
 
 
-def told_losses(results, report):
+def reported_losses(results, report):
     """Events reported as lost. If the kernel skips preempted programs, the number depends on
     preemption: only bounds hold."""
     lost, events = report["trace"]["lost"], report["trace"]["events"]

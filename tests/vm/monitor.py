@@ -3,7 +3,7 @@
 process without I/O; and its flight recording of chosen jobs."""
 import re
 
-from job import Job, check, equal, strace_counts, told_losses
+from job import Job, check, equal, strace_counts, reported_losses
 
 READS = ("read", "pread64", "readv", "preadv", "preadv2")
 # Starts the service, and waits until it watches; %s: layers.
@@ -82,7 +82,7 @@ def judge_neighbour(results):
 
 def judge_flight_of(results):
     """Everything the chosen jobs did, each byte they read, and nothing of others."""
-    lost = told_losses(results, results.report())
+    lost = reported_losses(results, results.report())
     size = sum(len(f"{number}\n") for number in range(1, 401))
     rows = [row for row in results.printed("syscall") if row["op"] == "read" and row["result"] == 1]
     missing = 0

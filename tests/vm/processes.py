@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Guest jobs for processes: each is followed, however it was created, and reported once."""
-from job import check, equal, file_row, told_losses
+from job import check, equal, file_row, reported_losses
 
 READERS = """mkdir -p /mnt/readers; n=10000
 for way in clone exec_chain fork leader_gone spawn thread_exec thread_fork vfork; do
@@ -10,7 +10,7 @@ $RUN -- sh -c 'spawner /mnt/readers account && for i in $(seq 20); do /usr/bin/t
 
 def judge_processes(results):
     report, readers = results.report(), results.account()
-    lost = told_losses(results, report)
+    lost = reported_losses(results, report)
     listed = {row["pid"] for row in report["processes"]}
     for number, (way, pid) in enumerate(sorted(readers.items())):
         if not lost:

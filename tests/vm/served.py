@@ -2,7 +2,7 @@
 """Shared by the guest jobs of the layers fuse, nfs, 9p and netfs, which record requests to the servers of
 file systems."""
 import monitor
-from job import Absent, check, equal, told_losses
+from job import Absent, check, equal, reported_losses
 
 
 def recorded(results, name):
@@ -11,7 +11,7 @@ def recorded(results, name):
     layer = report["trace"]["layers"][name]
     if layer["state"] == "off":
         raise Absent(layer["reason"])
-    told_losses(results, report)
+    reported_losses(results, report)
     equal(report["trace"]["lost"]["by_layer"][name], 0, "requests lost")
     return report, layer, results.printed(name)
 

@@ -2,7 +2,7 @@
 """Guest jobs for application spans, compared with the workload's own account."""
 import json
 
-from job import check, equal, told_losses
+from job import check, equal, reported_losses
 
 SPANS = "$RUN -- span_marks account threads"
 SPAN_CROWD = "$RUN -- span_marks account crowd"
@@ -35,7 +35,7 @@ def judge_spans(results):
 
 def judge_span_crowd(results):
     """Each span belongs to its own thread, whatever was preempted while it was recorded."""
-    lost = told_losses(results, results.report())
+    lost = reported_losses(results, results.report())
     calls = [json.loads(line) for line in (results.text("account") or "").splitlines()]
     begun = {(call["tid"], call["id"]) for call in calls if call["what"] == "begin"}
     told = [row for row in results.printed("span") if row["kind"] == "span_begin"]

@@ -5,7 +5,7 @@ import collections
 import re
 
 from devices import SECTOR_BYTES, STAT
-from job import Job, check, told_losses
+from job import Job, check, reported_losses
 
 BLOCK_BYTES, DIRECT_BYTES = 4096, 4 << 20
 PART, DIRECT = 1 << 8, 1 << 5  # as in the man page of the trace format
@@ -51,7 +51,7 @@ def check_counts(results, names, lost):
 
 def judge_late(results):
     """Drivers and file systems loaded long after the recording began."""
-    lost = told_losses(results, results.report())
+    lost = reported_losses(results, results.report())
     check_counts(results, ("nvme0n1", "nullb0"), lost)
     wanted = {f"/mnt/x/f{i}": 8192 for i in range(1, 101)}
     wanted["/mnt/x/direct"] = 20 * 65536
@@ -75,7 +75,7 @@ def judge_late(results):
 
 def judge_stacked(results):
     """Stacked devices and partitions: named as in /sys/block, each with its counts."""
-    lost = told_losses(results, results.report())
+    lost = reported_losses(results, results.report())
     devices = ("nullb0", "nullb1", "nullb2", "md_job", "dm-0")
     check_counts(results, devices, lost)
     requests = [row for row in results.printed("block") if row["kind"] == "request"]
@@ -128,7 +128,7 @@ def check_direct(results, lost):
 def judge_failing(results):
     """Requests requeued by the driver, completed in parts, or failed, as counted by the kernel's
     own tracer and the disk's driver."""
-    lost = told_losses(results, results.report())
+    lost = reported_losses(results, results.report())
     row = check_counts(results, ("sda",), lost)["sda"]
     requests = [request for request in results.printed("block")
                 if request["kind"] == "request" and request["dev"] == row["dev"]]
@@ -151,7 +151,7 @@ def judge_failing(results):
 def judge_zoned(results):
     """Zone appends have the disk position from the completion, and the file offset from the
     writer: as the kernel's own tracer saw each request end, and each block of a file once."""
-    lost = told_losses(results, results.report())
+    lost = reported_losses(results, results.report())
     row = check_counts(results, ("nullb0",), lost)["nullb0"]
     traced = collections.Counter(
         (int(sector), int(sectors) * SECTOR_BYTES) for sector, sectors in

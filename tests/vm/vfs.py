@@ -9,7 +9,7 @@ import re
 import nfs
 from async_io import judge_forms
 from job import VARIANTS as ALL_VARIANTS
-from job import Absent, Job, NotRun, check, equal, file_row, told_losses
+from job import Absent, Job, NotRun, check, equal, file_row, reported_losses
 
 VARIANTS = ALL_VARIANTS["vfs"]
 FILE_BYTES = nfs.FILE_BYTES
@@ -71,7 +71,7 @@ def methods_add_up(report):
 def judge_alone(results):
     """The VFS layer without system calls."""
     report, account = recorded(results), results.account()
-    equal(told_losses(results, report), 0, "events lost")
+    equal(reported_losses(results, report), 0, "events lost")
     moved(report, "/mnt/m", account, calls=False)
     methods_add_up(report)
     totals, by_method = report["totals"], methods(report)
@@ -95,7 +95,7 @@ def judge_with_calls(results):
     """With system calls: their operations do not count again; those below them are separate."""
     report, account = recorded(results), results.account()
     before = results.report("without.flt")
-    equal(told_losses(results, report), 0, "events lost")
+    equal(reported_losses(results, report), 0, "events lost")
     moved(report, "/mnt/m", account, calls=True)
     methods_add_up(report)
     with_vfs, without = methods(report), methods(before)
@@ -123,7 +123,7 @@ def judge_overlay(results):
     status, account = recorded(results), results.account()
     if "/sent_to" in [row["path"] for row in status["files"]]:  # of the layer's file, up to 5.15
         raise Absent("overlays that splice by functions of the VFS")
-    equal(told_losses(results, status), 0, "events lost")
+    equal(reported_losses(results, status), 0, "events lost")
     moved(status, "/mnt/merged", account, calls=results.job.endswith("calls"))
     methods_add_up(status)
     rows = results.printed("vfs")
@@ -153,7 +153,7 @@ def judge_changed(results):
 def judge_loop(results):
     """A kernel thread's reads for a loop device belong to the kernel."""
     report = recorded(results)
-    equal(told_losses(results, report), 0, "events lost")
+    equal(reported_losses(results, report), 0, "events lost")
     device = file_row(report, results.text("device").strip())
     equal(device["read"]["bytes"], FILE_BYTES, "bytes read of the device")
     rows = [row for row in results.printed("vfs") if row.get("path") == "/mnt/image"]
@@ -193,7 +193,7 @@ def judge_nfsd(results):
     """The in-kernel server's reads and writes for the job belong to the kernel, as it counts
     them."""
     report = recorded(results)
-    equal(told_losses(results, report), 0, "events lost")
+    equal(reported_losses(results, report), 0, "events lost")
     before, after = (results.text(name).split()[1:3] for name in ("before", "after"))
     theirs = [int(late) - int(early) for early, late in zip(before, after)]
     equal(theirs, [FILE_BYTES, FILE_BYTES], "what nfsd counts, read and written")
