@@ -61,7 +61,7 @@ class Filters(unittest.TestCase):
                 with self.subTest(options=options, group=group):
                     self.assertEqual(totals[group] is None, group in unknown)
 
-    def test_what_passes(self):
+    def test_matching_events(self):
         """All reads of the job are of this file, by this call."""
         read = self.report("--op", "pread64,request_read", "--file", self.data)["totals"]
         self.assertEqual(read["read"]["bytes"], SIZE)

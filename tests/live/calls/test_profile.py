@@ -136,7 +136,7 @@ class Profile(unittest.TestCase):
         self.assertEqual(row["mmap"]["major"], truth["major"])
         self.assertEqual(harness.fetched(row), truth["resident"] * truth["page_bytes"])
 
-    def test_what_is_not_known(self):
+    def test_unknown_values(self):
         """Null in JSON, noted in the text; never 0."""
         recording, _ = self.record_calls(*PROFILE)
         report = recording.report

@@ -85,7 +85,7 @@ class Fio(unittest.TestCase):
                         self.assertEqual(row[what], sums[METHODS[row["method"]], row["op"], what], what)
         self.assertEqual(recording.report["totals"]["async"]["submissions_not_traced"], 0)
 
-    def test_what_the_ways_are_called(self):
+    def test_operation_names_and_flags(self):
         """Registered buffers and files, direct, polled: as the job was configured."""
         wanted = {
             "uring-fixed": ("io_uring_read_fixed", DIRECT | FIXED_BUFFER | FIXED_FILE),

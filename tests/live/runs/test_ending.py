@@ -315,7 +315,7 @@ class Ending(unittest.TestCase):
         after = os.statvfs(small)
         self.assertGreaterEqual(after.f_bfree, reserve)
 
-    def test_what_is_left_has_names(self):
+    def test_truncated_trace_has_names(self):
         """Files and processes are written before the rows that use them: a truncated trace has
         names for all its rows."""
         recording, _, data = self.record_on_full_disk()

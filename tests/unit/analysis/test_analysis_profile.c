@@ -407,7 +407,7 @@ TEST(test_reported_once)
 }
 
 /* A single-threaded process blocks while it reads or writes; with several threads it is unknown. */
-TEST(test_who_waits)
+TEST(test_single_threaded_waits)
 {
 	static const struct {
 		const char *id;

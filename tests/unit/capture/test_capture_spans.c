@@ -109,7 +109,7 @@ static int open_null(void)
 }
 
 /* Known files first, small files before large ones, otherwise in order of arrival. */
-TEST(test_whose_turn_it_is)
+TEST(test_client_order)
 {
 	static const uint64_t costs[] = { 20 << 20, 20 << 20, 0, 5000, 30 << 20, 5000, 0 };
 	static const pid_t turns[] = { 3, 7, 4, 6, 1, 2, 5 };

@@ -50,7 +50,7 @@ static void compare(uint32_t left, uint32_t right, int depth)
 	}
 }
 
-TEST(test_what_is_asked_for_is_there)
+TEST(test_requested_types)
 {
 	static const struct {
 		const char *name;

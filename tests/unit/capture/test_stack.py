@@ -29,7 +29,7 @@ class Stack(unittest.TestCase):
                 self.assertLessEqual(size, STACK_BYTES, " > ".join(chain))
                 self.assertLessEqual(len(chain), FRAMES, " > ".join(chain))
 
-    def test_what_is_preempted_shares_no_frame(self):
+    def test_preemptible_programs_share_no_frame(self):
         """Uprobe programs can be preempted and reentered; all others are skipped in that case."""
         code = programs.Object(OBJECTS[0])
         preempted = [one for one in code.programs() if "uprobe" in code.section(one[0])]

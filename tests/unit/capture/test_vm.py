@@ -80,7 +80,7 @@ class Judging(unittest.TestCase):
         self.expect("failed", "FAIL: random: major", judge_mapper, *mapped(major=4))
         self.expect("late", "skipped: ", judge_mapper, *mapped(resident_before=1))
 
-    def test_what_is_reported_lost_may_be_missing(self):
+    def test_reported_losses_may_be_missing(self):
         less, more = mapped(fetched=36864, lost=5), mapped(fetched=45056, lost=5)
         self.expect("passed", "4096 bytes missing, 5 events", judge_mapper, *less)
         self.expect("failed", "FAIL", judge_mapper, *more)
@@ -212,7 +212,7 @@ class Judging(unittest.TestCase):
         wrong = [verdict(0, "0\n"), verdict(0, None), verdict(1, "2\n"), verdict(3, "2\n", 1)]
         self.assertEqual(wrong, ["failed"] * 4)
 
-    def test_what_was_not_run_is_no_verdict(self):
+    def test_job_not_run_gets_no_verdict(self):
         files, report = mapped()
         self.expect("late", "skipped: no time", judge_mapper, {**files, "status": None}, report)
         broken = {**files, "status": "99\n", "stderr": "mapper.c: not so"}
@@ -222,7 +222,7 @@ class Judging(unittest.TestCase):
         absent = {**files, "status": "125", "stderr": "x is off: y does not exist in this kernel"}
         self.expect("absent", "not here", judge_mapper, absent, report)
 
-    def test_what_cannot_be_read_is_wrong(self):
+    def test_unreadable_results_fail(self):
         files, report = mapped()
         del report["files"][0]["fetched_bytes"]
         self.expect("failed", "FAIL: KeyError", judge_mapper, files, report)
@@ -325,7 +325,7 @@ class Guests(unittest.TestCase):
             run.guests_of = kept
         return table, out.getvalue()
 
-    def test_what_cannot_be_had_is_skipped(self):
+    def test_unavailable_kernel_is_skipped(self):
         for error in (kernels.Unavailable("no kernel"), FileNotFoundError("qemu is missing")):
             table, text = self.run_version(error)
             self.assertEqual((table.failed, table.skipped), (0, ["6.1"]))
@@ -409,7 +409,7 @@ class Guests(unittest.TestCase):
         """Jobs that ended are judged, wrong ones fail, and the rest were not run."""
         self.assertEqual(self.cut_off(2)[0], (1, 1, 1, []))
 
-    def test_what_ended_and_left_nothing(self):
+    def test_ended_job_without_results(self):
         """Its results are lost: "not run" would be wrong."""
         counts, text = self.cut_off(3)
         self.assertEqual(counts, (1, 2, 1, []))
@@ -422,7 +422,7 @@ class Guests(unittest.TestCase):
         self.assertFalse(disks & set(DEVICES))
 
     @unittest.skipUnless(shutil.which("busybox"), "busybox is missing")
-    def test_what_a_guest_leaves(self):
+    def test_results_of_a_guest(self):
         """Reads what guest.sh writes: every job that was kept completely, and no other."""
         with open(os.path.join(TOP, "tests/vm/guest.sh")) as file:
             keep = re.search(r"^kept=0\nkeep\(\) \{\n.*?^\}\n", file.read(), re.M | re.S)[0]

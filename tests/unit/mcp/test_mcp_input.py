@@ -278,7 +278,7 @@ class Command(InPlace):
         self.expect(2, "faultline is not in PATH", *module, SAMPLE,
                     **{**python, "FAULTLINE": "", "PATH": ""})
 
-    def test_what_is_missing(self):
+    def test_missing_parts(self):
         alone = self.path("faultline")
         os.symlink(FAULTLINE, alone)  # the package is found next to the program, not next to a link
         self.expect(0, "serving", alone, "mcp", SAMPLE)

@@ -128,7 +128,7 @@ class Routes(Base):
             self.assertEqual(server.ask("GET", "/bytes?count=10", Accept_Encoding="gzip")[1],
                              b"x" * 10)
 
-    def test_what_there_is_not(self):
+    def test_unknown_paths_and_methods(self):
         with Server() as server:
             for path in "/", "/byte", "/bytes/", "//bytes", "/../bytes", "/%00":
                 self.assertEqual(server.ask("GET", path)[0], 404, path)
@@ -192,7 +192,7 @@ class Limits(Base):
                                  rb"\AHTTP/1.1 4(13|14|31) |\A\Z")
             self.assertEqual(server.ask("GET", "/bytes")[0], 200)
 
-    def test_who_sends_slowly_is_hung_up_on(self):
+    def test_slow_sender_is_disconnected(self):
         with Server("127.0.0.1:0", "--ms", "600") as server:
             begun = time.monotonic()
             with server.connect() as slow, server.connect() as silent:
@@ -222,7 +222,7 @@ class Limits(Base):
             slow.append(caller)
         return slow
 
-    def test_who_reads_slowly_is_hung_up_on(self):
+    def test_slow_reader_is_disconnected(self):
         with Server("127.0.0.1:0", "--ms", "1500") as server:
             slow = self.slow_readers(server, 1)
             time.sleep(2.5)
@@ -231,7 +231,7 @@ class Limits(Base):
                 caller.close()
             self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
 
-    def test_who_reads_slowly_delays_nobody(self):
+    def test_slow_reader_blocks_no_one(self):
         """The client connected longest gives way to a new one; those within their time stay."""
         with Server("127.0.0.1:0", "--ms", "60000", "--bytes", "20000000") as server:
             slow = self.slow_readers(server, 3)
@@ -247,7 +247,7 @@ class Limits(Base):
             for caller in slow:
                 caller.close()
 
-    def test_who_is_not_slow_yet_does_not_give_way(self):
+    def test_reader_within_its_time_keeps_its_slot(self):
         with Server("127.0.0.1:0", "--ms", "3000000", "--bytes", "20000000") as server:
             slow = self.slow_readers(server, 3)
             status, _, headers = server.ask("GET", "/bytes?count=3")
@@ -258,7 +258,7 @@ class Limits(Base):
             while server.ask("GET", "/bytes?count=3")[0] != 200:
                 self.assertLess(time.monotonic(), deadline)
 
-    def test_who_sends_slowly_gives_way(self):
+    def test_incomplete_request_gives_way(self):
         """A client without a complete request does not keep a slot that another needs."""
         heads = (b"", b"GET /bytes HTTP/1.1\r\nHost: loc",
                  b"POST /take HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nfew")
@@ -280,7 +280,7 @@ class Limits(Base):
                 for caller in slow:
                     caller.close()
 
-    def test_who_has_asked_is_answered_whoever_comes(self):
+    def test_queued_client_is_served(self):
         ask = b"GET /bytes?count=3 HTTP/1.1\r\nHost: localhost\r\n\r\n"
         with Server("unix:" + self.path("s"), "--callers", "8") as server:
             first = [server.connect() for _ in range(8)]
@@ -374,7 +374,7 @@ class Noise(Base):
                     caller.close()
             self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
 
-    def test_who_hangs_up_early(self):
+    def test_early_disconnects(self):
         with Server() as server:
             for _ in range(50):
                 with server.connect() as caller:
@@ -435,7 +435,7 @@ class Guarded(Base):
 
 
 class Places(Base):
-    def test_what_is_no_address(self):
+    def test_invalid_addresses(self):
         for listen in ("", "9918", ":9918", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:-1",
                        "127.0.0.1:65536", "127.0.0.1:99180", "::1:9918", "[::1]", "[::1]9918", "[]:1",
                        "300.1.1.1:80", "some.name:80", "[127.0.0.1:80", "127.0.0.1:80 "):

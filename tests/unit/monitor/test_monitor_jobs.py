@@ -161,7 +161,7 @@ class Jobs(unittest.TestCase):
             self.assertEqual([job["methods"][0]["rate"]["count"] for job in told["jobs"]], [0, 0])
             self.assertIsNone(told["jobs"][0]["methods"][0]["rate"]["p99_ns"])
 
-    def test_who_does_most_comes_first_and_the_rest_is_counted(self):
+    def test_busiest_jobs_first_and_the_rest_counted(self):
         with Served() as served:
             for number in range(60):
                 served.exec(100 + number, f"/job{number:02}")

@@ -159,7 +159,7 @@ class Batch(unittest.TestCase):
         frames = [json.loads(frame) for frame in printed.replace("}\n{", "}\0{").split("\0")]
         self.assertEqual([frame["node"]["operations"] for frame in frames], [1500] * 4)
 
-    def test_whoever_answers(self):
+    def test_wrong_answers(self):
         for answer, said in (
                 ((200, "<html>"), "cannot parse"), ((200, ""), "cannot parse"),
                 ((200, "{}"), "cannot parse"),
@@ -170,7 +170,7 @@ class Batch(unittest.TestCase):
             self.assertIn(said, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
-    def test_what_is_no_http(self):
+    def test_answers_other_than_http(self):
         for answer in b"", b"HTTP/1.", b"HTTP/1.\r\n\r\n" + b"x" * 300000, b"220 mail\r\n\r\n":
             with socket.create_server(("127.0.0.1", 0)) as server:
                 process = subprocess.Popen(
@@ -184,7 +184,7 @@ class Batch(unittest.TestCase):
             self.assertEqual((process.returncode, said),
                              (1, ("", "faultline: the server is not a faultline monitor\n")))
 
-    def test_nobody_takes_the_call(self):
+    def test_connection_not_accepted(self):
         with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as server:
             server.bind(f"{place}/s")
             server.listen(0)

@@ -98,7 +98,7 @@ class Golden(unittest.TestCase):
         lines = printed("print", "--format", "json", "sample.flt").splitlines()
         self.check("print.json", [json.loads(line) for line in lines])
 
-    def test_what_is_found(self):
+    def test_differences(self):
         """Changed, missing and added values, rows and members."""
         pinned = {"a": [{"n": 1}, {"n": 0}], "b": {"rows": 2, "1": {"n": 3}}}
         right = {"a": [{"n": 1, "new": 4}, {"n": 0}], "b": [{"n": 2}, {"n": 3}], "c": []}

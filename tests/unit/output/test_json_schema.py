@@ -41,7 +41,7 @@ class Schema(unittest.TestCase):
             self.assertIn(table, schema["required"])
             self.assertTrue(table == "schema" or schema["properties"][table]["description"], table)
 
-    def test_what_does_not_match(self):
+    def test_mismatches(self):
         """A wrong type, a negative count, a missing table, an unknown column."""
         right = report(GOLDEN[0])
         for change in (lambda r: r["totals"]["read"].update(bytes="many"),

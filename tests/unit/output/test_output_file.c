@@ -71,7 +71,7 @@ TEST(test_takes_its_name_when_whole)
 	unlink("out");
 }
 
-TEST(test_what_is_there)
+TEST(test_existing_file)
 {
 	struct output_file file;
 

@@ -115,10 +115,10 @@ class Floors(unittest.TestCase):
         self.assertEqual(above, [])
         self.assertGreater(seen, 150)
 
-    def test_nothing_knows_what_is_above_it(self):
+    def test_includes_point_downward(self):
         self.check(LEVELS)
 
-    def test_nothing_that_records_knows_what_is_above_it(self):
+    def test_capture_includes_point_downward(self):
         self.check(CAPTURE_LEVELS)
 
     def test_recording_and_reading_are_apart(self):

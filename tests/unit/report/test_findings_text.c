@@ -591,7 +591,7 @@ TEST(test_shared_across_threads)
 }
 
 /* One process's share: of four ranks' concurrent syncs, only one rank's count in a row. */
-TEST(test_who_syncs)
+TEST(test_syncs_by_process)
 {
 	check_reported(
 		make_ranks_that_sync, "fsync-often", "says",

@@ -56,7 +56,7 @@ class Arguments(unittest.TestCase):
                  d=numpy.float64(2.5), b=numpy.bool_(True), a=numpy.arange(3)).begin()
         """), {"i": -7, "u": 9, "f": 0.5, "d": 2.5, "b": True, "a": "array([0, 1, 2])"})
 
-    def test_what_has_no_counterpart(self):
+    def test_other_types_become_text(self):
         told = arguments("""
             class Long:
                 def __repr__(self): return 'é' * 500
@@ -117,7 +117,7 @@ class Arguments(unittest.TestCase):
             begin = events(f"span('s', k=1, v={value}, z=2).begin()")[0]
             self.assertEqual((begin.args, begin.args_len), (None, MAX + 1), value)
 
-    def test_what_no_span_may_swallow(self):
+    def test_interrupt_in_a_repr(self):
         """Ctrl-C during a repr still ends the program; the span has not begun then."""
         _, listed = listen("""
             from faultline import span, instant

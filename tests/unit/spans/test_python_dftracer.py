@@ -114,7 +114,7 @@ class dftracer:
             **HOOKED, "PYTHONPATH": HOOK + os.pathsep + self.path})
         self.assertEqual(spans(listed), [("e", "io", {"k": "v"}), ("f", "c", None)])
 
-    def test_that_the_program_finds_itself(self):
+    def test_path_added_by_the_program(self):
         _, listed = listen(f"import sys; sys.path.append({self.path!r})\n" +
                            "\n".join(line[8:] for line in
                                      self.CODE.format(path=self.path).splitlines()), **HOOKED)

@@ -82,7 +82,7 @@ class Imports(Place):
         self.assertEqual(as_text(listed), "+torch.save -torch.save +torch.load -torch.load")
         self.assertEqual(listed[0].category, b"checkpoint")
 
-    def test_what_is_imported_while_it_is_imported_is_marked(self):
+    def test_module_imported_by_its_package_is_marked(self):
         self.file("torch/__init__.py", "from .serialization import save")
         self.file("torch/serialization.py", "def save(): pass\ndef load(): pass")
         _, listed = self.start("import torch; torch.save()", call=listen)
@@ -148,7 +148,7 @@ class OtherVersions(Place):
         self.assertEqual(len(done.stderr.splitlines()), 7)
         self.assertTrue(all(line.startswith("faultline: ") for line in done.stderr.splitlines()))
 
-    def test_what_cannot_be_patched(self):
+    def test_unpatchable_class(self):
         self.file("torch/optim/optimizer.py", "class Meta(type):\n"
                    "    def __setattr__(*a): raise AttributeError('sealed')\n"
                    "class Optimizer(metaclass=Meta): pass")

@@ -100,7 +100,7 @@ class Install(InPlace):
         self.assertEqual(archives, [f"faultline-{backend_version()}.tar.gz"])
         return os.path.join(self.place, archives[0])
 
-    def test_what_is_in_a_source_archive(self):
+    def test_source_archive_contents(self):
         with tarfile.open(self.source_archive()) as archive:
             members = archive.getmembers()
         names = {member.name.partition("/")[2] for member in members}

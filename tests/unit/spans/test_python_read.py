@@ -358,7 +358,7 @@ class Reading(unittest.TestCase):
         """
         subprocess.run([sys.executable, "-c", code, path], check=True)
 
-    def test_whole_frames_of_somebody_else(self):
+    def test_foreign_whole_frames(self):
         """Invalid contents only cause a warning."""
         column = {b"nd": True, b"type": "<u8", b"kind": b"", b"shape": [1], b"data": bytes(8)}
         with open(self.made, "rb") as file:
@@ -394,7 +394,7 @@ class Reading(unittest.TestCase):
             self.assertEqual(_blocks.TraceFile(path).strings,
                              {1: texts[0], 2: "x" * most + "…", 3: "\\xff" * most + "…"})
 
-    def test_whole_ends_of_somebody_else(self):
+    def test_foreign_whole_ends(self):
         """An index takes memory for its content, not for its claims; a header has the time."""
         none = {b"nd": True, b"type": "<u8", b"kind": b"", b"shape": [0], b"data": b""}
         part = {"n": 1 << 44, "previous": 0, "kinds": [],
@@ -467,7 +467,7 @@ class Reading(unittest.TestCase):
         self.assertIn("&lt;/script&gt;", text)
         self.assertNotIn("<script", text)
 
-    def test_what_the_trace_lacks(self):
+    def test_unavailable_tables(self):
         """A missing table differs from one without rows."""
         trace = faultline.read(SAMPLE)
         self.assertIsNone(trace.report()["devices"])

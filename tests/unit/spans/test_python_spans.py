@@ -212,7 +212,7 @@ class Decorators(unittest.TestCase):
         ids = [event.id for event in listed[:6]]
         self.assertEqual(ids[3:], ids[2::-1])
 
-    def test_what_a_function_is_stays(self):
+    def test_decorated_function_keeps_its_kind(self):
         run("""
             import asyncio, inspect
             from faultline import span
@@ -234,7 +234,7 @@ class Decorators(unittest.TestCase):
             assert span('x')(f).mark == 1
         """)
 
-    def test_what_is_no_function(self):
+    def test_decorating_non_functions(self):
         run("""
             from faultline import span
             for thing in (3, int, type('C', (), {})):

@@ -50,7 +50,7 @@ static const char *redacted(enum trace_name sort, const char *text)
 	return shown;
 }
 
-TEST(test_what_stays)
+TEST(test_redacted_names)
 {
 	static const struct {
 		enum trace_name sort;
