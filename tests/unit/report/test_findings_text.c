@@ -296,9 +296,8 @@ TEST(test_bound_by_many)
 {
 	check_reported(
 		make_many_read, "read-bound", "title",
-		"Run waits for reads, most of all of 7.npy, one of many files (5.2% of that time)");
-	check_reported(make_one_read, "read-bound", "title",
-		       "Run waits for reads, most of all of a");
+		"Run waits for reads, mostly of 7.npy, one of many files (5.2% of that time)");
+	check_reported(make_one_read, "read-bound", "title", "Run waits for reads, mostly of a");
 }
 
 /* Small sequential reads, one in 256 of which waits, for a request issued late. */
@@ -476,10 +475,10 @@ static void make_syncs_of_all(struct made_trace *made)
 TEST(test_files_next_to_the_named)
 {
 	check_reported(make_load_of_one, "load-waits", "title",
-		       "Main thread waits while it reads sample");
+		       "Main thread blocks while reading sample");
 	check_reported(
 		make_load_of_many, "load-waits", "title",
-		"Main thread waits while it reads sample (3.1% of that time) and other files");
+		"Main thread blocks while reading sample (3.1% of that time) and other files");
 	check_reported(make_syncs_of_many, "fsync-often", "title",
 		       "Run waits for syncs of sample and 99 more files");
 	check_reported(make_syncs_of_all, "fsync-often", "title", "Run waits for syncs");

@@ -191,7 +191,8 @@ TEST(test_lines_of_program)
 /* The finding says that it excludes compute spans, although its lines include them. */
 TEST(test_compute_left_out)
 {
-	static const char left_out[] = "on a CPU outside I/O and 400 ms of compute spans, in job";
+	static const char left_out[] =
+		"on a CPU outside I/O and 400 ms of compute spans, mostly in job";
 	const struct cell *says;
 	struct made_trace made;
 	struct report *report;

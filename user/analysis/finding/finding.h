@@ -17,8 +17,9 @@
  *  3. Write the texts: title (a noun phrase or statement), says (the evidence in one line), advice
  *     (one line that starts with a verb), more (a command that shows more). "{faults}" stands for
  *     the evidence of that column, in its unit.
- *  4. Make a THRESHOLD of every number that the condition compares with, with its source, and list
- *     it in `thresholds`: --explain prints them. Those of several files are in finding_threshold.h.
+ *  4. Make a THRESHOLD_MIN, THRESHOLD_MAX or THRESHOLD of every number that the condition compares
+ *     with, with its source, and list it in `thresholds`: --explain prints them. Those of several
+ *     files are in finding_threshold.h.
  *  5. Name its pictures on the page. user/output/html/evidence.js has them; without any, the page
  *     draws the times or bytes of the evidence, so evidence without these needs one.
  *

@@ -93,17 +93,17 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 			       .get = get_severity },
 	[FINDING_TITLE] = COLUMN(finding, title, "what", NONE, LARGEST, "what was found"),
 	[FINDING_COST_NS] = { "cost_ns", "cost", UNIT_NS, KIND_LARGEST,
-			      "time that it took, unless overlapped by compute; null: unknown; "
-			      "over summaries of overlapping runs, a lower bound for one run",
+			      "time that the change in the advice would save; null: unknown; for "
+			      "summaries of overlapping runs, a lower bound for one run",
 			      .get = get_cost },
 	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES, KIND_LARGEST,
 				 "bytes moved or fetched inefficiently or in vain; null: unknown",
 				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
-	[FINDING_COST_IS] = COLUMN(
-		finding, cost_is, NULL, NONE, LARGEST,
-		"kind of cost_ns: measured, estimated (by its class's overlap with compute, or "
-		"with CPU work of the same lines), at least (loss, several runs, or CPU work saved "
-		"too) or at most (thread time)"),
+	[FINDING_COST_IS] = COLUMN(finding, cost_is, NULL, NONE, LARGEST,
+				   "how exact cost_ns is: measured; estimated (from the overlap of "
+				   "its class with compute, or with CPU work at the same lines); "
+				   "at least (a lower bound: loss, several runs, or CPU work that "
+				   "is saved, too); at most (an upper bound from thread time)"),
 	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE, KIND_LARGEST,
 				 "confidence that the evidence means what the title says: high, "
 				 "medium or low",

@@ -20,12 +20,12 @@ static const struct table_column queue_evidence[] = {
 	FACT(queue, depth, "depth", NONE, "average operations in flight while there were any"),
 };
 
-THRESHOLD(QUEUED, 1000, UNIT_COUNT, "asynchronous operations, at least",
-	  "Drishti: small_requests_absolute 1000");
+THRESHOLD_MIN(QUEUED, 1000, UNIT_COUNT, "asynchronous operations",
+	      "Drishti: small_requests_absolute 1000");
 THRESHOLD(QUEUE_DEPTH, 2, UNIT_NONE, "average operations in flight below which a queue is shallow",
 	  "a choice: below two, most operations are the only one");
-THRESHOLD(QUEUED_NS, 20000, UNIT_NS, "average time per operation, at least",
-	  "a choice: the page cache takes about 1 us, even fast flash 10 us");
+THRESHOLD_MIN(QUEUED_NS, 20000, UNIT_NS, "average time per operation",
+	      "a choice: the page cache takes about 1 us, even fast flash 10 us");
 
 /* The mean depth is the time of all operations divided by the time that any was in flight: Little's
  * law, without the time that the queue was empty. */

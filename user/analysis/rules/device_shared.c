@@ -34,9 +34,9 @@ static bool are_two_jobs(const struct job *job, const struct device_user *a,
 	return processes[a->process].rank < 0 || processes[b->process].rank < 0;
 }
 
-THRESHOLD(SHARED, 0.2, UNIT_SHARE,
-	  "a device's use by its second user divided by that of its first, at least",
-	  "a choice: less is hardly noticeable");
+THRESHOLD_MIN(SHARED, 0.2, UNIT_SHARE,
+	      "a device's use by its second user divided by that of its first",
+	      "a choice: less is hardly noticeable");
 
 /* Finds two programs of the run. Returns false if there are none. */
 static bool find_programs(struct findings *findings, const struct device_users_view *view,
@@ -73,9 +73,10 @@ static bool find_programs(struct findings *findings, const struct device_users_v
 	return true;
 }
 
-THRESHOLD(SHARED_TIME, 0.1, UNIT_SHARE,
-	  "share of the run waiting for its requests there, if the others are not of the run",
-	  "a choice: the threshold of severity high");
+THRESHOLD_MIN(
+	SHARED_TIME, 0.1, UNIT_SHARE,
+	"share of the run spent waiting for the device, if its other users are not of the run",
+	"a choice: the threshold of severity high");
 
 /* Returns whether the run waits for the device for a good part of its time: otherwise others cannot
  * delay it for long. */
@@ -88,8 +89,8 @@ static bool is_in_use(const struct findings *findings, const struct device_view 
 	return finding_is_of_run(findings, time_ns, THRESHOLD_SHARED_TIME);
 }
 
-THRESHOLD(SHARED_BYTES, 16777216, UNIT_BYTES, "bytes moved by others, at least",
-	  "a choice: as for a large file");
+THRESHOLD_MIN(SHARED_BYTES, 16777216, UNIT_BYTES, "bytes moved by others",
+	      "a choice: as for a large file");
 
 /* Finds use by others outside the run. The kernel writes the journal, which may be all the
  * run's. */

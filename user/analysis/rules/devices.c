@@ -167,8 +167,8 @@ static int add_wait(struct findings *findings, const struct finding_rule *rule,
 	return finding_add_as(findings, rule, waits, &verdict);
 }
 
-THRESHOLD(DEVICE_REQUESTS, 20, UNIT_COUNT, "requests to a device that are waited for, at least",
-	  "a choice: program startup causes fewer");
+THRESHOLD_MIN(DEVICE_REQUESTS, 20, UNIT_COUNT, "requests to a device that are waited for",
+	      "a choice: program startup causes fewer");
 
 static const struct {
 	enum io_class class;
@@ -273,12 +273,11 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 	return status;
 }
 
-THRESHOLD(DEVICE_SLOW_NS, 10000000, UNIT_NS,
-	  "median service time of a slow device's requests, at least",
-	  "half a turn at 7,200 rpm plus a seek takes about 12 ms, flash below 1 ms");
-THRESHOLD(DEVICE_SLOW_BANDWIDTH, 209715200, UNIT_BYTES,
-	  "bytes per second that a slow device moves, at most",
-	  "a disk reads about 200 MiB/s in order; more means large requests");
+THRESHOLD_MIN(DEVICE_SLOW_NS, 10000000, UNIT_NS, "median service time of a slow device's requests",
+	      "half a turn at 7,200 rpm plus a seek takes about 12 ms, flash below 1 ms");
+THRESHOLD_MAX(DEVICE_SLOW_BANDWIDTH, 209715200, UNIT_BYTES,
+	      "bytes per second that a slow device moves",
+	      "a disk reads about 200 MiB/s in order; more means large requests");
 
 static bool is_slow(const struct queue_waits *waits)
 {
@@ -316,14 +315,13 @@ const struct finding_rule finding_device_slow = {
 		"other hosts or programs, counts as service time.",
 };
 
-THRESHOLD(DEVICE_AT_ONCE, 1.5, UNIT_NONE,
-	  "average operations with requests in flight while there are any, at least",
-	  "a choice: most of the time there is more than one");
-THRESHOLD(DEVICE_QUEUE, 0.5, UNIT_SHARE,
-	  "share of request time spent waiting for the driver, at least",
-	  "a choice: they wait longer than they are served");
-THRESHOLD(DEVICE_QUEUE_NS, 1000000, UNIT_NS, "average time waiting for the driver, at least",
-	  "a choice: flash serves several requests in that time");
+THRESHOLD_MIN(DEVICE_AT_ONCE, 1.5, UNIT_NONE,
+	      "average operations with requests in flight while there are any",
+	      "a choice: most of the time there is more than one");
+THRESHOLD_MIN(DEVICE_QUEUE, 0.5, UNIT_SHARE, "share of request time spent waiting for the driver",
+	      "a choice: they wait longer than they are served");
+THRESHOLD_MIN(DEVICE_QUEUE_NS, 1000000, UNIT_NS, "average time waiting for the driver",
+	      "a choice: flash serves several requests in that time");
 
 static bool is_overloaded(const struct queue_waits *waits)
 {
@@ -389,11 +387,10 @@ static const struct table_column pieces_evidence[] = {
 	       "operations"),
 };
 
-THRESHOLD(PIECES, 8, UNIT_NONE,
-	  "block requests for each operation that moves 128 KiB or more, at least",
-	  "a choice: readahead by itself cuts reads into pieces of 128 KiB");
-THRESHOLD(PIECE_BYTES, 65536, UNIT_BYTES, "average size of such a request, at most",
-	  "a choice: as for small direct I/O");
+THRESHOLD_MIN(PIECES, 8, UNIT_NONE, "block requests per operation of 128 KiB or more",
+	      "a choice: readahead by itself cuts reads into pieces of 128 KiB");
+THRESHOLD_MAX(PIECE_BYTES, 65536, UNIT_BYTES, "average size of such a request",
+	      "a choice: as for small direct I/O");
 
 static bool is_cut(const struct findings *findings, const struct chain_pieces *pieces)
 {
@@ -475,12 +472,12 @@ static const struct table_column flushes_evidence[] = {
 	     "time with at least one sync in flight, plus the same of O_SYNC writes"),
 };
 
-THRESHOLD(FLUSHES_OF_SYNC, 2, UNIT_COUNT, "flushes of the device for each sync of the run, at most",
-	  "a journal commit flushes before and after it");
-THRESHOLD(FLUSHES, 50, UNIT_COUNT, "flushes of a device, at least", "a choice: as for syncs");
-THRESHOLD(FLUSH_SHARE, 0.2, UNIT_SHARE,
-	  "time of flushes divided by that of syncs and O_SYNC writes, at least",
-	  "a choice: below it the wait is for the writes themselves");
+THRESHOLD_MAX(FLUSHES_OF_SYNC, 2, UNIT_COUNT, "flushes of the device for each sync of the run",
+	      "a journal commit flushes before and after it");
+THRESHOLD_MIN(FLUSHES, 50, UNIT_COUNT, "flushes of a device", "a choice: as for syncs");
+THRESHOLD_MIN(FLUSH_SHARE, 0.2, UNIT_SHARE,
+	      "time of flushes divided by that of syncs and O_SYNC writes",
+	      "a choice: below it the wait is for the writes themselves");
 
 static int find_flushes(struct findings *findings, const struct finding_rule *rule)
 {

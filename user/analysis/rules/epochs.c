@@ -48,8 +48,8 @@ static uint64_t memory_bytes(const struct report *report)
 	return least == TABLE_NO_UINT ? least : finding_limited((double)least * host_count);
 }
 
-THRESHOLD(EPOCH_BYTES, 1048576, UNIT_BYTES, "bytes from storage in the first epoch, at least",
-	  "a choice: less is no dataset");
+THRESHOLD_MIN(EPOCH_BYTES, 1048576, UNIT_BYTES, "bytes from storage in the first epoch",
+	      "a choice: less is no dataset");
 
 /* Adds the finding, unless there is no second epoch, too little data, or only holes of files. */
 static int add_epochs(struct findings *findings, const struct finding_rule *rule,
@@ -83,11 +83,10 @@ static int add_epochs(struct findings *findings, const struct finding_rule *rule
 					     costs ? evidence.later_bytes : TABLE_NO_UINT);
 }
 
-THRESHOLD(EPOCH_AGAIN, 0.5, UNIT_SHARE,
-	  "share of the first epoch's bytes that later ones read, at least",
-	  "a choice: most of it again");
-THRESHOLD(EPOCH_FITS, 0.5, UNIT_SHARE, "share of memory for the first epoch's bytes, at most",
-	  "a choice: the job itself needs memory too");
+THRESHOLD_MIN(EPOCH_AGAIN, 0.5, UNIT_SHARE, "share of the first epoch's bytes that later ones read",
+	      "a choice: most of it again");
+THRESHOLD_MAX(EPOCH_FITS, 0.5, UNIT_SHARE, "share of memory for the first epoch's bytes",
+	      "a choice: the job itself needs memory too");
 
 static bool come_from_storage(const struct epochs_evidence *evidence)
 {
@@ -123,9 +122,9 @@ const struct finding_rule finding_epoch_storage = {
 		"others.",
 };
 
-THRESHOLD(EPOCH_MEMORY, 0.05, UNIT_SHARE,
-	  "share of the first epoch's bytes that later ones read, at most",
-	  "a choice: almost none of it again");
+THRESHOLD_MAX(EPOCH_MEMORY, 0.05, UNIT_SHARE,
+	      "share of the first epoch's bytes that later ones read",
+	      "a choice: almost none of it again");
 
 static bool come_from_memory(const struct epochs_evidence *evidence)
 {

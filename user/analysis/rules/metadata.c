@@ -139,8 +139,8 @@ static struct metadata metadata_of(const struct results *results)
 	return found;
 }
 
-THRESHOLD(METADATA_CALLS, 1000, UNIT_COUNT, "metadata calls, at least",
-	  "a choice: program startup makes some hundreds");
+THRESHOLD_MIN(METADATA_CALLS, 1000, UNIT_COUNT, "metadata calls",
+	      "a choice: program startup makes some hundreds");
 
 /* A cheap test, which is enough for most runs. */
 static bool are_many(const struct findings *findings)
@@ -152,8 +152,8 @@ static bool are_many(const struct findings *findings)
 				    unhidden_ns);
 }
 
-THRESHOLD(METADATA_SHARE, 0.5, UNIT_SHARE, "share of metadata in call time, at least",
-	  "metadata takes more time than data");
+THRESHOLD_MIN(METADATA_SHARE, 0.5, UNIT_SHARE, "share of metadata in call time",
+	      "metadata takes more time than data");
 
 /* Most lookups are for imports, which another rule covers. */
 static bool is_of_modules(const struct metadata *found)
@@ -161,8 +161,8 @@ static bool is_of_modules(const struct metadata *found)
 	return found->of_modules >= threshold(THRESHOLD_METADATA_SHARE);
 }
 
-THRESHOLD(METADATA_OF_RUN, 0.02, UNIT_SHARE, "share of the run that they take, at least",
-	  "a choice: importing Python modules takes about 1%");
+THRESHOLD_MIN(METADATA_OF_RUN, 0.02, UNIT_SHARE, "share of the run that they take",
+	      "a choice: importing Python modules takes about 1%");
 
 static bool is_heavy(const struct findings *findings, const struct metadata *found,
 		     uint64_t *unhidden_ns)
@@ -185,10 +185,10 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 		       : 0;
 }
 
-THRESHOLD(METADATA_DRAG, 2, UNIT_NONE,
-	  "CPU time at the same lines that counts, outside Python's modules for files, relative to "
-	  "the time of the calls, at most",
-	  "measured: Python's os.walk and tempfile take 0.8 to 2 times the calls' time");
+THRESHOLD_MAX(METADATA_DRAG, 2, UNIT_NONE,
+	      "CPU time counted at the same lines, relative to the calls' time; all of that in "
+	      "Python's file modules counts",
+	      "measured: Python's os.walk and tempfile take 0.8 to 2 times the calls' time");
 
 /* A file in Python's text mode decodes its data again to seek and to say where it is. */
 static bool seeks_most(const void *evidence)
@@ -336,8 +336,8 @@ static const struct table_column failed_evidence[] = {
 	COLUMN(failed, time_ns, "time", NS, THREAD, "thread time in these calls"),
 };
 
-THRESHOLD(FAILED_LOOKUPS, 1000, UNIT_COUNT, "failed lookups, at least",
-	  "a choice: Python's startup makes some hundreds");
+THRESHOLD_MIN(FAILED_LOOKUPS, 1000, UNIT_COUNT, "failed lookups",
+	      "a choice: Python's startup makes some hundreds");
 
 static bool fail_often(const struct findings *findings, const struct lookups_view *failed)
 {
@@ -426,11 +426,11 @@ static const struct table_column cold_names_evidence[] = {
 	     "that directory if it holds programs, libraries or modules; null: it holds data"),
 };
 
-THRESHOLD(COLD_NAMES, 10, UNIT_COUNT, "metadata calls that wait for requests, at least",
-	  "a choice: their time matters more");
+THRESHOLD_MIN(COLD_NAMES, 10, UNIT_COUNT, "metadata calls that wait for requests",
+	      "a choice: their time matters more");
 
-THRESHOLD(COLD_NAMES_NS, 20000000, UNIT_NS, "time that they take, at least",
-	  "measured: small programs that start cold wait up to 7 ms");
+THRESHOLD_MIN(COLD_NAMES_NS, 20000000, UNIT_NS, "time that they take",
+	      "measured: small programs that start cold wait up to 7 ms");
 
 /* If metadata takes more time than data, that is reported instead. */
 static int find_cold_names(struct findings *findings, const struct finding_rule *rule)

@@ -6,8 +6,8 @@
 #include "analysis/processes/threads.h"
 #include "analysis/totals/totals.h"
 
-THRESHOLD(MMAP_COPIED, 0.5, UNIT_SHARE, "share of faults that copied a page, at least",
-	  "a choice: most of them");
+THRESHOLD_MIN(MMAP_COPIED, 0.5, UNIT_SHARE, "share of faults that copied a page",
+	      "a choice: most of them");
 
 /* Returns whether most faults were stores to a private mapping. */
 static bool is_copied(const struct file_view *file)
@@ -37,10 +37,10 @@ static uint64_t count_of_major(const struct file_view *file)
 	return file->tallies[USE_MMAP].major;
 }
 
-THRESHOLD(MMAP_RANDOM_BYTES, 16777216, UNIT_BYTES, "or bytes they read from storage, at least",
-	  "a choice: two readahead windows of 8 MiB");
-THRESHOLD(MMAP_RANDOM_MAJOR, 16, UNIT_COUNT, "major faults of a file, at least",
-	  "a choice: program startup causes fewer");
+THRESHOLD_MIN(MMAP_RANDOM_BYTES, 16777216, UNIT_BYTES, "or bytes they read from storage",
+	      "a choice: two readahead windows of 8 MiB");
+THRESHOLD_MIN(MMAP_RANDOM_MAJOR, 16, UNIT_COUNT, "major faults of a file",
+	      "a choice: program startup causes fewer");
 
 /* A readahead window may hold the whole file. Then bytes decide, not the number of windows. */
 static uint64_t count_of_windows(const struct file_view *file)
@@ -52,9 +52,9 @@ static uint64_t count_of_windows(const struct file_view *file)
 		       : faults->major;
 }
 
-THRESHOLD(MMAP_RANDOM_SHARE, 0.20, UNIT_SHARE,
-	  "share of faults over 1 MiB before the thread's last one, at least",
-	  "Drishti: random_operations 0.2; uniform access has 0.5");
+THRESHOLD_MIN(MMAP_RANDOM_SHARE, 0.20, UNIT_SHARE,
+	      "share of faults over 1 MiB before the thread's last one",
+	      "Drishti: random_operations 0.2; uniform access has 0.5");
 
 static bool takes_random(const struct file_view *file)
 {
@@ -127,10 +127,11 @@ static bool is_scan(const struct file_view *file)
 	       patterns[CONSECUTIVE] >= threshold(THRESHOLD_MMAP_SCAN) * count;
 }
 
-THRESHOLD(MMAP_ORDER_BACKWARD, 0.05, UNIT_SHARE, "share of backward faults if in order, at most",
-	  "a choice: readahead and threads cause some");
-THRESHOLD(MMAP_WHOLE, 0.5, UNIT_SHARE, "part of the file read through the mapping, at least",
-	  "a choice: half of the file is most of a load");
+THRESHOLD_MAX(MMAP_ORDER_BACKWARD, 0.05, UNIT_SHARE,
+	      "share of backward faults, for the order to count as sequential",
+	      "a choice: readahead and threads cause some");
+THRESHOLD_MIN(MMAP_WHOLE, 0.5, UNIT_SHARE, "part of the file read through the mapping",
+	      "a choice: half of the file is most of a load");
 
 /* Most of the file came in through the mapping, forward. */
 static bool came_in_order(const struct file_view *file)
@@ -191,9 +192,9 @@ static bool takes_in_order(const struct file_view *file)
 	return came_in_order(file) && is_scan(file);
 }
 
-THRESHOLD(MMAP_ORDER_BANDWIDTH, 8589934592, UNIT_BYTES,
-	  "bytes per second of waiting for the wait to matter, at most",
-	  "about what one CPU copies in memory: above it, readahead kept up");
+THRESHOLD_MAX(MMAP_ORDER_BANDWIDTH, 8589934592, UNIT_BYTES,
+	      "bytes moved per second of waiting, for the wait to matter",
+	      "about what one CPU copies in memory: above it, readahead kept up");
 
 static bool is_felt(const struct findings *findings, const struct file_group *file_group)
 {
@@ -292,8 +293,8 @@ static bool waits_often(const struct file_view *file)
 
 /* --- stores, each page of which faults again --- */
 
-THRESHOLD(MMAP_STORED, 0.5, UNIT_SHARE, "share of faults that dirtied a page, at least",
-	  "a choice: most of them");
+THRESHOLD_MIN(MMAP_STORED, 0.5, UNIT_SHARE, "share of faults that dirtied a page",
+	      "a choice: most of them");
 
 /* Takes each dirtied page for a fault, though a fault may dirty a folio of several. */
 static bool takes_stores(const struct file_view *file)
@@ -304,8 +305,8 @@ static bool takes_stores(const struct file_view *file)
 	       file->written_pages >= threshold(THRESHOLD_MMAP_STORED) * faults->count;
 }
 
-THRESHOLD(MMAP_MINOR_FAULTS, 10000, UNIT_COUNT, "minor faults on data, at least",
-	  "measured: 0.9 to 1.4 us each, over 10 ms in total");
+THRESHOLD_MIN(MMAP_MINOR_FAULTS, 10000, UNIT_COUNT, "minor faults on data",
+	      "measured: 0.9 to 1.4 us each, over 10 ms in total");
 
 /* A minor fault takes a microsecond: a dozen are no storm, however short the run. */
 static bool are_a_storm(uint64_t count, double of_run)

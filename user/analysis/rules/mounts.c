@@ -24,8 +24,8 @@ static const struct table_column reads_evidence[] = {
 
 THRESHOLD(MOUNT_READ, 131072, UNIT_BYTES, "size of a read request that is not small",
 	  "the kernel's default: readahead of 128 KiB, FUSE requests of 32 pages");
-THRESHOLD(MOUNT_IN_ORDER, 0.5, UNIT_SHARE, "share of requests in order, at least",
-	  "a choice: most of them; others cannot be merged");
+THRESHOLD_MIN(MOUNT_IN_ORDER, 0.5, UNIT_SHARE, "share of requests in order",
+	      "a choice: most of them; others cannot be merged");
 
 static bool are_small_reads(const struct findings *findings, const struct device_view *view)
 {
@@ -117,10 +117,10 @@ static const struct table_column others_evidence[] = {
 	     "share of their time in that of reads, writes and these"),
 };
 
-THRESHOLD(MOUNT_OTHERS, 1000, UNIT_COUNT, "requests that move no data, at least",
-	  "a choice: as for metadata calls");
-THRESHOLD(MOUNT_OTHERS_SHARE, 0.5, UNIT_SHARE, "share of their time, at least",
-	  "they take more time than data");
+THRESHOLD_MIN(MOUNT_OTHERS, 1000, UNIT_COUNT, "requests that move no data",
+	      "a choice: as for metadata calls");
+THRESHOLD_MIN(MOUNT_OTHERS_SHARE, 0.5, UNIT_SHARE, "share of these in the time of all requests",
+	      "they take more time than data");
 
 static int find_others(struct findings *findings, const struct finding_rule *rule)
 {
@@ -170,6 +170,6 @@ const struct finding_rule finding_mount_metadata = {
 	.rule = "Each lookup of a name, each query of attributes, each open and close of a file on "
 		"a " SERVED_MOUNT " asks the server, unless the kernel may answer from its "
 		"cache, for as long as the server or the mount allows. A path is looked up "
-		"directory by directory. Often a FUSE daemon asks a server in turn: then each "
+		"directory by directory. A FUSE daemon often asks a server itself: then each also "
 		"takes a round trip over the network.",
 };

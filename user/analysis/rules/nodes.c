@@ -30,16 +30,17 @@ static const struct table_column evidence_columns[] = {
 	FACT(slow_node, median_ns, "median", NS,
 	     "median of these averages over nodes; with two, the other one's"),
 	FACT(slow_node, times, "times", NONE,
-	     "how many times as long that is, per request and per byte: the smaller of the two"),
+	     "ratio to that median, per request or per byte, whichever is smaller"),
 };
 
-THRESHOLD(NODE_SLOW, 2, UNIT_NONE,
-	  "time per request and per byte, in medians of all nodes, at least",
-	  "Hao et al., The Tail at Store, FAST '16: a slow drive takes twice its group's median");
-THRESHOLD(NODE_REQUESTS, 32, UNIT_COUNT, "requests of a node for it to be compared, at least",
-	  "a choice: averages of fewer are chance");
-THRESHOLD(NODE_OF_RUN, 0.02, UNIT_SHARE, "share of the run that its slowness costs, at least",
-	  "a choice: less is within the variation of most runs");
+THRESHOLD_MIN(
+	NODE_SLOW, 2, UNIT_NONE,
+	"time per request and per byte, as multiples of the median of all nodes",
+	"Hao et al., The Tail at Store, FAST '16: a slow drive takes twice its group's median");
+THRESHOLD_MIN(NODE_REQUESTS, 32, UNIT_COUNT, "requests of a node for it to be compared",
+	      "a choice: averages of fewer are chance");
+THRESHOLD_MIN(NODE_OF_RUN, 0.02, UNIT_SHARE, "share of the run that its slowness costs",
+	      "a choice: less is within the variation of most runs");
 
 static uint64_t sum_of(const struct table *table, size_t row, const char *reads, const char *writes)
 {

@@ -10,8 +10,8 @@ static bool takes_loaded(const struct file_view *file)
 	return file->loaded && file_group_fetched_to_read(file);
 }
 
-THRESHOLD(LOADED_BYTES, 16777216, UNIT_BYTES, "bytes of programs read from storage, at least",
-	  "a choice: as for a large file; the C library and a shell have a few MiB");
+THRESHOLD_MIN(LOADED_BYTES, 16777216, UNIT_BYTES, "bytes of programs read from storage",
+	      "a choice: as for a large file; the C library and a shell have a few MiB");
 
 static bool is_much(const struct findings *findings, const struct file_group *file_group)
 {
@@ -72,7 +72,7 @@ static bool takes_small_file(const struct file_view *file)
 	       file->size_bytes <= threshold(THRESHOLD_SMALL_FILE);
 }
 
-THRESHOLD(SMALL_FILES, 500, UNIT_COUNT, "small files, at least", "a choice: fewer are no dataset");
+THRESHOLD_MIN(SMALL_FILES, 500, UNIT_COUNT, "small files", "a choice: fewer are no dataset");
 
 static bool are_many_files(const struct findings *findings, const struct file_group *file_group)
 {
@@ -84,14 +84,14 @@ static uint64_t cost_moved(const struct file_group *file_group)
 	return file_group->bytes;
 }
 
-THRESHOLD(SMALL_FILES_DRAG, 0.1, UNIT_NONE,
-	  "CPU time at the same lines that counts, outside Python's modules for files, relative to "
-	  "the time of the calls, at most",
-	  "a choice: Python's part of opening a file; processing the data is not included");
+THRESHOLD_MAX(SMALL_FILES_DRAG, 0.1, UNIT_NONE,
+	      "CPU time counted at the same lines, relative to the calls' time; all of that in "
+	      "Python's file modules counts",
+	      "a choice: Python's part of opening a file; processing the data is not included");
 
-THRESHOLD(SMALL_FILE_OPENS, 10, UNIT_NONE,
-	  "opens of a file relative to the average of all, at most",
-	  "a choice: a file opened more often, such as an index, is opened for each of the others");
+THRESHOLD_MAX(
+	SMALL_FILE_OPENS, 10, UNIT_NONE, "opens of a file relative to the average of all",
+	"a choice: a file opened more often, such as an index, is opened for each of the others");
 
 const struct finding_rule finding_small_files = {
 	.id = "many-small-files",
@@ -133,8 +133,8 @@ const struct finding_rule finding_small_files = {
 
 /* --- files opened repeatedly --- */
 
-THRESHOLD(LISTING, 0.5, UNIT_SHARE, "share of listing in a directory's metadata time, at least",
-	  "a choice: most of it");
+THRESHOLD_MIN(LISTING, 0.5, UNIT_SHARE, "share of listing in a directory's metadata time",
+	      "a choice: most of it");
 
 /* Listing dominates, not opening. */
 static bool is_listing(const struct file_view *file)
@@ -153,7 +153,7 @@ static uint64_t count_of_opens(const struct file_view *file)
 	return file->opens;
 }
 
-THRESHOLD(OPENS, 500, UNIT_COUNT, "opens of such files, at least", "a choice: one per sample");
+THRESHOLD_MIN(OPENS, 500, UNIT_COUNT, "opens of such files", "a choice: one per sample");
 
 static bool are_many_opens(const struct findings *findings, const struct file_group *file_group)
 {
@@ -169,8 +169,8 @@ static bool opens_drag(const void *evidence)
 	return file_group->opens >= threshold(THRESHOLD_OPENS_EACH) * file_group->files;
 }
 
-THRESHOLD(OPENS_OF_FILE, 10, UNIT_COUNT, "opens of one file, at least",
-	  "a choice: more than a usual loader's workers");
+THRESHOLD_MIN(OPENS_OF_FILE, 10, UNIT_COUNT, "opens of one file",
+	      "a choice: more than a usual loader's workers");
 
 const struct finding_rule finding_opened_again = {
 	.id = "opened-again",
@@ -222,8 +222,8 @@ static bool takes_listed_again(const struct file_view *file)
 	return is_listing(file) && file->opens > 1;
 }
 
-THRESHOLD(LISTED_AGAIN, 8, UNIT_COUNT, "opens of a listed directory, at least",
-	  "a choice: each worker of a usual loader may list it once");
+THRESHOLD_MIN(LISTED_AGAIN, 8, UNIT_COUNT, "opens of a listed directory",
+	      "a choice: each worker of a usual loader may list it once");
 
 const struct finding_rule finding_listed_again = {
 	.id = "listed-again",

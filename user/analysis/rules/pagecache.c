@@ -35,14 +35,13 @@ static const struct table_column unused_evidence[] = {
 	FACT(unused, share, "share", SHARE, "unused share of the bytes read"),
 };
 
-THRESHOLD(READAHEAD_BYTES, 4194304, UNIT_BYTES, "bytes fetched ahead and not used, at least",
-	  "a choice: many of the kernel's default windows of 128 KiB");
-THRESHOLD(READAHEAD_UNUSED, 0.5, UNIT_SHARE,
-	  "share of the fetched bytes with known use that were not used, at least",
-	  "a choice: most of it");
-THRESHOLD(READAHEAD_OF_ALL, 0.25, UNIT_SHARE,
-	  "share of all fetched bytes that were not used, at least",
-	  "a choice: data used by nine tenths was worth fetching");
+THRESHOLD_MIN(READAHEAD_BYTES, 4194304, UNIT_BYTES, "bytes fetched ahead and not used",
+	      "a choice: many of the kernel's default windows of 128 KiB");
+THRESHOLD_MIN(READAHEAD_UNUSED, 0.5, UNIT_SHARE,
+	      "share of the fetched bytes with known use that were not used",
+	      "a choice: most of it");
+THRESHOLD_MIN(READAHEAD_OF_ALL, 0.25, UNIT_SHARE, "share of all fetched bytes that were not used",
+	      "a choice: data used by nine tenths was worth fetching");
 
 /* These ask for the same change to a file. */
 static const char *const random_rules[] = { "mmap-random", "mmap-strided", "random-reads", NULL };
@@ -162,9 +161,9 @@ static uint64_t dirty_bytes_of(const struct job *job)
 	return least;
 }
 
-THRESHOLD(THROTTLED_SHARE, 0.1, UNIT_SHARE,
-	  "share of the time of writes and stores in which they were throttled, at least",
-	  "a choice: below it something else makes them slow");
+THRESHOLD_MIN(THROTTLED_SHARE, 0.1, UNIT_SHARE,
+	      "share of the time of writes and stores in which they were throttled",
+	      "a choice: below it something else makes them slow");
 
 static int find_throttled(struct findings *findings, const struct finding_rule *rule)
 {
@@ -252,15 +251,15 @@ static const struct table_column amplified_evidence[] = {
 	     "share of stores that dirtied a large folio outside its first page"),
 };
 
-THRESHOLD(AMPLIFIED_BYTES, 16777216, UNIT_BYTES, "bytes written in excess for a file, at least",
-	  "a choice: as for a large file");
-THRESHOLD(AMPLIFIED, 2, UNIT_NONE, "bytes written to the device per byte stored, at least",
-	  "measured with one page stored per 64 KiB: btrfs 1, ext4 2.5, xfs 11.8");
-THRESHOLD(SCATTERED_STORES, 16, UNIT_COUNT, "stores to large folios, at least",
-	  "a choice: fewer do not show how they are spread");
-THRESHOLD(SCATTERED, 0.5, UNIT_SHARE,
-	  "share of stores to large folios outside their first page, at least",
-	  "random stores in folios of two or more pages have at least 0.5");
+THRESHOLD_MIN(AMPLIFIED_BYTES, 16777216, UNIT_BYTES, "bytes written in excess for a file",
+	      "a choice: as for a large file");
+THRESHOLD_MIN(AMPLIFIED, 2, UNIT_NONE, "bytes written to the device per byte stored",
+	      "measured with one page stored per 64 KiB: btrfs 1, ext4 2.5, xfs 11.8");
+THRESHOLD_MIN(SCATTERED_STORES, 16, UNIT_COUNT, "stores to large folios",
+	      "a choice: fewer do not show how they are spread");
+THRESHOLD_MIN(SCATTERED, 0.5, UNIT_SHARE,
+	      "share of stores to large folios outside their first page",
+	      "random stores in folios of two or more pages have at least 0.5");
 
 /*
  * Where the kernel maps pages one by one, it is certain that more was written than changed. Where

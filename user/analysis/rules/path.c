@@ -22,8 +22,8 @@ static uint64_t claimed_ns(const struct findings *findings)
 	return time_ns;
 }
 
-THRESHOLD(PATH_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least",
-	  "a choice: the threshold of severity high");
+THRESHOLD_MIN(PATH_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes",
+	      "a choice: the threshold of severity high");
 
 /* Returns the time in which workers exist, in the trace with the most of it. */
 static uint64_t workers_lived_ns(const struct findings *findings)
@@ -126,9 +126,8 @@ static bool is_of_kind(const struct job *job, const void *evidence, const struct
 #define CPU_RULE                                                                                   \
 	.lines_path = is_of_kind, PATH_RULE,                                                       \
 	.says = "{time_ns} ({share} of the run) on a CPU outside I/O[ and {compute_ns} of "        \
-		"compute spans], in [{program} ]thread "                                           \
-		"{tid} most of all; the run kept {busy} of [the {limit:CPU|CPUs} that it may "     \
-		"use||{cpus} CPUs] busy"
+		"compute spans], mostly in [{program} ]thread {tid}; the run kept {busy} of "      \
+		"[the {limit:CPU|CPUs} that it may use||{cpus} CPUs] busy"
 
 const struct finding_rule finding_cpu_bound = {
 	.id = "cpu-bound",
@@ -178,8 +177,8 @@ const struct finding_rule finding_helper_bound = {
 	.find = find_helper_cpu,
 	.lines_whole = "the helper threads' CPU time",
 	.thresholds = { &THRESHOLD_PATH_SHARE },
-	.title = "Main thread waits for helper threads of {program}: for a lock that they hold, or "
-		 "for their results",
+	.title = "Main thread waits for {program}'s helper threads (a lock they hold, or their "
+		 "results)",
 	.advice = "Do less at these lines while holding a lock (in Python: the GIL), do it in "
 		  "processes, or hand over data earlier",
 	CPU_RULE,
@@ -206,11 +205,11 @@ static const struct table_column memory_evidence[] = {
 	     "part of the time that threads were on a CPU or waited for one"),
 };
 
-THRESHOLD(FRESH_SHARE, 0.15, UNIT_SHARE, "share of the run that it takes, at least",
-	  "measured: unpacking data into new buffers spends a tenth of the time in them");
+THRESHOLD_MIN(FRESH_SHARE, 0.15, UNIT_SHARE, "share of the run that it takes",
+	      "measured: unpacking data into new buffers spends a tenth of the time in them");
 
-THRESHOLD(FRESH_NS, 50000000, UNIT_NS, "time of these faults, summed over threads, at least",
-	  "measured: a Python program's start takes up to 10 ms of it");
+THRESHOLD_MIN(FRESH_NS, 50000000, UNIT_NS, "time of these faults, summed over threads",
+	      "measured: a Python program's start takes up to 10 ms of it");
 
 /* The critical path has as much of it as all threads' time on CPUs. */
 static int find_fresh_memory(struct findings *findings, const struct finding_rule *rule)
@@ -252,7 +251,7 @@ const struct finding_rule finding_fresh_memory = {
 	.reported_by = { "swapped", "pickled-data", "rewritten" },
 	FINDING_EVIDENCE(struct fresh_memory, memory_evidence),
 	.thresholds = { &THRESHOLD_FRESH_SHARE, &THRESHOLD_FRESH_NS },
-	.title = "Run gets fresh memory from the kernel again and again",
+	.title = "Run keeps faulting in new memory",
 	.says = "{faults} page faults on anonymous memory took {each_ns} each, {share} of the time "
 		"that threads computed",
 	.advice =

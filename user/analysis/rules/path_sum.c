@@ -12,26 +12,27 @@
 static const char *const kinds[PATH_KINDS] = { "main", "worker", "helper", "other" };
 
 static const struct table_column columns[] = {
-	FACT(path_evidence, program, "program", NONE, "program of the thread with the most of it"),
+	FACT(path_evidence, program, "program", NONE,
+	     "program of the thread with the largest part of it"),
 	{ "kind", "kind", UNIT_NONE, KIND_FACT, "kind of that thread, as in table threads",
 	  TABLE_LITERAL(struct path_evidence, kind), 0 },
 	FACT(path_evidence, pid, "pid", NONE, "its process"),
 	FACT(path_evidence, tid, "tid", NONE, "its thread ID"),
 	COLUMN(path_evidence, time_ns, "time", NS, UNION,
-	       "this part of the critical path, of one main thread on average, or more if the "
-	       "others wait for the one with most of it"),
+	       "time of this part of the critical path: the average of the main threads, or more "
+	       "if the others wait for the one with the largest part"),
 	FACT(path_evidence, share, "share", SHARE, "its share of the critical path"),
 	FACT(path_evidence, busy, "busy", NONE, "CPUs that the run kept busy on average"),
 	FACT(path_evidence, cpus, "cpus", COUNT, "CPUs of the hosts"),
 	FACT(path_evidence, limit, "limit", NONE,
 	     "CPUs that quotas and affinity let the run use at once; null: all"),
 	FACT(path_evidence, limited_cpus, "limited", NONE,
-	     "the same, if the run uses them up; null: it does not, or has no limit"),
+	     "that limit, if the run uses all of it; otherwise null"),
 	FACT(path_evidence, starved_cpus, "starved", COUNT,
-	     "CPUs of the hosts, if the run itself keeps most of them busy; null: it does not, or "
-	     "reached its limit first"),
+	     "CPUs of the hosts, if the run itself keeps most of them busy and did not reach its "
+	     "limit first; otherwise null"),
 	FACT(path_evidence, shared_cpus, "shared", COUNT,
-	     "CPUs of the hosts, if neither is so: others keep them busy; otherwise null"),
+	     "CPUs of the hosts, if other programs keep them busy; otherwise null"),
 	FACT(path_evidence, full_cpus, "full", NONE,
 	     "CPUs that the run can use, if most of them are busy; otherwise null"),
 	FACT(path_evidence, peer, "peer", NONE,

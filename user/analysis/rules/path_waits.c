@@ -8,10 +8,10 @@
 #include "analysis/stacks/lines.h"
 #include "base/number.h"
 
-THRESHOLD(WAIT_IDLE, 0.5, UNIT_SHARE,
-	  "part of the wait in which no other thread of the run works, at least; below it, "
-	  "sleeps, peer-waits and lock-waits count only part of the wait",
-	  "a choice: most of it; otherwise it may wait for them by polling");
+THRESHOLD_MIN(WAIT_IDLE, 0.5, UNIT_SHARE,
+	      "part of the wait in which no other thread of the run works; below it, sleeps, "
+	      "peer-waits and lock-waits count only part of the wait",
+	      "a choice: most of it; otherwise it may wait for them by polling");
 
 /* Returns the program of the thread with the most time on CPUs off the path, if that is at least
  * half of the wait. Only a thread of the same process can hold a lock. */
@@ -67,9 +67,10 @@ static uint64_t of_others_ns(const struct findings *findings, const struct path_
 						      fmax(1 - computing, 0));
 }
 
-/* Returns what a wait costs in most of which others work, or 0; names them. Of a sleep it is the
- * part in which they do not: it may be a way to wait for them. For pipes and locks, they are what
- * it waits for, too briefly each time for the path to follow. */
+/* Returns the cost of a wait during which other threads of the run work most of the time, or 0;
+ * for pipes and locks, names the program of the busiest. A sleep costs only the time without such
+ * work: it may be polling for it. Waits on pipes and locks are for these threads, but each is too
+ * short for the path to follow. */
 static uint64_t shared_wait_cost_ns(const struct findings *findings, enum thread_state state,
 				    struct path_sum *sum)
 {
@@ -116,13 +117,12 @@ static bool is_wait(const void *evidence, const struct lines_row *row)
 }
 
 #define WAIT_RULE .thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_WAIT_IDLE }, PATH_RULE
-#define WAIT_SAYS                                                                                  \
-	"{time_ns} ({share} of the critical path), in [{program} ]thread {tid} most of all"
+#define WAIT_SAYS "{time_ns} ({share} of the critical path), mostly in [{program} ]thread {tid}"
 #define BRIEF_MEANING                                                                              \
-	" Either no other thread of the run did much in that time, or each wait was too short to " \
-	"be recorded with the thread that ended it: then the cost excludes computing for which "   \
+	" Other threads of the run did little in that time, or the waits were too short to "       \
+	"record what ended them. In the second case, the cost leaves out computation for which "   \
 	"no CPU was free."
-#define IDLE_MEANING " While it waited, no other thread of the run did much."
+#define IDLE_MEANING " Other threads of the run did little in that time."
 
 const struct finding_rule finding_cpu_starved = {
 	.id = "cpu-starved",

@@ -39,8 +39,8 @@ static const struct table_column waits_columns[] = {
 	FACT(data_waits, io_share, "I/O", SHARE, "share of I/O in the unoverlapped time"),
 };
 
-THRESHOLD(DATA_WAIT_IO, 0.5, UNIT_SHARE, "part of the wait in I/O for it to be I/O-bound, at least",
-	  "a choice: most of it");
+THRESHOLD_MIN(DATA_WAIT_IO, 0.5, UNIT_SHARE, "part of the wait in I/O for it to be I/O-bound",
+	      "a choice: most of it");
 
 /* Returns false if times of several runs together are unknown. */
 static bool waits_of(const struct findings *findings, enum activity_of which,
@@ -71,8 +71,8 @@ static bool waits_of(const struct findings *findings, enum activity_of which,
 	return true;
 }
 
-THRESHOLD(CHECKPOINT_WAITS, 0.5, UNIT_SHARE, "unoverlapped part of checkpoints, at least",
-	  "a choice: less is mostly overlapped");
+THRESHOLD_MIN(CHECKPOINT_WAITS, 0.5, UNIT_SHARE, "unoverlapped part of checkpoints",
+	      "a choice: less is mostly overlapped");
 
 static int find_checkpoint(struct findings *findings, const struct finding_rule *rule)
 {
@@ -116,8 +116,8 @@ const struct finding_rule finding_sync_checkpoint = {
 
 /* --- data loaders --- */
 
-THRESHOLD(DATA_WAIT, 0.05, UNIT_SHARE, "share of the run that the loop waits for data, at least",
-	  "DLIO and MLPerf Storage require an accelerator utilization of 90%");
+THRESHOLD_MIN(DATA_WAIT, 0.05, UNIT_SHARE, "share of the run that the loop waits for data",
+	      "DLIO and MLPerf Storage require an accelerator utilization of 90%");
 
 static bool is_long(const struct data_waits *waits)
 {
@@ -210,10 +210,10 @@ const struct finding_rule finding_loader_work = {
 		"the loader decodes, transforms, collates or hands over data.",
 };
 
-THRESHOLD(DATA_WAIT_NONE, 0.01, UNIT_SHARE, "share of the run that counts as no wait, at most",
-	  "a choice: within the variation of runs");
-THRESHOLD(WORKERS_IDLE, 0.5, UNIT_SHARE, "share of the run that idle workers work, at most",
-	  "a choice: half as many would suffice");
+THRESHOLD_MAX(DATA_WAIT_NONE, 0.01, UNIT_SHARE, "share of the run that counts as no wait",
+	      "a choice: within the variation of runs");
+THRESHOLD_MAX(WORKERS_IDLE, 0.5, UNIT_SHARE, "share of the run that idle workers work",
+	      "a choice: half as many would suffice");
 
 static int find_loader_idle(struct findings *findings, const struct finding_rule *rule)
 {
@@ -306,8 +306,9 @@ static size_t list_workers(const struct findings *findings, uint64_t *times,
 	return count;
 }
 
-THRESHOLD(WORKER_SLOW, 0.3, UNIT_SHARE, "share of the slowest worker's span above the median",
-	  "as for ranks: Drishti's imbalance_operations 0.3");
+THRESHOLD_MIN(WORKER_SLOW, 0.3, UNIT_SHARE,
+	      "excess over the median, as a share of the slowest worker's span",
+	      "as for ranks: Drishti's imbalance_operations 0.3");
 
 /* Returns how many are as slow as the slowest, within the threshold. */
 static size_t count_slow(const uint64_t *times, size_t count, uint64_t slowest_ns)
@@ -320,8 +321,9 @@ static size_t count_slow(const uint64_t *times, size_t count, uint64_t slowest_n
 	return slow;
 }
 
-THRESHOLD(WORKERS_SLOW, 0.25, UNIT_SHARE, "share of workers that are as slow (or one), at most",
-	  "a choice: more do other work, such as training next to validation");
+THRESHOLD_MAX(WORKERS_SLOW, 0.25, UNIT_SHARE,
+	      "share of workers that are as slow; one always qualifies",
+	      "a choice: more do other work, such as training next to validation");
 
 /* Other findings report the cost of waiting for data. */
 static int find_worker_slow(struct findings *findings, const struct finding_rule *rule)
@@ -419,8 +421,8 @@ static struct training training_of(const struct activities *all)
 	return training;
 }
 
-THRESHOLD(ACCELERATOR_USED, 0.9, UNIT_SHARE, "share of training in compute, at most",
-	  "MLPerf Storage: an accelerator utilization of 90%");
+THRESHOLD_MAX(ACCELERATOR_USED, 0.9, UNIT_SHARE, "share of training in compute",
+	      "MLPerf Storage: an accelerator utilization of 90%");
 
 /* Other findings report the reason and its cost: counted twice, it would look twice as high. */
 static int find_accelerator(struct findings *findings, const struct finding_rule *rule)

@@ -16,17 +16,17 @@ struct pickled {
 
 static const struct table_column evidence_columns[] = {
 	COLUMN(pickled, time_ns, "time", NS, UNION,
-	       "CPU time on the critical path in pickling, sending, receiving and unpickling, of "
-	       "one main thread on average, with waits for a CPU"),
-	FACT(pickled, samples, "samples", COUNT, "CPU samples that say so"),
+	       "critical-path time spent pickling, sending, receiving and unpickling, CPU waits "
+	       "included, averaged over main threads"),
+	FACT(pickled, samples, "samples", COUNT, "CPU samples in that code"),
 	FACT(pickled, share, "share", SHARE, "share of the critical path's CPU time"),
 };
 
-THRESHOLD(PICKLED_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes, at least",
-	  "a choice: the threshold of severity high");
+THRESHOLD_MIN(PICKLED_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes",
+	      "a choice: the threshold of severity high");
 
-THRESHOLD(PICKLED_SAMPLES, 20, UNIT_COUNT, "CPU samples, at least",
-	  "one over the square root of their number: the cost is uncertain by a fifth");
+THRESHOLD_MIN(PICKLED_SAMPLES, 20, UNIT_COUNT, "CPU samples",
+	      "the relative error is one over the square root of their number: about 20%");
 
 static bool is_one_of(const struct trace_string *source, const char *const *endings)
 {
@@ -178,8 +178,9 @@ const struct finding_rule finding_pickled_data = {
 	.lines_whole = "this CPU time",
 	FINDING_EVIDENCE(struct pickled, evidence_columns),
 	.thresholds = { &THRESHOLD_PICKLED_SHARE, &THRESHOLD_PICKLED_SAMPLES },
-	.title = "Processes send each other data that they pickle and copy through pipes",
-	.says = "{time_ns} in pickling, sending, receiving and unpickling, {share} of the critical "
+	.title = "Processes exchange pickled data through pipes",
+	.says = "{time_ns} spent pickling, sending, receiving and unpickling, {share} of the "
+		"critical "
 		"path's CPU time",
 	.advice = "Send small objects many at a time (chunksize, batches), large arrays in shared "
 		  "memory (torch tensors, multiprocessing.shared_memory), or file names and "

@@ -118,8 +118,8 @@ static const struct table_column hung_evidence[] = {
 	FACT(hung, calls, "calls", COUNT, "number of calls and page faults that had not returned"),
 };
 
-THRESHOLD(STILL_WAITING, 1e9, UNIT_NS, "time in flight of a call that has not returned, at least",
-	  "a choice: even slow storage responds within it");
+THRESHOLD_MIN(STILL_WAITING, 1e9, UNIT_NS, "time in flight of a call that has not returned",
+	      "a choice: even slow storage responds within it");
 
 static int find_hung(struct findings *findings, const struct finding_rule *rule)
 {
@@ -199,10 +199,10 @@ static const struct table_column swapped_evidence[] = {
 	COLUMN(swapped, time_ns, "time", NS, THREAD, "thread time of these faults"),
 };
 
-THRESHOLD(SWAPPED_FAULTS, 1000, UNIT_COUNT, "major faults on memory without a file, at least",
-	  "a choice: fewer are pages unused for long");
-THRESHOLD(SWAPPED_SHARE, 0.01, UNIT_SHARE, "their share of all faults on such memory, at least",
-	  "measured: one in ten for a job with half the memory it needs");
+THRESHOLD_MIN(SWAPPED_FAULTS, 1000, UNIT_COUNT, "major faults on memory without a file",
+	      "a choice: fewer are pages unused for long");
+THRESHOLD_MIN(SWAPPED_SHARE, 0.01, UNIT_SHARE, "share of these in all faults on such memory",
+	      "measured: one in ten for a job with half the memory it needs");
 
 static int find_swapped(struct findings *findings, const struct finding_rule *rule)
 {
@@ -279,8 +279,8 @@ static const struct table_column again_evidence[] = {
 	     "the part that is Python modules; null: none"),
 };
 
-THRESHOLD(STARTS, STARTS_AGAIN, UNIT_COUNT, "starts of a program by one process, at least",
-	  "a choice: two may be coincidence");
+THRESHOLD_MIN(STARTS, STARTS_AGAIN, UNIT_COUNT, "starts of a program by one process",
+	      "a choice: two may be coincidence");
 
 /* One start is necessary: the first workers, or the longest start of those that ran side by side,
  * unless a fork would have been enough for these. How much of the time compute overlaps is unknown.

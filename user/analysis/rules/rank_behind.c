@@ -22,20 +22,19 @@ struct behind {
 
 static const struct table_column behind_columns[] = {
 	FACT(behind, ranks, "ranks", COUNT, "ranks"),
-	FACT(behind, rank, "rank", NONE, "rank that is busy longest"),
-	{ "verb", "verb", UNIT_NONE, KIND_FACT, "what it does longer than others",
+	FACT(behind, rank, "rank", NONE, "rank that is busy the longest"),
+	{ "verb", "verb", UNIT_NONE, KIND_FACT, "what it does longer than the others",
 	  TABLE_LITERAL(struct behind, verb), 0 },
 	FACT(behind, busy_ns, "busy", NS,
-	     "time on its critical path on CPUs, waiting for them, in I/O and, unless others sleep "
-	     "to wait for it, asleep"),
+	     "its critical-path time on a CPU, waiting for a CPU, in I/O and asleep; sleep is left "
+	     "out if the others sleep to wait for it"),
 	FACT(behind, starved_ns, "CPU wait", NS, "part of that waiting for a CPU; null: none"),
 	FACT(behind, median_ns, "median", NS, "median of the other ranks"),
-	FACT(behind, waits_ns, "waits", NS,
-	     "what the rank in the middle of the others waits otherwise"),
+	FACT(behind, waits_ns, "waits", NS, "other wait time of the median rank"),
 };
 
-THRESHOLD(BEHIND_SHARE, 0.1, UNIT_SHARE, "share of the run that the others wait for it, at least",
-	  "a choice: the threshold of severity high");
+THRESHOLD_MIN(BEHIND_SHARE, 0.1, UNIT_SHARE, "share of the run that the others wait for it",
+	      "a choice: the threshold of severity high");
 
 static int compare_busy(const void *left, const void *right)
 {

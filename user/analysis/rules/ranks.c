@@ -40,8 +40,9 @@ static const struct rank_io *sort_ranks(struct rank_io *ranks, size_t count, siz
 	return &ranks[(count - 1) / 2];
 }
 
-THRESHOLD(IMBALANCE, 0.3, UNIT_SHARE, "share of the slowest rank's time above the median",
-	  "Drishti: imbalance_operations 0.3");
+THRESHOLD_MIN(IMBALANCE, 0.3, UNIT_SHARE,
+	      "excess over the median, as a share of the slowest rank's time",
+	      "Drishti: imbalance_operations 0.3");
 
 static bool is_beyond(uint64_t most, uint64_t median)
 {
@@ -270,9 +271,9 @@ static uint64_t same_wait(const struct findings *findings, uint64_t cost_ns)
 	return most_ns;
 }
 
-THRESHOLD(UNEVEN_OF_RUN, 0.02, UNIT_SHARE,
-	  "share of the run that a rank reads and writes above the median, at least",
-	  "a choice: less is within the variation of most runs");
+THRESHOLD_MIN(UNEVEN_OF_RUN, 0.02, UNIT_SHARE,
+	      "excess of a rank's I/O over the median, as a share of the run",
+	      "a choice: less is within the variation of most runs");
 
 static int add_uneven(struct findings *findings, const struct finding_rule *rule,
 		      const struct uneven *uneven, const void *evidence)
@@ -332,7 +333,7 @@ const struct finding_rule finding_ranks_uneven = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct uneven, uneven_columns),
 	.thresholds = { &THRESHOLD_IMBALANCE, &THRESHOLD_UNEVEN_OF_RUN },
-	.title = "Rank {rank} reads and writes more than the others, which may wait for it",
+	.title = "Rank {rank} does more I/O than the others, which may wait for it",
 	.says = "{bytes} in {moving_ns}, median {median_bytes} in {median_ns} of {ranks} ranks",
 	.advice = "Give each rank the same number of bytes (files or samples by rank, as a "
 		  "distributed sampler does), and let no rank read or write for all",
@@ -410,7 +411,7 @@ const struct finding_rule finding_rank_slow = {
 	.cross_run = true,
 	FINDING_EVIDENCE(struct slow_rank, slow_columns),
 	.thresholds = { &THRESHOLD_IMBALANCE, &THRESHOLD_UNEVEN_OF_RUN },
-	.title = "Rank {rank} takes longer than the others to read and write as much",
+	.title = "Rank {rank} does its I/O more slowly than the others",
 	.says = "{bytes} in {moving_ns}, median {median_bytes} in {median_ns} of {ranks} ranks[; "
 		"{path} took longest]",
 	.advice = "Read as the others do: in order, and as much at once (see the findings on its "

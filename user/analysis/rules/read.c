@@ -71,9 +71,9 @@ static const struct table_column held_evidence[] = {
 	       "bytes from storage per second of read time"),
 };
 
-THRESHOLD(HELD_BACK, 0.5, UNIT_SHARE,
-	  "share of a file's read time before the device gets the request, at least",
-	  "a choice: most of it");
+THRESHOLD_MIN(HELD_BACK, 0.5, UNIT_SHARE,
+	      "share of a file's read time before the device gets the request",
+	      "a choice: most of it");
 
 static void add_held(struct held_back *sum, uint64_t *longest_ns, const struct file_view *file,
 		     const struct chain_late *late)
@@ -155,9 +155,9 @@ static bool takes_small_storage(const struct file_view *file)
 	       !is_random(file);
 }
 
-THRESHOLD(SMALL_READS_DRAG, 2, UNIT_NONE,
-	  "CPU time at the same lines that larger reads save, relative to the reads' time, at most",
-	  "measured: Python's loop and call around a read take 1.1 to 1.8 times its time");
+THRESHOLD_MAX(SMALL_READS_DRAG, 2, UNIT_NONE,
+	      "CPU time counted at the same lines, relative to the reads' time",
+	      "measured: Python's loop and call around a read take 1.1 to 1.8 times its time");
 
 const struct finding_rule finding_small_reads_storage = {
 	.id = "small-reads-storage",
@@ -199,13 +199,12 @@ const struct finding_rule finding_small_reads_storage = {
 
 /* --- small reads from the page cache --- */
 
-THRESHOLD(SMALL_CACHED_READ, 16384, UNIT_BYTES, "average size of a read from memory, at most",
-	  "measured: a call costs as much as copying 4 KiB; at 16 KiB, a fifth");
-THRESHOLD(SMALL_READS_OF_FILE, 10, UNIT_COUNT,
-	  "small reads of a file from memory per open, at least",
-	  "a choice: fewer read a small file as a whole");
-THRESHOLD(FROM_MEMORY_SHARE, 0.1, UNIT_SHARE, "share of the bytes read from storage, at most",
-	  "a choice: a tenth, as for Drishti's small requests");
+THRESHOLD_MAX(SMALL_CACHED_READ, 16384, UNIT_BYTES, "average size of a read from memory",
+	      "measured: a call costs as much as copying 4 KiB; at 16 KiB, a fifth");
+THRESHOLD_MIN(SMALL_READS_OF_FILE, 10, UNIT_COUNT, "small reads of a file from memory per open",
+	      "a choice: fewer read a small file as a whole");
+THRESHOLD_MAX(FROM_MEMORY_SHARE, 0.1, UNIT_SHARE, "share of the bytes read from storage",
+	      "a choice: a tenth, as for Drishti's small requests");
 
 /* Bytes that may have been read before: what the run wrote in between is new. */
 static uint64_t same_bytes(const struct file_view *file)
@@ -213,11 +212,10 @@ static uint64_t same_bytes(const struct file_view *file)
 	return number_sub(reads_of(file)->bytes, file->tallies[USE_WRITE].bytes);
 }
 
-THRESHOLD(
-	SCANS, 10, UNIT_NONE,
-	"bytes read divided by the file's size, at least: for small files, and for CPU work at the "
-	"same lines to count",
-	"a choice: more than the epochs of a short run");
+THRESHOLD_MIN(SCANS, 10, UNIT_NONE,
+	      "bytes read divided by the file's size, for small files; also required for CPU work "
+	      "at the same lines to count",
+	      "a choice: more than the epochs of a short run");
 
 static bool is_read_again(const struct file_view *file)
 {
@@ -235,8 +233,8 @@ static bool is_repeated(const void *evidence)
 	return file_group->bytes >= threshold(THRESHOLD_SCANS) * file_group->size_bytes;
 }
 
-THRESHOLD(SCAN_ORDER, 0.75, UNIT_SHARE, "share of its reads that are sequential, at least",
-	  "a choice: most of them");
+THRESHOLD_MIN(SCAN_ORDER, 0.75, UNIT_SHARE, "share of its reads that are sequential",
+	      "a choice: most of them");
 
 /* Larger reads do not help if the file is read from beginning to end, again and again. */
 static bool is_scanned(const struct file_view *file)
@@ -320,9 +318,9 @@ static uint64_t cost_random(const struct file_group *file_group)
 	return file_group->storage_bytes;
 }
 
-THRESHOLD(REVERSED, 0.9, UNIT_SHARE,
-	  "share of backward reads, at least, for a file to count as read from its end",
-	  "a choice: uniform access has 0.5");
+THRESHOLD_MIN(REVERSED, 0.9, UNIT_SHARE,
+	      "share of backward reads, for a file to count as read from its end",
+	      "a choice: uniform access has 0.5");
 
 /* With many reads in flight, only the CPU time of the calls remains, and their wait for CPUs. For a
  * file read from its end, reading forward saves nearly all of the time. */
@@ -375,9 +373,9 @@ const struct finding_rule finding_random_reads = {
 
 /* --- repeated reads --- */
 
-THRESHOLD(BY_EACH, 0.75, UNIT_SHARE,
-	  "part of the file's size that each reader reads on average, at least",
-	  "a choice: some are still reading at the end of the run, or skip a header");
+THRESHOLD_MIN(BY_EACH, 0.75, UNIT_SHARE,
+	      "part of the file's size that each reader reads on average",
+	      "a choice: some are still reading at the end of the run, or skip a header");
 
 /* Read about once per reader. */
 static bool takes_by_several(const struct file_view *file)
@@ -413,8 +411,8 @@ static bool are_large(const struct findings *findings, const struct file_group *
 	return file_group->size_bytes >= threshold(THRESHOLD_LARGE_FILE);
 }
 
-THRESHOLD(AGAIN_OF_RUN, 0.05, UNIT_SHARE, "share of the run that it costs, at least",
-	  "a choice: each epoch reads its data, from memory if that holds it");
+THRESHOLD_MIN(AGAIN_OF_RUN, 0.05, UNIT_SHARE, "share of the run that it costs",
+	      "a choice: each epoch reads its data, from memory if that holds it");
 
 const struct finding_rule finding_read_again = {
 	.id = "read-again",
@@ -454,9 +452,9 @@ const struct finding_rule finding_read_again = {
 		"random-reads.",
 };
 
-THRESHOLD(BY_EACH_OF_ALL, 0.6, UNIT_SHARE,
-	  "share of all bytes read by the run that such files have, at least",
-	  "a choice: two workers that each draw half of the files in two epochs stay below it");
+THRESHOLD_MIN(BY_EACH_OF_ALL, 0.6, UNIT_SHARE,
+	      "share of such files in all bytes that the run reads",
+	      "a choice: two workers that each draw half of the files in two epochs stay below it");
 
 static bool are_most(const struct findings *findings, const struct file_group *file_group)
 {
@@ -499,7 +497,7 @@ const struct finding_rule finding_read_by_several = {
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_BY_EACH, &THRESHOLD_BY_EACH_OF_ALL, &THRESHOLD_SMALL_FILE,
 			&THRESHOLD_SCAN_ORDER },
-	.title = "{file} is read by {processes} processes, its whole size by each on average",
+	.title = "{file} is read about once by each of {processes} processes",
 	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[; "
 		"{others:more such file|more such files}]",
 	.advice = "Let each rank or worker read its own part (shard), once, or share one copy in "

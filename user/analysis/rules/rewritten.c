@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The finding about files that grow by being written again in full. */
+/* The finding about files that are rewritten in full as they grow. */
 
 #include "analysis/finding/finding_files.h"
 
-THRESHOLD(VERSIONS, 16, UNIT_COUNT, "times that the file grows, at least",
-	  "a choice: fewer are saves of a few kinds of results");
+THRESHOLD_MIN(VERSIONS, 16, UNIT_COUNT, "times that the file grows",
+	      "a choice: fewer are saves of a few kinds of results");
 
-THRESHOLD(VERSIONS_SHARE, 0.8, UNIT_SHARE,
-	  "share of the opens that truncate the file after which it grows, at least",
-	  "a choice: sizes that vary at random grow half of the time");
+THRESHOLD_MIN(VERSIONS_SHARE, 0.8, UNIT_SHARE,
+	      "share of truncating opens after which the file grows beyond its earlier size",
+	      "a choice: sizes that vary at random grow half of the time");
 
 static bool takes_grown(const struct file_view *file)
 {
@@ -52,16 +52,13 @@ const struct finding_rule finding_rewritten = {
 	},
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_VERSIONS, &THRESHOLD_VERSIONS_SHARE, &THRESHOLD_FEW },
-	.title = "{file} is written again in full as it grows",
-	.says = "{files:file|files} truncated and written again {versions:time|times}, with more each "
-		"time; {repeated_bytes} of the {bytes} written repeat what was there",
+	.title = "{file} is rewritten in full as it grows",
+	.says = "{files:file|files} truncated and rewritten {versions:time|times}, longer each time; {repeated_bytes} of the {bytes} written repeat what was there",
 	.advice = "Append only what is new (mode \"a\", one record per line), or keep the records in "
 		  "memory and write them once",
 	.more = "faultline report --table files --columns path,size_bytes,write.bytes,overwrite TRACE",
 	.pictures = "calls metadata, took write",
-	.rule = "A program that opens its log, history or table of results with mode \"w\" and writes "
-		"all records again for each new one does work that grows with the square of their "
-		"number, and formats them again, too. Contents are not recorded: a version that is "
+	.rule = "A program that opens its log, history or table of results with mode \"w\" rewrites and reformats all records for each new one: the work grows with the square of their number. Contents are not recorded: a version that is "
 		"larger than the one before is taken to begin with the same content. The cost is the "
 		"share of such bytes in the time of the writes and opens, and in the CPU work at the "
 		"same lines.",

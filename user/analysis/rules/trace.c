@@ -66,7 +66,7 @@ const struct finding_rule finding_loss = {
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct loss, loss_evidence),
 	.thresholds = { &THRESHOLD_LOSS_HIGH },
-	.title = "Events were lost: tables of files, processes and spans lack them",
+	.title = "Events were lost: tables of files, processes and spans are incomplete",
 	.says = "{lost} of {events} events ({share})[: {why}]; counts and bytes of the totals are "
 		"exact, times are lower bounds",
 	.advice = "{remedy}",
@@ -157,8 +157,8 @@ static uint64_t counted_faults(const struct trace_header *header, const struct t
 
 THRESHOLD(TRACER_EVENT_NS, 150, UNIT_NS, "approximate cost of an event for its process",
 	  "make bench: 90 to 300 ns per event");
-THRESHOLD(TRACER_SHARE, 0.05, UNIT_SHARE, "share of the run that tracing costs, at least",
-	  "a choice: Faultline aims at 5% or less");
+THRESHOLD_MIN(TRACER_SHARE, 0.05, UNIT_SHARE, "share of the run that tracing costs",
+	      "a choice: Faultline aims at 5% or less");
 
 static int find_cost(struct findings *findings, const struct finding_rule *rule)
 {

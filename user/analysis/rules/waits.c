@@ -126,14 +126,12 @@ static const struct table_column saves_evidence[] = {
 	COLUMN(waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 };
 
-THRESHOLD(SAVE_ROW, 1048576, UNIT_BYTES,
-	  "bytes written to a file before switching to another, at least",
-	  "a choice: less looks like copying many small files");
-THRESHOLD(SAVE_SHARE, 0.05, UNIT_SHARE, "share of the run writing outside compute, at least",
-	  "a choice: as for syncs that are waited for");
-THRESHOLD(SAVE_BESIDE, 0.25, UNIT_NONE,
-	  "time without I/O divided by the time spent saving, at least",
-	  "a choice: a copy program does almost nothing else");
+THRESHOLD_MIN(SAVE_ROW, 1048576, UNIT_BYTES, "bytes written to a file before switching to another",
+	      "a choice: less looks like copying many small files");
+THRESHOLD_MIN(SAVE_SHARE, 0.05, UNIT_SHARE, "share of the run writing outside compute",
+	      "a choice: as for syncs that are waited for");
+THRESHOLD_MIN(SAVE_BESIDE, 0.25, UNIT_NONE, "time without I/O divided by the time spent saving",
+	      "a choice: a copy program does almost nothing else");
 
 /*
  * Much was written, at once: small writes with a sync each are a different problem, and so are many
@@ -167,9 +165,9 @@ static int find_saves(struct findings *findings, const struct finding_rule *rule
 		});
 }
 
-THRESHOLD(SAVE_DRAG, 1, UNIT_NONE,
-	  "CPU time at the same lines that counts, relative to the time of the calls, at most",
-	  "measured: pickling large arrays takes 0.5 to 1 times the time of writing them");
+THRESHOLD_MAX(SAVE_DRAG, 1, UNIT_NONE,
+	      "CPU time counted at the same lines, relative to the calls' time",
+	      "measured: pickling large arrays takes 0.5 to 1 times the time of writing them");
 
 const struct finding_rule finding_save_waits = {
 	.id = "save-waits",
@@ -186,7 +184,7 @@ const struct finding_rule finding_save_waits = {
 	FINDING_EVIDENCE(struct waits, saves_evidence),
 	.thresholds = { &THRESHOLD_SAVE_BYTES, &THRESHOLD_SAVE_ROW, &THRESHOLD_SAVE_SHARE,
 			&THRESHOLD_SAVE_BESIDE, &THRESHOLD_SAVE_DRAG },
-	.title = "Main thread waits while it writes {file}[ ({of_file} of that time) and other "
+	.title = "Main thread blocks while writing {file}[ ({of_file} of that time) and other "
 		 "files]",
 	.says = "main thread of process {pid} wrote {bytes} in {writes:write|writes} and "
 		"{syncs:sync|syncs}, at {bandwidth}/s[; {others:more process|more processes} like "
@@ -220,14 +218,14 @@ static const struct table_column loads_evidence[] = {
 	     "part of that time in which the devices had several requests at once; null: none"),
 };
 
-THRESHOLD(LOAD_BYTES, 67108864, UNIT_BYTES, "bytes read in large pieces, at least",
-	  "a choice: tens of ms on fast flash, as long as a program's startup");
-THRESHOLD(LOAD_SHARE, 0.05, UNIT_SHARE, "share of the run reading outside compute, at least",
-	  "a choice: as for writes");
+THRESHOLD_MIN(LOAD_BYTES, 67108864, UNIT_BYTES, "bytes read in large pieces",
+	      "a choice: tens of ms on fast flash, as long as a program's startup");
+THRESHOLD_MIN(LOAD_SHARE, 0.05, UNIT_SHARE, "share of the run reading outside compute",
+	      "a choice: as for writes");
 
-THRESHOLD(LOAD_BUSY, 0.75, UNIT_SHARE,
-	  "part of the time in which the devices are busy for the finding to be a note, at least",
-	  "a choice: most of it");
+THRESHOLD_MIN(LOAD_BUSY, 0.75, UNIT_SHARE,
+	      "part of the time in which the devices are busy for the finding to be a note",
+	      "a choice: most of it");
 
 /* Much was read, in order and from storage. */
 static bool loads_much(const struct findings *findings, const struct process_wait *load)
@@ -291,7 +289,7 @@ const struct finding_rule finding_load_waits = {
 	.thresholds = { &THRESHOLD_LOAD_BYTES, &THRESHOLD_SMALL_READ, &THRESHOLD_LOAD_SHARE,
 			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_RANDOM_SHARE, &THRESHOLD_HOLES,
 			&THRESHOLD_BUSY_REQUESTS, &THRESHOLD_LOAD_BUSY, &THRESHOLD_SAVE_BESIDE },
-	.title = "Main thread waits while it reads {file}[ ({of_file} of that time) and other "
+	.title = "Main thread blocks while reading {file}[ ({of_file} of that time) and other "
 		 "files]",
 	.says = "main thread of process {pid} read {bytes} in {reads:read|reads}, at "
 		"{bandwidth}/s; {fetched_bytes} from storage[; {others:more process|more "
@@ -360,9 +358,9 @@ static const struct table_column bound_evidence[] = {
 	"fetched-again", "load-waits", "read-again", "read-by-several", "cold-start",              \
 		"readahead-unused"
 
-THRESHOLD(BOUND_SHARE, 0.1, UNIT_SHARE,
-	  "share of the run that reads or writes take outside compute, at least",
-	  "a choice: the threshold of severity high");
+THRESHOLD_MIN(BOUND_SHARE, 0.1, UNIT_SHARE,
+	      "share of the run that reads or writes take outside compute",
+	      "a choice: the threshold of severity high");
 
 /* Sums up the files that are not programs, and finds the one with the most time. */
 static void add_files(const struct findings *findings, const struct finding_rule *rule,
@@ -514,7 +512,7 @@ const struct finding_rule finding_read_bound = {
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_MOSTLY_BUSY, &THRESHOLD_BUSY_REQUESTS },
-	.title = "Run waits for reads, most of all of {file}[, one of many files ({of_file} of "
+	.title = "Run waits for reads, mostly of {file}[, one of many files ({of_file} of "
 		 "that time)]",
 	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s[, {at_once} in "
 		"flight on average]; {storage_bytes} from storage[; {others:more file|more files}]",
@@ -548,7 +546,7 @@ const struct finding_rule finding_write_bound = {
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	.thresholds = { &THRESHOLD_BOUND_SHARE },
-	.title = "Run waits for writes, most of all to {file}[, one of many files ({of_file} of "
+	.title = "Run waits for writes, mostly to {file}[, one of many files ({of_file} of "
 		 "that time)]",
 	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s[, {at_once} in "
 		"flight on average][; {others:more file|more files}]",
@@ -581,7 +579,7 @@ const struct finding_rule finding_mmap_bound = {
 	.class = IO_MMAP_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_MOSTLY_BUSY, &THRESHOLD_BUSY_REQUESTS },
-	.title = "Run waits for mapped files, most of all for {file}[, one of many files "
+	.title = "Run waits for mapped files, mostly {file}[, one of many files "
 		 "({of_file} of that time)]",
 	.says = "{time_ns} in [{count:fault|faults} and in ]calls that map, populate or lock; "
 		"{storage_bytes} from storage[, at {bandwidth}/s][; {others:more file|more files}]",

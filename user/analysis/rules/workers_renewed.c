@@ -13,8 +13,8 @@
 #include "base/map.h"
 #include "base/number.h"
 
-THRESHOLD(FORKED_AGAIN, STARTS_AGAIN, UNIT_COUNT, "times that a process forks workers, at least",
-	  "a choice: two may be coincidence");
+THRESHOLD_MIN(FORKED_AGAIN, STARTS_AGAIN, UNIT_COUNT, "times that a process forks workers",
+	      "a choice: two may be coincidence");
 
 struct renewed {
 	uint64_t parent_pid, workers, times, time_ns;
@@ -25,11 +25,12 @@ static const struct table_column renewed_evidence[] = {
 	FACT(renewed, program, "program", NONE, "name of the workers"),
 	FACT(renewed, parent_pid, "forked by", NONE, "PID of the process with the most of them"),
 	FACT(renewed, workers, "workers", COUNT, "workers that it forked"),
-	FACT(renewed, times, "times", COUNT, "how often it did so, after earlier ones had ended"),
+	FACT(renewed, times, "times", COUNT,
+	     "how many times it forked workers, each time after earlier ones had ended"),
 	COLUMN(renewed, time_ns, "time", NS, UNION,
-	       "critical path until workers that replaced earlier ones were ready, per main "
-	       "thread: how much longer the first wait for each was than later ones, and the time "
-	       "in forks, imports and exits"),
+	       "critical-path time until replacement workers were ready, averaged over main "
+	       "threads: the extra length of the first wait for each, and forks, imports and "
+	       "exits"),
 };
 
 /* The workers of one process. */
@@ -314,7 +315,7 @@ const struct finding_rule finding_workers_renewed = {
 	.lines_whole = "the workers' CPU time",
 	FINDING_EVIDENCE(struct renewed, renewed_evidence),
 	.thresholds = { &THRESHOLD_FORKED_AGAIN, &THRESHOLD_LOADED_NS, &THRESHOLD_LOADED_OF_RUN },
-	.title = "{program} forks its workers {times} times and waits until they are ready",
+	.title = "{program} forks new workers {times} times and waits until they are ready",
 	.says = "process {parent_pid} forked {workers} workers; forking and ending them, and waits "
 		"for the first results of those that replaced earlier ones, took main threads "
 		"{time_ns}",

@@ -141,13 +141,12 @@ static int emit_who_syncs(const struct findings *findings, struct syncs *syncs)
 	return status;
 }
 
-THRESHOLD(FSYNCS, 50, UNIT_COUNT, "consecutive syncs, at least",
-	  "a choice: more than the files of a checkpoint");
-THRESHOLD(FSYNCS_WAITED, 4, UNIT_COUNT, "syncs that the run waits for, at least",
-	  "a choice: one or two finish writing a file and its directory");
-THRESHOLD(FSYNC_SHARE, 0.05, UNIT_SHARE,
-	  "share of the run that syncs take outside compute, at least",
-	  "a choice: half the threshold of severity high");
+THRESHOLD_MIN(FSYNCS, 50, UNIT_COUNT, "consecutive syncs",
+	      "a choice: more than the files of a checkpoint");
+THRESHOLD_MIN(FSYNCS_WAITED, 4, UNIT_COUNT, "syncs that the run waits for",
+	      "a choice: one or two finish writing a file and its directory");
+THRESHOLD_MIN(FSYNC_SHARE, 0.05, UNIT_SHARE, "share of the run that syncs take outside compute",
+	      "a choice: half the threshold of severity high");
 
 /* Many syncs, or some that the run waits for, unless each of them ends a large write. */
 static int find_syncs(struct findings *findings, const struct finding_rule *rule)
@@ -201,8 +200,8 @@ const struct finding_rule finding_fsync_often = {
 		"run in parallel, such as ranks, do not add up: one in each counts as one.",
 };
 
-THRESHOLD(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC, at least",
-	  "a choice: a job's log has fewer");
+THRESHOLD_MIN(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC",
+	      "a choice: a job's log has fewer");
 
 const struct finding_rule finding_sync_writes = {
 	.id = "sync-writes",
@@ -228,8 +227,8 @@ const struct finding_rule finding_sync_writes = {
 
 /* --- concurrent writes to one file --- */
 
-THRESHOLD(SHARED_WRITES, 10, UNIT_COUNT, "writes that wait for another to the file, at least",
-	  "a choice: their time matters more");
+THRESHOLD_MIN(SHARED_WRITES, 10, UNIT_COUNT, "writes that wait for another to the file",
+	      "a choice: their time matters more");
 
 const struct finding_rule finding_shared_writes = {
 	.id = "shared-writes",
@@ -316,8 +315,8 @@ static int find_partial_writes(struct findings *findings, const struct finding_r
 		       : 0;
 }
 
-THRESHOLD(PARTIAL_WRITES, 100, UNIT_COUNT, "writes that first read from storage, at least",
-	  "a choice: appending to files causes a few");
+THRESHOLD_MIN(PARTIAL_WRITES, 100, UNIT_COUNT, "writes that first read from storage",
+	      "a choice: appending to files causes a few");
 
 const struct finding_rule finding_partial_writes = {
 	.id = "partial-writes",
@@ -359,13 +358,13 @@ static const struct table_column small_writes_evidence[] = {
 	     "average writes per file; null: many, or unknown"),
 };
 
-THRESHOLD(SMALL_WRITES_OF_FILE, 4, UNIT_COUNT,
-	  "small writes per file for the files themselves to be small, at most",
-	  "a choice: a header, data and a trailer");
+THRESHOLD_MAX(SMALL_WRITES_OF_FILE, 4, UNIT_COUNT,
+	      "small writes per file for the files themselves to be small",
+	      "a choice: a header, data and a trailer");
 
-THRESHOLD(SMALL_WRITES_DRAG, 1, UNIT_NONE,
-	  "CPU time at the same lines that buffering saves, relative to the writes' time, at most",
-	  "measured: the loop and formatting stay, so Python saves 0.5 to 0.8");
+THRESHOLD_MAX(SMALL_WRITES_DRAG, 1, UNIT_NONE,
+	      "CPU time counted at the same lines, relative to the writes' time",
+	      "measured: the loop and formatting stay, so Python saves 0.5 to 0.8");
 
 static int find_small_writes(struct findings *findings, const struct finding_rule *rule)
 {
@@ -442,8 +441,8 @@ const struct finding_rule finding_small_direct = {
 
 /* --- calls that wait or fail --- */
 
-THRESHOLD(LOCKS, 10, UNIT_COUNT, "calls that wait for locks, at least",
-	  "a choice: their time matters more");
+THRESHOLD_MIN(LOCKS, 10, UNIT_COUNT, "calls that wait for locks",
+	      "a choice: their time matters more");
 
 struct locks {
 	struct calls calls;
@@ -519,8 +518,7 @@ const struct finding_rule finding_locks = {
 		"descendants waited while a main thread waited, limited by the free CPUs.",
 };
 
-THRESHOLD(FAILED_CALLS, 100, UNIT_COUNT, "failed calls, at least",
-	  "a choice: their time matters more");
+THRESHOLD_MIN(FAILED_CALLS, 100, UNIT_COUNT, "failed calls", "a choice: their time matters more");
 
 const struct finding_rule finding_failed_calls = {
 	.id = "failed-calls",
@@ -544,8 +542,8 @@ const struct finding_rule finding_failed_calls = {
 		"wait. The rule considers time, whatever the error.",
 };
 
-THRESHOLD(SHORT_READS, 1000, UNIT_COUNT, "short reads, at least",
-	  "Drishti: small_requests_absolute 1000");
+THRESHOLD_MIN(SHORT_READS, 1000, UNIT_COUNT, "short reads",
+	      "Drishti: small_requests_absolute 1000");
 
 const struct finding_rule finding_short_reads = {
 	.id = "short-reads",

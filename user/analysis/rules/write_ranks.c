@@ -2,9 +2,9 @@
 /* The finding on a file that each of several ranks writes as a whole. */
 #include "analysis/finding/finding_files.h"
 
-THRESHOLD(WRITTEN_WHOLE, 0.75, UNIT_SHARE,
-	  "part of the file's size that each rank writes on average, at least",
-	  "a choice: as for readers of a file; the last one may be cut off by the end of the run");
+THRESHOLD_MIN(
+	WRITTEN_WHOLE, 0.75, UNIT_SHARE, "part of the file's size that each rank writes on average",
+	"a choice: as for readers of a file; the last one may be cut off by the end of the run");
 
 static bool takes_overwritten(const struct file_view *file)
 {

@@ -8,15 +8,22 @@
 
 #include "analysis/table/table.h"
 
+enum finding_bound { BOUND_NONE, BOUND_MIN, BOUND_MAX };
+
 struct finding_threshold {
+	enum finding_bound bound;
 	double value; /* a share is a fraction of 1, a time in ns */
 	enum table_unit unit;
 	const char *meaning, *source;
 };
 
-/* Defines THRESHOLD_NAME. */
-#define THRESHOLD(name, value, unit, meaning, source)                                              \
-	static const struct finding_threshold THRESHOLD_##name = { value, unit, meaning, source }
+/* Defines THRESHOLD_NAME: a value that is explained by itself, a minimum (≥), a maximum (≤). */
+#define THRESHOLD(name, ...) THRESHOLD_OF(BOUND_NONE, name, __VA_ARGS__)
+#define THRESHOLD_MIN(name, ...) THRESHOLD_OF(BOUND_MIN, name, __VA_ARGS__)
+#define THRESHOLD_MAX(name, ...) THRESHOLD_OF(BOUND_MAX, name, __VA_ARGS__)
+#define THRESHOLD_OF(bound, name, value, unit, meaning, source)                                    \
+	static const struct finding_threshold THRESHOLD_##name = { bound, value, unit, meaning,    \
+								   source }
 
 static inline double threshold(struct finding_threshold which)
 {
@@ -27,49 +34,50 @@ THRESHOLD(SEVERITY_HIGH, 0.10, UNIT_SHARE, "share of the run above which a findi
 	  "a choice; Drishti calls 10% of requests critical");
 THRESHOLD(TIME_DECIDES, 0.05, UNIT_SHARE, "share of the run above which a few occurrences suffice",
 	  "a choice: half the threshold of severity high");
-THRESHOLD(ORDER, 4, UNIT_COUNT, "accesses of a file for their order to count, at least",
-	  "a choice: one backward access in three is chance");
+THRESHOLD_MIN(ORDER, 4, UNIT_COUNT, "accesses of a file for their order to count",
+	      "a choice: one backward access in three is chance");
 THRESHOLD(FEW, 0.05, UNIT_SHARE, "share of occurrences that counts as a few",
 	  "a choice: one in twenty");
-THRESHOLD(SCAN_READS, 16, UNIT_COUNT, "small reads per open for it to scan the file, at least",
-	  "a choice: a header, a footer and an index take fewer");
-THRESHOLD(OPENS_EACH, 100, UNIT_COUNT,
-	  "or opens of each such file on average, at least; then CPU work of the same lines counts",
-	  "a choice: more than the epochs of most training runs");
-THRESHOLD(SAME_WAIT, 0.5, UNIT_SHARE,
-	  "part of a finding's time that another covers for both to be the same wait",
-	  "a choice: most of it");
-THRESHOLD(MMAP_SCAN, 0.5, UNIT_SHARE, "share of faults where a scan would fault, at least",
-	  "a choice: most of them; strided access has 1/16 or none");
-THRESHOLD(LARGE_FILE, 16777216, UNIT_BYTES, "size of a large file, at least",
-	  "a choice: more than common readahead windows (128 KiB to 8 MiB)");
-THRESHOLD(RANDOM_SHARE, 0.20, UNIT_SHARE, "share of backward accesses to be random, at least",
-	  "Drishti: random_operations 0.2; uniform access has 0.5");
-THRESHOLD(RANDOM_READS, 100, UNIT_COUNT, "reads or major faults of a file, at least",
-	  "a choice: reading headers needs fewer");
-THRESHOLD(FROM_STORAGE_SHARE, 0.5, UNIT_SHARE, "share of the bytes read from storage, at least",
-	  "a choice: below it the page cache served most reads");
+THRESHOLD_MIN(SCAN_READS, 16, UNIT_COUNT, "small reads per open for it to scan the file",
+	      "a choice: a header, a footer and an index take fewer");
+THRESHOLD_MIN(OPENS_EACH, 100, UNIT_COUNT,
+	      "or opens per file on average; then CPU work at the same lines counts, too",
+	      "a choice: more than the epochs of most training runs");
+THRESHOLD_MIN(SAME_WAIT, 0.5, UNIT_SHARE,
+	      "share of a finding's time that another one covers, for both to be the same wait",
+	      "a choice: most of it");
+THRESHOLD_MIN(MMAP_SCAN, 0.5, UNIT_SHARE, "share of faults where a scan would fault",
+	      "a choice: most of them; strided access has 1/16 or none");
+THRESHOLD_MIN(LARGE_FILE, 16777216, UNIT_BYTES, "size of a large file",
+	      "a choice: more than common readahead windows (128 KiB to 8 MiB)");
+THRESHOLD_MIN(RANDOM_SHARE, 0.20, UNIT_SHARE,
+	      "share of backward accesses, for the order to count as random",
+	      "Drishti: random_operations 0.2; uniform access has 0.5");
+THRESHOLD_MIN(RANDOM_READS, 100, UNIT_COUNT, "reads or major faults of a file",
+	      "a choice: reading headers needs fewer");
+THRESHOLD_MIN(FROM_STORAGE_SHARE, 0.5, UNIT_SHARE, "share of the bytes read from storage",
+	      "a choice: below it the page cache served most reads");
 THRESHOLD(HOLES, 0.1, UNIT_SHARE,
 	  "share of a file's fetched bytes read by devices, below which it has holes",
 	  "a choice: the same share as for reads from memory");
-THRESHOLD(SMALL_READ, 65536, UNIT_BYTES, "average size of a read from storage, at most",
-	  "a choice: half of the kernel's default readahead of 128 KiB");
-THRESHOLD(SMALL_REQUESTS, 1000, UNIT_COUNT, "small requests, at least",
-	  "Drishti: small_requests_absolute 1000");
-THRESHOLD(AGAIN, 1.5, UNIT_NONE, "multiple of the file's size to be read again, at least",
-	  "a choice: 1.5, so that headers read twice do not count");
-THRESHOLD(LOADED_NS, 100000000, UNIT_NS, "or time that it takes, at least",
-	  "a choice: 0.1 s is noticeable");
-THRESHOLD(LOADED_OF_RUN, 0.05, UNIT_SHARE, "share of the run that this time takes, at least",
-	  "a choice: half the threshold of severity high");
-THRESHOLD(SMALL_FILE, 262144, UNIT_BYTES, "size of a small file, at most",
-	  "a choice: two of the kernel's default readahead windows");
-THRESHOLD(SAVE_BYTES, 16777216, UNIT_BYTES, "bytes written in one go, at least",
-	  "a choice: as for a large file");
+THRESHOLD_MAX(SMALL_READ, 65536, UNIT_BYTES, "average size of a read from storage",
+	      "a choice: half of the kernel's default readahead of 128 KiB");
+THRESHOLD_MIN(SMALL_REQUESTS, 1000, UNIT_COUNT, "small requests",
+	      "Drishti: small_requests_absolute 1000");
+THRESHOLD_MIN(AGAIN, 1.5, UNIT_NONE, "bytes read, as a multiple of the file's size",
+	      "a choice: 1.5, so that headers read twice do not count");
+THRESHOLD_MIN(LOADED_NS, 100000000, UNIT_NS, "or time that it takes",
+	      "a choice: 0.1 s is noticeable");
+THRESHOLD_MIN(LOADED_OF_RUN, 0.05, UNIT_SHARE, "share of the run that this time takes",
+	      "a choice: half the threshold of severity high");
+THRESHOLD_MAX(SMALL_FILE, 262144, UNIT_BYTES, "size of a small file",
+	      "a choice: two of the kernel's default readahead windows");
+THRESHOLD_MIN(SAVE_BYTES, 16777216, UNIT_BYTES, "bytes written in one go",
+	      "a choice: as for a large file");
 
-THRESHOLD(BUSY_REQUESTS, 2, UNIT_NONE,
-	  "requests that a device has on average while it has any, to be busy, at least",
-	  "one is served while the next one waits");
+THRESHOLD_MIN(BUSY_REQUESTS, 2, UNIT_NONE,
+	      "average requests in flight while there are any, for a device to be busy",
+	      "one is served while the next one waits");
 THRESHOLD(MOSTLY_BUSY, 0.5, UNIT_SHARE,
 	  "share of the time that devices are busy, above which more concurrent requests do not "
 	  "help",

@@ -28,28 +28,16 @@ static void write_value(struct sink *out, const struct finding_threshold *thresh
 	}
 }
 
-/* Phrases that mark a bound, at the end or in a clause of their own. */
-static const struct {
-	const char *words, *sign;
-} bounds[] = {
-	{ ", at least", "≥ " }, { ", at most", "≤ " }, { " at least", "≥ " }, { " at most", "≤ " }
-};
-
-/* "major faults of a file, at least", 16: "≥ 16: major faults of a file". */
 static void write_threshold(struct sink *out, const struct finding_threshold *threshold,
 			    bool with_source)
 {
-	const char *meaning = threshold->meaning, *at = NULL, *rest = "", *sign = "";
+	static const char *const signs[] = {
+		[BOUND_NONE] = "", [BOUND_MIN] = "≥ ", [BOUND_MAX] = "≤ "
+	};
 
-	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]) && !at; i++) {
-		at = strstr(meaning, bounds[i].words);
-		rest = at ? at + strlen(bounds[i].words) : "";
-		sign = at ? bounds[i].sign : "";
-	}
-	sink_format(out, "  %s", sign);
+	sink_format(out, "  %s", signs[threshold->bound]);
 	write_value(out, threshold);
-	sink_format(out, ": %.*s%s\n", at ? (int)(at - meaning) : (int)strlen(meaning), meaning,
-		    rest[0] == ',' && !rest[1] ? "" : rest);
+	sink_format(out, ": %s\n", threshold->meaning);
 	if (with_source)
 		sink_format(out, "    source: %s\n", threshold->source);
 }
