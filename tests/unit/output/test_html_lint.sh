@@ -6,6 +6,7 @@ cd "$(dirname "$(realpath "$0")")/../../.." || exit 1
 
 FAULTLINE=${FAULTLINE:-$PWD/build/faultline}
 BUILD=${BUILD:-build}
+PYTHON=${PYTHON:-python3}
 html=user/output/html
 monitor=user/monitor/page
 for program in eslint tidy; do
@@ -42,6 +43,15 @@ grep -q "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'" "$
 	echo "the page has no policy"
 	failed=1
 }
+
+# The page calls a straggler what the finding does.
+of_finding=$(sed -nE 's/^THRESHOLD_MIN\(IMBALANCE, ([0-9.]+),.*/\1/p' user/analysis/rules/ranks.c)
+of_page=$(sed -nE 's/^const IMBALANCE = ([0-9.]+);$/\1/p' "$html/ranks.js")
+more=$("$PYTHON" -c "print(round(100 * ${of_finding:-0} / (1 - ${of_finding:-0})))")
+if [ "$of_finding" != "$of_page" ] || ! grep -q "'straggler'.*at least $more% longer" "$html/about.js"; then
+	echo "the page marks stragglers from '$of_page' on, the finding from '$of_finding' ($more%)"
+	failed=1
+fi
 
 # What is served, out of the source that it becomes.
 bytes=$(sed -n '/monitor_page\[\] = {/,/};/p' "$BUILD/monitor_page.c" | grep -oE '\b[0-9]+\b' | head -n -1)

@@ -16,7 +16,7 @@ const WORDS = [
 		+ 'and splice, the kernel on behalf of a task, write calls. Each byte has one method.'],
 	['unattributed', 'Brought into the page cache by the kernel itself, for no operation.'],
 	['queue, service', 'Time of a request before the driver received it; time at the device.'],
-	['straggler', 'A rank or worker that takes more than 1.5 times the median of its group.'],
+	['straggler', 'A rank or worker whose I/O takes at least 43% longer than the median of its group.'],
 	['bytes per second', 'Bytes are spread evenly over the operations that moved them; operations '
 		+ 'are counted when they begin.'],
 ];

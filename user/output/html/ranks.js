@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Ranks, and workers of one parent, side by side; outliers are marked. */
 
-const OUTLIER = 1.5; /* times the median of the group */
+/* As for the finding straggler: excess over the median, as a share of the slow one's value. */
+const IMBALANCE = 0.3;
+const IMBALANCE_TEXT = `at least ${Math.round(100 * IMBALANCE / (1 - IMBALANCE))}%`;
 const GROUPS_MAX = 6;
 const GROUP_SHARE = 0.05; /* minimum share of all I/O time */
 const BESIDE_MAX = 16; /* rows of a group, those with the most I/O */
@@ -14,21 +16,22 @@ function inRange(series, name) {
  * format, class]. */
 function sideBySide(items, heads, mark, most) {
 	const tops = heads.map((head, k) => d3.max(items, (item) => item.values[k]) || 1);
-	const middle = d3.median(items, (item) => item.values[mark]) || 0;
+	/* Of an even number, the lower one: of two, the other one. */
+	const middle = items.map((item) => item.values[mark] || 0)
+		.sort((a, b) => a - b)[(items.length - 1) >> 1];
 	const cells = (item) => heads.map(([, format, colour], k) => {
 		const bar = el('span', { class: `bar ${colour}` });
 		bar.style.width = `${(item.values[k] || 0) / tops[k] * 100}%`;
 		return el('td', null, el('span', { class: 'side-bar' }, bar),
 			el('span', { class: 'number' }, format(item.values[k])));
 	});
-	const stands = (item) => items.length > 2 ? item.values[mark] > OUTLIER * middle
-		: items.length === 2 && item.values[mark] > OUTLIER
-			* Math.min(...items.map((other) => other.values[mark]));
+	const isSlow = (value) => value > middle && value - middle >= IMBALANCE * value
+		&& (middle > 0 || rangeIsWhole());
 
 	return el('table', { class: 'side' }, el('thead', null, el('tr', null, el('td'),
 		...heads.map(([label]) => el('th', { scope: 'col' }, label)), el('td'))),
 	el('tbody', null, ...items.slice(0, most).map((item) => {
-		const straggles = middle > 0 && stands(item);
+		const straggles = isSlow(item.values[mark]);
 		return el('tr', { class: straggles ? 'straggler' : null },
 			el('th', { scope: 'row' }, nameEl(item.label)), ...cells(item),
 			el('td', { class: 'note' }, straggles ? '\u25c4 straggler' : ''));
@@ -46,6 +49,13 @@ function rankItems() {
 		label: `rank ${series.rank}`, values: [inRange(series, 'time'),
 			unhidden.has(series.rank) ? unhidden.get(series.rank) : null,
 			inRange(series, 'bytes'), inRange(series, 'fetched')] }));
+}
+
+/* Marks unoverlapped I/O, which the others wait for, if it is known. */
+function rankTable() {
+	const items = rankItems();
+	return sideBySide(items, [SIDE_HEADS[0], ['unoverlapped I/O', timeText, 'c-alone']]
+		.concat(SIDE_HEADS.slice(1)), items.every((item) => item.values[1] !== null) ? 1 : 0);
 }
 
 const SIDE_HEADS = [['I/O thread time', timeText, 'c-read'],
@@ -88,8 +98,7 @@ function makeRanks() {
 	const update = () => {
 		const parts = [];
 		if (ranked)
-			parts.push(el('h3', null, 'Ranks'), sideBySide(rankItems(), [SIDE_HEADS[0],
-				['unoverlapped I/O', timeText, 'c-alone']].concat(SIDE_HEADS.slice(1)), 0));
+			parts.push(el('h3', null, 'Ranks'), rankTable());
 		for (const group of groups) {
 			const items = group.map(({ series, row }) => ({ label: `${row.comm || ''} ${row.pid}`,
 				values: [inRange(series, 'time'), inRange(series, 'bytes'),
@@ -107,8 +116,8 @@ function makeRanks() {
 		body.append(noneEl('No ranks, and no process with several concurrent children that did I/O.'));
 		return;
 	}
-	body.append(el('p', { class: 'hint' }, `Marked: more than ${OUTLIER} times the median of the `
-		+ 'group (of two: the smaller one).'), place);
+	body.append(el('p', { class: 'hint' }, `Marked: ${IMBALANCE_TEXT} more than the median of the group `
+		+ '(of two: than the other one).'), place);
 	const others = sums.ranks.find((series) => series.others && series.of);
 	if (others)
 		body.append(el('p', { class: 'hint' }, `${countText(others.of)} more ranks are not shown.`));
