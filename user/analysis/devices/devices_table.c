@@ -124,8 +124,8 @@ static const struct table_column columns[] = {
 	       "major:minor of the whole device; of a mount, st_dev of its files"),
 	COLUMN(devices_row, host, NULL, NONE, KEY, "host of the device"),
 	COLUMN(devices_row, instance, NULL, NONE, FACT,
-	       "distinguishes devices that had the number in turn, such as one mount after "
-	       "another; null: unknown"),
+	       "tells apart devices that used the same number one after another, such as mounts; "
+	       "null: unknown"),
 	{ "st_devs", NULL, UNIT_NONE, KIND_LIST,
 	  "st_dev of the files whose bytes the device moved; on overlay and btrfs it differs from "
 	  "the device's own number",

@@ -67,8 +67,8 @@ static const struct table_column first_columns[] = {
 	COLUMN(file_view, dev, NULL, NONE, KEY, "st_dev of the file, as major:minor"),
 	COLUMN(file_view, ino, NULL, NONE, KEY, "inode number of the file"),
 	COLUMN(file_view, instance, NULL, NONE, FACT,
-	       "distinguishes devices that had the number in turn, such as one mount after "
-	       "another; null: unknown"),
+	       "tells apart devices that used the same number one after another, such as mounts; "
+	       "null: unknown"),
 	COLUMN(file_view, size_bytes, "size", BYTES, FACT,
 	       "last known size of the file, or the end of the furthest access if larger"),
 	COLUMN(file_view, deleted, "deleted", NONE, ANY,

@@ -100,7 +100,7 @@ struct ledger_span {
 struct ledger_file {
 	uint64_t ino;
 	uint32_t dev, generation;
-	uint32_t instance; /* distinguishes devices that had the number in turn */
+	uint32_t instance; /* tells apart devices that used the same number */
 	char *path;	   /* arbitrary bytes; NULL: the slot is free */
 	uint64_t time_ns;  /* total */
 	struct ledger_sums sums;

@@ -206,8 +206,8 @@ static const struct relation_column files[] = {
 	{ "host", RELATION_TEXT, UNIT_NONE, "host where it was seen", .get = get_file_host },
 	{ "dev", RELATION_TEXT, UNIT_NONE, "device, major:minor", .get = get_file_dev },
 	{ "instance", RELATION_UINT, UNIT_NONE,
-	  "distinguishes devices that had the number in turn, if known", .get = get_file_number,
-	  .number = FILE_AT_INSTANCE },
+	  "tells apart devices that used the same number one after another, if known",
+	  .get = get_file_number, .number = FILE_AT_INSTANCE },
 	{ "ino", RELATION_UINT, UNIT_NONE, "inode", .get = get_file_number, .number = FILE_AT_INO },
 	{ "generation", RELATION_UINT, UNIT_NONE, "distinguishes files that had the same inode",
 	  .get = get_file_number, .number = FILE_AT_GENERATION },
@@ -402,9 +402,9 @@ static enum frame_owner owner_at(const struct stack_tree *tree, uint32_t stack)
 	return frame_owner(stack_tree_source(tree, frame), tree->frames[frame].line);
 }
 
-/* Returns the nearest caller, or the stack itself, whose frame a report names; STACK_NONE if all
- * frames are of libraries and as many as are recorded: the application's may be among the missing
- * ones. Sets *inner to the one whose frame is the innermost that may be named. */
+/* Returns the stack whose frame a report names: this one or the nearest caller that qualifies.
+ * Returns STACK_NONE if the stack is cut and all its frames are of libraries: the application's may
+ * be missing. Sets *inner to the innermost stack whose frame may be named. */
 static uint32_t application_of(const struct relation_row *row, uint32_t *inner)
 {
 	const struct stack_tree *tree = &row->stacks;

@@ -164,8 +164,8 @@ class Trace:
 
     @functools.cached_property
     def files(self) -> Any:
-        """Files as last seen, one row per id and trace. The column instance distinguishes devices
-        that had the number dev in turn, such as one mount after another; 0: unknown."""
+        """Files as last seen, one row per id and trace. The column instance tells apart devices
+        that used the same number (dev) one after another, such as mounts; 0: unknown."""
         self._need_pandas("files")
         rows = []
         for trace in self.traces:

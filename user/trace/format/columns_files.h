@@ -28,7 +28,7 @@
 	COLUMN(FILE_CAPACITY, 11, "capacity_bytes", UINT, BYTES, PAGES(__u32, capacity_pages),     \
 	       "size limit of its file system, for tmpfs; 0: unknown or unlimited")                \
 	COLUMN(FILE_INSTANCE, 14, "instance", UINT, NONE, FIELD(__u32, instance),                  \
-	       "distinguishes mounts and disks that had the same device number in turn; "          \
+	       "tells apart mounts and disks that used the same device number one after another; " \
 	       "0: unknown")                                                                       \
 	HIDDEN(__u32, names_bytes)                                                                 \
 	HIDDEN(__u32, pad)                                                                         \

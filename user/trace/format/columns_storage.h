@@ -37,7 +37,7 @@
 	COLUMN(REQUEST_STATUS, 15, "status", UINT, NONE, FIELD(__u16, status),                     \
 	       "0, or the kernel's BLK_STS_* of an error")                                         \
 	COLUMN(REQUEST_INSTANCE, 17, "instance", UINT, NONE, FIELD(__u32, instance),               \
-	       "distinguishes disks that had the same number in turn; 0: unknown")
+	       "tells apart disks that used the same number one after another; 0: unknown")
 
 /* The part of a request that belongs to one file. Sent before the request's record. */
 #define TRACE_FIELDS_BIO(COLUMN, HIDDEN)                                                           \
@@ -115,7 +115,8 @@
 	COLUMN(DEVICE_DEV, 1, "dev", UINT, NONE, FIELD(__u32, dev),                                \
 	       "whole device, major << 20 | minor")                                                \
 	COLUMN(DEVICE_INSTANCE, 32, "instance", UINT, NONE, FIELD(__u32, instance),                \
-	       "distinguishes disks and mounts that had the same number in turn; 0: unknown")
+	       "tells apart disks and mounts that used the same number one after another; "        \
+	       "0: unknown")
 
 /* A request to the server of a file system. */
 #define TRACE_FIELDS_REMOTE(COLUMN, HIDDEN)                                                        \
@@ -162,7 +163,7 @@
 	COLUMN(REMOTE_RETRANSMITS, 18, "retransmits", UINT, COUNT, FIELD(__u32, retransmits),      \
 	       "NFS: transmissions after the first one")                                            \
 	COLUMN(REMOTE_INSTANCE, 19, "instance", UINT, NONE, FIELD(__u32, instance),                \
-	       "distinguishes mounts that had the same number in turn; 0: unknown")                \
+	       "tells apart mounts that used the same number one after another; 0: unknown")        \
 	HIDDEN(__u32, pad)
 /* clang-format on */
 
