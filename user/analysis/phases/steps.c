@@ -313,8 +313,8 @@ static const struct table_column columns[] = {
 	       "bytes read from storage into the page cache by page faults during the step",
 	       JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
 	COLUMN(steps_row, outlier, "outlier", NONE, FACT,
-	       "whether the step is longer than the median by more than 5 times the upper "
-	       "quartile's distance from it, and by more than a tenth"),
+	       "whether the step exceeds the median by more than 10% and by more than 5 times the "
+	       "distance from the median to the upper quartile"),
 };
 
 static const struct series *choose(const struct steps *all)

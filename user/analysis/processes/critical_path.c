@@ -296,8 +296,8 @@ struct path_row {
 
 static const struct table_column columns[] = {
 	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
-	  "time on the critical path: what this thread did or waited for while a main thread of "
-	  "the run waited for it, or that was its own; main threads' lifetimes in all",
+	  "time on the critical path: what this thread did or waited for, as a main thread or "
+	  "while one waited for it; all rows add up to the lifetimes of the main threads",
 	  TABLE_UINT(struct path_row, share.time_ns), 0 },
 	PART(THREAD_CPU, "cpu_ns", "on CPU",
 	     "part of it on a CPU, outside I/O operations; estimated where waits of less than 1 ms "

@@ -174,7 +174,7 @@ static const struct table_column columns[] = {
 	COLUMN(starts_view, time_ns, "time", NS, COVERED,
 	       "time with at least one of these processes starting up: from its start to the last "
 	       "library or module that it loads before it reads data or loads nothing for 2 s"),
-	COLUMN(starts_view, thread_time_ns, "summed", NS, THREAD,
+	COLUMN(starts_view, thread_time_ns, "thread time", NS, THREAD,
 	       "startup time summed over these processes"),
 	COLUMN(starts_view, longest_ns, "longest", NS, MAX, "longest startup time of one process"),
 	COLUMN(starts_view, files, "files loaded", COUNT, SUM,

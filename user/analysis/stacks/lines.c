@@ -256,8 +256,8 @@ void lines_add_rows(struct table *table, const struct job *job, struct lines_row
 /* --- columns --- */
 
 #define STATE_MEANING                                                                              \
-	"io: time of operations and faults, on a CPU or blocked; else the state of a thread that " \
-	"was blocked in another call, as in table threads; or cpu: on a CPU, which overlaps io"
+	"io: in operations and faults, on a CPU or blocked; cpu: on a CPU, which overlaps io; "    \
+	"otherwise the state of a thread blocked in another call, as in table threads"
 
 static const struct table_column columns[] = {
 	COLUMN(lines_row, location, "location", NONE, FIRST,
@@ -279,8 +279,8 @@ static const struct table_column columns[] = {
 	       JOB_PAGECACHE),
 	COLUMN(lines_row, samples, "samples", COUNT, SUM, "number of samples"),
 	COLUMN(lines_row, estimated_ns, NULL, NS, SUM,
-	       "part of the time that is not exact: samples of a thread that runs, or of one "
-	       "operation of many short ones; an operation of 1 ms or more has an exact sample"),
+	       "part of the time that is estimated: samples of running threads, and samples that "
+	       "stand for many operations shorter than 1 ms; longer operations have exact samples"),
 	COLUMN(lines_row, estimated_samples, NULL, COUNT, SUM, "number of samples of that part"),
 };
 
@@ -291,16 +291,16 @@ void lines_add_columns(struct table *table)
 
 static const struct table_column line_columns[] = {
 	COLUMN(lines_row, file, "file", PATH, KEY,
-	       "source file of the innermost frame that is the application's: not in Python's "
-	       "standard library, site-packages, dist-packages or Faultline's own package; if "
-	       "there is none, the innermost. Of compiled code, its file, if that is in no system "
-	       "directory"),
+	       "source file of the innermost frame of the application: not in Python's standard "
+	       "library, site-packages, dist-packages or Faultline's own package; if there is "
+	       "none, of the innermost frame of compiled code outside system directories, or of "
+	       "the innermost one"),
 	COLUMN(lines_row, line, "line", NONE, KEY, "line in the file"),
 	COLUMN(lines_row, function, "function", NONE, KEY, "qualified name of its function"),
 	COLUMN(lines_row, library, "in library", NONE, KEY,
-	       "file and line of the innermost frame, if that is a library's, such as "
-	       "torch/utils.py:7; of compiled code, function and file, other than the C library's; "
-	       "null: it is this line"),
+	       "innermost frame, if this line called into a library: its file and line, such as "
+	       "torch/utils.py:7, or for compiled code its function and file, the C library "
+	       "excluded; null: none"),
 	COLUMN(lines_row, kind, "thread", NONE, KEY, THREAD_KIND_MEANING),
 	COLUMN(lines_row, rank, "rank", NONE, KEY, "rank of the process in the job; null: none"),
 };

@@ -88,6 +88,6 @@ const struct export_format export_collapsed = {
 		 "               (no thread), (no frame), (unread), (lost), (no stack)\n"
 		 "  STATE        io: time in calls and faults; else what the thread waited for;\n"
 		 "               cpu: on a CPU, also inside calls and faults, so io overlaps it\n"
-		 "  NANOSECONDS  time that the samples stand for; every sample is in a line\n\n"
+		 "  NANOSECONDS  time that the samples represent; every sample is in a line\n\n"
 		 "Semicolons, control characters and invalid UTF-8 are written as \\xHH.\n",
 };

@@ -480,7 +480,9 @@ const struct export_format export_chrome = {
 		"end), ended_by, unfinished, and the span's own arguments; of waits call, object\n"
 		"(what was waited for), waker_pid, waker_tid, owner_pid, owner_tid (of the lock).\n"
 		"Calls, faults and waits whose stack was sampled: at (the application's\n"
-		"FILE:LINE in FUNCTION). Samples: weight_ns (time that they stand for), at. With\n"
-		"--line or --function, calls, faults and waits are drawn from their samples. If a\n"
-		"text is not UTF-8, NAME_hex has all of its bytes.\n",
+		"FILE:LINE in FUNCTION). Samples: weight_ns (time that they represent), at. With\n"
+		"--line or --function, calls, faults and waits are drawn from their samples, so\n"
+		"most of those shorter than 1 ms are missing. If a text is not UTF-8, NAME_hex "
+		"has\n"
+		"all of its bytes.\n",
 };
