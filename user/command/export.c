@@ -200,16 +200,15 @@ static void emit_missing(struct trace_reader *trace, const char *name,
 			 const struct export_format *format)
 {
 	if (format->stacks && !has_rows(trace, TRACE_SAMPLE))
-		log_warning(
-			"%s: has no stacks (recorded with --stacks off, without layer stack, or "
-			"too short), so nothing of it is exported",
-			name);
+		log_warning("%s: has no stacks (recorded with --stacks off, without layer stack, "
+			    "or too short); nothing was exported from it",
+			    name);
 	else if (!format->stacks && has_rows(trace, TRACE_PROFILE))
-		log_warning("%s: operations summed in the kernel (--mode profile or auto) are not "
-			    "events and are not exported%s; use 'faultline report'",
-			    name,
-			    format->tables || format->file ? " except in operations and findings"
-							   : "");
+		log_warning(
+			"%s: operations aggregated in the kernel (--mode profile or auto) are not "
+			"events and are not exported%s; use 'faultline report'",
+			name,
+			format->tables || format->file ? " except in operations and findings" : "");
 }
 
 static int export_traces(struct work *work)

@@ -125,7 +125,7 @@ static void limit_rights(const struct command *command)
 	int err = command->traces ? privileges_hide() : privileges_keep_own();
 
 	if (err)
-		log_warning("cannot give up privileges: %s", strerror(-err));
+		log_warning("cannot drop privileges: %s", strerror(-err));
 }
 
 static int run(const struct command *command, int argc, char **argv)

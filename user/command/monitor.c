@@ -58,7 +58,7 @@ static const struct option_row monitor_rows[] = {
 	  "Write metrics to this file every 15 s for node_exporter's textfile collector. The file "
 	  "is replaced atomically, and removed at the end." },
 	{ 0, "interval", "TIME", OPTION_TIME, offsetof(struct monitor_options, interval_ns),
-	  "How often sums are read from the kernel. Default: 1s.", INTERVAL_MIN_NS,
+	  "How often aggregates are read from the kernel. Default: 1s.", INTERVAL_MIN_NS,
 	  INTERVAL_MAX_NS },
 	{ 0, "max-series", "N", OPTION_COUNT, offsetof(struct monitor_options, max_series),
 	  "Maximum number of series; the rest is grouped. Default: 10000.", SERIES_MIN,
@@ -78,7 +78,8 @@ static const struct option_row monitor_rows[] = {
 	  "anon, or all. Default, and \"default\" in the list: regular files, directories and "
 	  "block devices." },
 	{ 0, "profile-slots", "N", OPTION_COUNT, offsetof(struct monitor_options, profile_slots),
-	  "Slots for sums in the kernel, 384 bytes each, one per process, file, operation and CPU. "
+	  "Slots for aggregates in the kernel, 384 bytes each, one per process, file, operation "
+	  "and CPU. "
 	  "Default: 32768, more with many CPUs.",
 	  1, PROFILE_SLOTS_MAX },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct monitor_options, buffer_bytes),
@@ -104,7 +105,8 @@ static const struct option_row monitor_rows[] = {
 
 static const struct option_table monitor_table = {
 	.usage = "faultline monitor [OPTION...]",
-	.about = "Watches the whole machine, sums reads and writes in the kernel, and exports them "
+	.about = "Watches the whole machine, aggregates reads and writes in the kernel, and "
+		 "exports them "
 		 "by job (cgroup, container, pod, batch job) as metrics for Prometheus. Runs in "
 		 "the foreground until SIGTERM or SIGINT. If its capabilities come from the "
 		 "program file, it watches only the user's own processes.",

@@ -156,7 +156,7 @@ static int run(const struct top_options *options, struct live *live)
 	if (asks_monitor(options, where)) {
 		status = privileges_keep_own();
 		if (status)
-			log_warning("cannot give up privileges: %s", strerror(-status));
+			log_warning("cannot drop privileges: %s", strerror(-status));
 	} else {
 		if (watch_node(&own, all, strcmp(options->stacks, "off") != 0))
 			return EXIT_FAILED;

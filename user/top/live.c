@@ -47,8 +47,8 @@ static int take_sample(struct show *show, bool *fresh)
 		status = top_sample_parse(&sample, json.buffer, json.used);
 		if (status)
 			snprintf(show->trouble, sizeof(show->trouble), "%s",
-				 status == -EINVAL ? "cannot parse the monitor's answer; is it "
-						     "another version?"
+				 status == -EINVAL ? "cannot parse the monitor's answer; is it a "
+						     "different version?"
 						   : strerror(-status));
 	}
 	sink_close(&json);

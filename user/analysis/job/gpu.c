@@ -87,7 +87,7 @@ static int make_room(struct gpu_reader *reader)
 	if (reader->room && gpu->count <= reader->room / 2)
 		return 0;
 	if (room > GPU_INTERVALS_MAX)
-		return complain(reader, "holds more GPU activity than can be taken in");
+		return complain(reader, "has too much GPU activity");
 	intervals = reallocarray(gpu->intervals, room, sizeof(*intervals));
 	if (!intervals)
 		return -ENOMEM;
@@ -196,7 +196,7 @@ static int end_piece(struct gpu_reader *reader)
 		if (!scan->in_events)
 			object = json_tokener_parse_ex(reader->tokener, "}", 1);
 		if (!object || !json_object_is_type(object, json_type_object))
-			status = complain(reader, "is no valid JSON");
+			status = complain(reader, "is not valid JSON");
 		else if (scan->in_events)
 			status = take_event(reader, object);
 		else
@@ -241,7 +241,7 @@ static int open_bracket(struct gpu_reader *reader, char c)
 	bool events = c == '[' && scan->depth == 1 && !scan->in_events && at_events(scan);
 
 	if (!scan->depth && scan->begun)
-		return complain(reader, "is no valid JSON");
+		return complain(reader, "is not valid JSON");
 	scan->depth++;
 	if (scan->depth == 1) {
 		/* The older form is only the list. */
@@ -264,7 +264,7 @@ static int close_bracket(struct gpu_reader *reader, char c)
 	int status;
 
 	if (!scan->depth)
-		return complain(reader, "is no valid JSON");
+		return complain(reader, "is not valid JSON");
 	if (scan->depth-- != scan->floor) {
 		keep(scan, c);
 		return 0;
@@ -292,7 +292,7 @@ static int take_byte(struct gpu_reader *reader, char c)
 	if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
 		return 0;
 	if (!scan->depth)
-		return complain(reader, "is no trace of PyTorch's profiler: no JSON object");
+		return complain(reader, "is not a trace of PyTorch's profiler: not a JSON object");
 	if (c == ',' && scan->depth == scan->floor)
 		return end_piece(reader);
 	scan->in_string = c == '"';

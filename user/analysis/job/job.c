@@ -222,7 +222,7 @@ unsigned int job_layer(const char *name)
 const char *job_lacks_requests(const struct job *job)
 {
 	if (job->filtered & JOB_BLOCK)
-		return "behind this filter nothing is known of requests to block devices";
+		return "this filter excludes requests to block devices";
 	return job->layers & JOB_BLOCK ? NULL : "requests to block devices were not recorded";
 }
 

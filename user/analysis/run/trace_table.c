@@ -308,8 +308,8 @@ static const struct table_column columns[] = {
 	[ABOUT_DURATION] =
 		COLUMN(about, duration_ns, "duration", NS, DURATION, "duration of the run"),
 	[ABOUT_MODE] = { "mode", "mode", UNIT_NONE, KIND_LIST,
-			 "recording mode: trace (every event), profile (sums) or auto (sums for "
-			 "busy processes only)",
+			 "recording mode: trace (every event), profile (aggregates) or auto "
+			 "(aggregates for busy processes only)",
 			 .get = header_get_joined, .key = HEADER_MODE },
 	[ABOUT_COMPLETE] = COLUMN(about, complete, "complete", NONE, ALL,
 				  "whether every trace has its end and is undamaged; damaged parts "

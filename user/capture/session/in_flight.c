@@ -40,7 +40,8 @@ struct in_flight *in_flight_open(struct faultline *skeleton, bool operations, bo
 		in_flight->operations =
 			open_link(skeleton->progs.fl_in_flight, "operations in flight");
 	if (in_flight && threads)
-		in_flight->threads = open_link(skeleton->progs.fl_threads, "threads that go on");
+		in_flight->threads =
+			open_link(skeleton->progs.fl_threads, "thread states in progress");
 	return in_flight;
 }
 

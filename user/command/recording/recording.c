@@ -32,18 +32,19 @@
 static const struct option_row rows[] = {
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
 	{ 0, "mode", "trace|profile|auto", OPTION_CHOICE, FIELD(mode),
-	  "Record every event (trace), sums by process, file and operation (profile), or sums for "
-	  "busy processes only (auto). Default: trace." },
+	  "Record every event (trace), only aggregates per process, file and operation (profile), "
+	  "or aggregates for busy processes only (auto). Default: trace." },
 	{ 0, "interval", "TIME", OPTION_TIME, FIELD(interval_ns),
-	  "With --mode profile or auto: how often to write sums to the trace. Default: 1s.",
+	  "With --mode profile or auto: how often to write aggregates to the trace. Default: 1s.",
 	  INTERVAL_MIN_NS, INTERVAL_MAX_NS },
 	{ 0, "profile-slots", "N", OPTION_COUNT, FIELD(profile_slots),
-	  "With --mode profile or auto: slots for sums, 384 bytes each, one per process, file, "
+	  "With --mode profile or auto: slots for aggregates, 384 bytes each, one per process, "
+	  "file, "
 	  "operation and CPU. Default: 16384, more with many CPUs.",
 	  1, PROFILE_SLOTS_MAX },
 	{ 0, "auto-rate", "N", OPTION_COUNT, FIELD(auto_rate),
-	  "With --mode auto: calls and faults per second above which a process is summed from then "
-	  "on. Default: 20000.",
+	  "With --mode auto: calls and faults per second above which a process is aggregated from "
+	  "then on. Default: 20000.",
 	  1, UINT32_MAX },
 	{ 0, "layers", "LIST", OPTION_STRING, FIELD(layers),
 	  "Layers to record, separated by commas: " LAYERS_LISTED ". Default: all but vfs." },
@@ -315,7 +316,7 @@ static void writer_begins(void *context)
 	int err = privileges_become(recording->user.uid, recording->user.gid);
 
 	if (err)
-		log_warning("the writer thread cannot give up privileges: %s", strerror(-err));
+		log_warning("the writer thread cannot drop privileges: %s", strerror(-err));
 }
 
 /* Its traces begin with what is already running, whoever started it. */
@@ -393,7 +394,7 @@ void recording_give_up_privileges(void)
 	int err = privileges_drop(false);
 
 	if (err)
-		log_warning("cannot give up privileges: %s", strerror(-err));
+		log_warning("cannot drop privileges: %s", strerror(-err));
 }
 
 /* --- the flight recorder --- */
@@ -517,7 +518,7 @@ void recording_say_summary(const struct recording *recording, const struct recor
 	log_line(level, "%s, %s events, %s%s%s lost; %s in %s%s%s%s%s",
 		 units_ns(elapsed, status->duration_ns), status->counted ? events : "unknown",
 		 status->summed ? units_count(summed, status->summed) : "",
-		 status->summed ? " operations summed, " : "",
+		 status->summed ? " operations aggregated, " : "",
 		 !status->counted ? "unknown"
 		 : status->lost	  ? lost
 				  : "none",

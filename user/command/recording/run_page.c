@@ -92,7 +92,7 @@ void run_page_write(struct run_page *page, const char *trace_path)
 	if (page->fd < 0)
 		return;
 	if (privileges_drop_all())
-		log_debug("cannot give up privileges");
+		log_debug("cannot drop privileges");
 	status = fstat(page->trace_fd, &stat) ? -errno : 0;
 	if (!status) {
 		trace = mmap(NULL, stat.st_size, PROT_READ, MAP_PRIVATE, page->trace_fd, 0);

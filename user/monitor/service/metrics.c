@@ -261,7 +261,8 @@ const struct metric metrics[] = {
 	COUNTER("uncertain_operations", NUMBER, SERVICE, 0,
 		"Operations of uncertain owner, counted as (unknown).", uncertain),
 	COUNTER("events_lost", NUMBER, LOSS, 0,
-		"Records lost because buffers were full. Operations are summed without records: "
+		"Records lost because buffers were full. Operations are aggregated without "
+		"records: "
 		"none is lost, but names of their processes may be.",
 		loss_count),
 	GAUGE("layer_enabled", NUMBER, LAYER, 0, "Whether a kernel layer is watched.", layer_on),
@@ -279,7 +280,7 @@ const struct metric metrics[] = {
 	      series_most),
 	COUNTER("series_folded", NUMBER, SERVICE, 0,
 		"Series beyond the limit, folded into (other).", series_folded),
-	GAUGE("slots", NUMBER, SERVICE, 0, "Slots for sums in the kernel (--profile-slots).",
+	GAUGE("slots", NUMBER, SERVICE, 0, "Slots for aggregates in the kernel (--profile-slots).",
 	      slots),
 	GAUGE("slots_used_peak", NUMBER, SERVICE, 0, "Most slots in use so far.", slots_used),
 	COUNTER("slots_given_back", NUMBER, SERVICE, 0,

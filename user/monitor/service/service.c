@@ -485,7 +485,7 @@ int service_start(struct service *service, size_t *processes, size_t *threads)
 	set_nice(0); /* answering requests is not urgent */
 	dropped = privileges_drop(false);
 	if (dropped)
-		log_warning("cannot give up privileges: %s", strerror(-dropped));
+		log_warning("cannot drop privileges: %s", strerror(-dropped));
 	if (err) {
 		log_error("cannot monitor: %s", strerror(-err));
 		return err;

@@ -176,7 +176,7 @@ static void write_findings(struct screen *screen)
 	sink_char(screen->out, '\n');
 	if (screen->findings->absent) {
 		wrap_text(screen->out,
-			  "No findings: they require single operations, which this trace lacks",
+			  "Findings unavailable: this trace has no individual operations",
 			  screen->style->width);
 		return;
 	}
