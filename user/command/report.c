@@ -60,8 +60,7 @@ static const struct option_row rows[] = {
 	  "program, rank, epoch, step, span, device, filesystem, method, host, second, line or "
 	  "function." },
 	{ 0, "against", "TRACE[,TRACE...]", OPTION_STRING, FIELD(against),
-	  "Compare with an earlier run: what changed and by how much, new findings and those that "
-	  "are gone." },
+	  "Compare with an earlier run: changes in time and bytes, new and resolved findings." },
 	{ 0, "fail-above", "LIST", OPTION_STRING, FIELD(fail_above),
 	  "Exit with status 3 if a measure grew beyond its limit, such as "
 	  "time=10%+1s,read,fetched=64M,findings=high." },

@@ -44,8 +44,8 @@ static const struct {
 	  "the device, later on its own or on request (fsync)." },
 	{ "throttled", "Put to sleep by the kernel while writing because too much was dirty: part "
 		       "of the time of calls and faults." },
-	{ "finding", "A problem that costs time. Its cost is time that compute does not overlap, "
-		     "if known, otherwise bytes." },
+	{ "finding", "A known problem. Its cost is the time that fixing it would save or, if that "
+		     "is unknown, bytes." },
 	{ "line", "The innermost frame of the application: not in Python's standard library, "
 		  "site-packages or dist-packages. Its time is estimated from samples; the "
 		  "uncertainty is one standard error." },
