@@ -133,8 +133,8 @@ __noinline int stack_end(struct task_state *state)
 	return 0;
 }
 
-/* Returns what a sample of this time stands for: 0: no sample is due. *rest_ns is what earlier
- * samples have left over. */
+/* Returns the weight of the sample that is due after this time, or 0 if none is. *rest_ns is the
+ * time that earlier samples did not cover. */
 static __always_inline __u64 sample_weight(__u64 *rest_ns, __u64 duration_ns)
 {
 	if (duration_ns >= stack_period_ns)

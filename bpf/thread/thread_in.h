@@ -40,9 +40,10 @@ static __always_inline void thread_in(struct task_state *state, struct task_stru
 	thread->in_ns = now_ns;
 }
 
-/* The switch to the current thread may not have been seen: a virtual machine may hide what its own
- * tasks do, such as giving up the CPU. What woke the thread may be hidden, too; then the wait ended
- * before the time that the kernel has counted since. Global, so that it is verified once. */
+/* Catches up if the switch to the current thread was not seen: a virtual machine's tasks may give
+ * up the CPU without an event. The wakeup may be missing, too: then the wait is taken to have ended
+ * before the time on the CPU that the kernel has counted since. Global, so that it is verified
+ * once. */
 __noinline int thread_check_seen(struct task_state *state, __u32 flags)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

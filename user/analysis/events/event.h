@@ -163,7 +163,7 @@ static inline bool event_is_remote(const struct event *event)
 #define DEVICE_OF_DEVICE (1ull << DEVICE_DEV | 1ull << DEVICE_INSTANCE)
 
 /* Returns the device of a request, a bio or a device's totals: its number, and in the upper half
- * its instance, which distinguishes devices that had the number in turn. */
+ * its instance, which tells apart devices that used the same number one after another. */
 uint64_t event_device(const struct event *event);
 
 static inline uint64_t device_of(uint32_t number, uint32_t instance)
@@ -189,12 +189,12 @@ _Static_assert((int)REMOTE_DEV == (int)REQUEST_DEV && (int)REMOTE_BYTES == (int)
 unsigned int event_state_named(struct trace_string name);
 /* Returns the state of a sample: enum thread_state or SAMPLE_IO. Needs its column. */
 unsigned int event_sample_state(const struct job *job, const struct event *event);
-/* Returns how many operations such as its own a sample stands for: it was taken because it, or it
- * and others before it, took the weight. Needs the column of the weight. */
+/* Returns the number of operations that a sample represents: it was taken because its operation,
+ * with similar ones before it, took the weight. Needs the column of the weight. */
 double event_sample_operations(const struct event *event);
-/* Returns the time that a sample stands for: its weight; or, if it is exact, which is the case if
- * its weight is its own duration, the part of it that lies in the run, should a filter cut that.
- * `state`: its own. *exact may be NULL. */
+/* Returns the time that a sample represents: its weight. A sample whose weight is its own duration
+ * is exact; if a filter cuts the run, only the part inside counts. `state`: the sample's. *exact
+ * may be NULL. */
 uint64_t event_sample_time(const struct job *job, const struct event *event, unsigned int state,
 			   bool *exact);
 extern const char *const sample_state_names[THREAD_STATE_COUNT + 1];

@@ -29,7 +29,7 @@ static void add_path(struct paths *paths, struct table_text path, const struct p
 	paths->count++;
 }
 
-/* Several files may have had the same path in turn, e.g. a journal that every transaction
+/* Several files may have had the same path one after another, e.g. a journal that every transaction
  * recreates. */
 static void add_file(struct paths *paths, struct table_text path, const struct path_sums *sums,
 		     uint32_t *target)

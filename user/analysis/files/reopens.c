@@ -250,7 +250,7 @@ uint64_t reopens_time_ns(const struct results *results)
 	return reopens ? reopens->time_ns : 0;
 }
 
-#define TIMES_MAX 2 /* what was learned from is at most as much as what was measured */
+#define TIMES_MAX 2 /* extrapolate to at most twice the measured time */
 
 uint64_t reopens_estimated_ns(const struct results *results)
 {

@@ -2,9 +2,9 @@
 /*
  * Waits for file locks (flock, fcntl). While a thread waits for one, the path is what the holder
  * does, so the wait itself takes no time on it; but without the lock, the two would work at the
- * same time. The run would then be faster by what its most delayed branch waits: a process that a
- * main thread's process started, with all that it started in turn, or the main thread itself. A
- * branch's waits count while its main thread waits for something.
+ * same time. That would save the wait of the most delayed branch. A branch is a child of the main
+ * thread's process with all its descendants, or the main thread itself. Its waits count only while
+ * that main thread waits for something.
  */
 #include "analysis/processes/critical_path_state.h"
 

@@ -48,8 +48,8 @@ bool process_runs_same(const struct job *job, uint32_t number, uint32_t other);
 uint64_t thread_times_io_cpu(const struct thread_times *times);
 /* Returns the part of the time of all threads' operations that was on a CPU; 0 if unknown. */
 double threads_cpu_of_io(const struct results *results);
-/* The same with the time waiting for a CPU, of which operations have the same part as of the time
- * on it; without the time blocked for storage. */
+/* Returns the part of operations' time that was on a CPU or waiting for one, leaving out time
+ * blocked for storage. Operations get the same part of the CPU waits as of the CPU time. */
 double threads_busy_of_io(const struct results *results);
 void thread_times_add(struct thread_times *sum, const struct thread_times *times);
 /* Returns the time that all threads were on a CPU or waited for one, in ns; 0 if unknown. */

@@ -64,8 +64,8 @@ uint32_t stack_tree_frame(struct stack_tree *tree, const struct tree_frame *fram
 	return *number = tree->frame_count++;
 }
 
-/* Each row of a trace is at most one stack of the tree, except in those that are too deep: without
- * their outer frames, each of them is a stack of its own. Only a hostile trace has such. */
+/* A row of a trace adds at most one stack to the tree, unless its stack is too deep: cut off from
+ * its outer frames, each of its rows may become a stack of its own. Only hostile traces do that. */
 static uint32_t push(struct stack_tree *tree, uint32_t caller, uint32_t frame, bool cut, bool deep)
 {
 	const uint64_t key[] = { (uint64_t)caller << 32 | frame, cut };

@@ -10,8 +10,8 @@
 
 /* --- names --- */
 
-/* Returns the number of the last one, which is not counted: it stands for those without room, and
- * for unknown ones, as files whose names are forgotten have. */
+/* Returns the number of the last slot, which is not counted. It stands for file systems without a
+ * slot and for unknown ones, such as those of files whose names were dropped. */
 static uint32_t other_file_system(struct ledger *ledger)
 {
 	strcpy(ledger->node.file_systems[LEDGER_FILE_SYSTEMS_MAX - 1].type, LEDGER_OTHER);
