@@ -395,6 +395,25 @@ FINDING_CASE("mmap-strided", mmap_strided)
 		      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
 }
 
+/* Each copy of a part runs backward; or it is a column, although in the last row first. */
+FINDING_CASE("mmap-in-order", mmap_in_order_backward)
+{
+	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
+	for (uint64_t i = 0; i < 1024; i++)
+		FAULT(made, .time = 100 + i * 200 * US, .dur = 100 * US, .pid = 10, .file = 1,
+		      .offset = i / 16 * MIB + (15 - i % 16) * 64 * KIB + (sound ? 32 : 60) * KIB,
+		      .flags = i % 16 ? 0 : TRACE_FAULT_MAJOR, .fetched = i % 16 ? 0 : MIB);
+}
+
+/* Cached data, or data that readahead brings from storage meanwhile. */
+FINDING_CASE("mmap-minor-faults", mmap_minor_ahead)
+{
+	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
+	for (uint64_t i = 0; i < 16384; i++)
+		FAULT(made, .time = 100 + i * 3 * US, .dur = 2 * US, .pid = 10, .file = 1,
+		      .offset = i * 40503 % 16384 * 4096, .fetched = sound ? 4096 : 0);
+}
+
 /* Readahead that keeps up causes no waits. */
 FINDING_CASE("mmap-in-order", mmap_in_order_fast)
 {
@@ -460,7 +479,7 @@ FINDING_CASE("mmap-random", mmap_random_of_two)
 {
 	add_file(made, 1, 64 * MIB, "/data/tokens.bin");
 	for (uint64_t i = 0; i < 1000; i++)
-		FAULT(made, .time = 100 + i / 2 * 2 * MS, .dur = sound ? 80 * US : 160 * US,
+		FAULT(made, .time = 100 + i / 2 * 2 * MS, .dur = sound ? 160 * US : 320 * US,
 		      .pid = 10, .tid = 10 + i % 2, .file = 1,
 		      .offset = i / 2 * 40503 % 1024 * 64 * KIB,
 		      .flags = TRACE_FAULT_FILEMAP | TRACE_FAULT_MAJOR, .fetched = MIB);

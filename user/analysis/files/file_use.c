@@ -134,6 +134,17 @@ static void add_rank(const struct file_uses *uses, struct file_use_more *more, u
 		more->ranks[1] = rank;
 }
 
+/* Whether a scan faults there: at the first page of those that one fault maps; backward, as copies
+ * often run, at the last one. */
+static bool is_aligned(const struct file_uses *uses, const struct event *event)
+{
+	const uint32_t trace = uses->job->files.files[event->file].trace;
+	const uint64_t page_bytes = uses->job->traces[trace].header->page_bytes;
+	const uint64_t at = (uint64_t)event->offset % FAULT_AROUND_BYTES;
+
+	return !at || at + page_bytes == FAULT_AROUND_BYTES;
+}
+
 /* Adds a fault or a map call. */
 static void add_mapped(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
@@ -147,8 +158,7 @@ static void add_mapped(struct file_uses *uses, struct file_use *use, const struc
 	more->dirtied_bytes += event->dirtied_bytes;
 	if (event->flags & EVENT_FAULT)
 		more->faulted_bytes += event->fetched_bytes;
-	if (event->flags & EVENT_FAULT && !(event->flags & EVENT_SUMMED) &&
-	    !(event->offset % FAULT_AROUND_BYTES))
+	if (event->flags & EVENT_FAULT && !(event->flags & EVENT_SUMMED) && is_aligned(uses, event))
 		more->aligned++;
 	if (event->flags & EVENT_FAULT && event->flags & EVENT_COPIES)
 		more->copied++;

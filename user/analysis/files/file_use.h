@@ -61,7 +61,7 @@ struct file_use_more {
 	uint64_t major, dirtied_bytes;	  /* through mappings */
 	uint64_t read_for_write_bytes;	  /* by writes */
 	uint64_t copied;		  /* faults that copied a page */
-	uint64_t aligned;		  /* faults at a multiple of FAULT_AROUND_BYTES */
+	uint64_t aligned;		  /* faults at an edge of FAULT_AROUND_BYTES */
 	uint64_t ranks[2];		  /* lowest and highest that mapped it, + 1; 0: none */
 	uint64_t overwriters;		  /* bits of the ranks that opened it with O_TRUNC */
 	uint64_t next_fault;		  /* like position.next, for the first process */

@@ -161,8 +161,8 @@ static const struct table_column last_columns[] = {
 	  "bytes read from storage by faults, map calls excluded",
 	  TABLE_UINT(struct file_view, faulted_bytes), JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS },
 	{ "mmap.aligned_faults", NULL, UNIT_COUNT, KIND_SUM,
-	  "faults at multiples of 64 KiB; a fault also maps the pages around it, so a scan faults "
-	  "only there",
+	  "faults on the first or last page of 64 KiB; a fault also maps the pages around it, so a "
+	  "scan, forward or backward, faults only there",
 	  TABLE_UINT(struct file_view, aligned_faults), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.copied_pages", "pages copied", UNIT_COUNT, KIND_SUM,
 	  "pages copied on stores to private mappings, one per fault",

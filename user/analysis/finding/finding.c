@@ -175,6 +175,8 @@ static const char *cost_is(const struct findings *findings, const struct finding
 		return "at most";
 	if (finding->at_least || finding->rule->drags || lost)
 		return "at least";
+	if (finding->rule->files.saved || finding->verdict.keeps_ns)
+		return "estimated";
 	if (finding->rule->sums != FINDING_OF_SPANS &&
 	    levels_view(findings->results, ACTIVITY_COMPUTE, &compute) && compute.count)
 		return "estimated";

@@ -60,7 +60,8 @@ static const struct table_column columns[] = {
 		"or not all of that data"),
 	FILE_FACT(random, COUNT, "madvise calls with MADV_RANDOM on these files; null: none"),
 	FILE_FACT(misadvised, COUNT,
-		  "such calls if the files were nevertheless read in order; null: none"),
+		  "such calls if the files were nevertheless read in order, or most of them was "
+		  "read; null: none"),
 	COLUMN(file_group, time_ns, "time_ns", NS, UNION, "time in these operations"),
 	COLUMN(file_group, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 	FILE_FACT(
@@ -293,7 +294,10 @@ static void finish(struct file_group *file_group, const struct file_group_sums *
 	file_group->advised = sums->advised && !dropped ? sums->advised : TABLE_NO_UINT;
 	file_group->random = finding_or_none(sums->random);
 	file_group->misadvised =
-		by_faults && file_group->consecutive >= threshold(THRESHOLD_MMAP_SCAN)
+		by_faults && (file_group->consecutive >= threshold(THRESHOLD_MMAP_SCAN) ||
+			      (file_group->size_bytes &&
+			       file_group->fetched_bytes >=
+				       threshold(THRESHOLD_MMAP_WHOLE) * file_group->size_bytes))
 			? file_group->random
 			: TABLE_NO_UINT;
 	file_group->reads = sums->reads;

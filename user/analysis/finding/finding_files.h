@@ -32,7 +32,7 @@ struct file_group {
 	uint64_t time_ns, bandwidth; /* bytes (of faults: fetched) per second */
 	uint64_t advised;	     /* calls of fadvise that fetched nothing; as above */
 	uint64_t dropped, random;    /* see advice_of; as above */
-	uint64_t misadvised;	     /* random, if the files are read in order; as above */
+	uint64_t misadvised;	     /* random, if it does not suit; as above */
 	double consecutive, backward; /* shares of the accesses */
 	double fetched_share;	      /* share of the bytes that came from storage */
 	double of_run;	     /* share of the run, for the time that no compute overlapped */
