@@ -385,8 +385,9 @@ TEST(test_work_of_saves)
 		     .offset = i * 20 * MIB, .asked = 20 * MIB, .result = 20 * MIB);
 		SAMPLE(&made, .time = at, .dur = 50 * MS, .pid = 10, .op = M_WRITE, .file = 1,
 		       .stack = 1);
-		SAMPLE(&made, .time = at + 60 * MS, .weight = 30 * MS, .pid = 10, .state = "cpu",
-		       .stack = 1);
+		for (uint64_t j = 0; j < 2; j++)
+			SAMPLE(&made, .time = at + (60 + j) * MS, .weight = 15 * MS, .pid = 10,
+			       .state = "cpu", .stack = 1);
 		SAMPLE(&made, .time = at + 90 * MS, .weight = 170 * MS, .pid = 10, .state = "cpu",
 		       .stack = 2);
 	}

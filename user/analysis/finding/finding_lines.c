@@ -23,6 +23,7 @@
 #define NAME_MAX_BYTES 120 /* of a location; longer ones are cut */
 #define SHARE_MIN 0.1	   /* of the time */
 #define SHARE_MAX 0.75	   /* with it, a line is enough */
+#define DRAG_SAMPLES_MIN 5 /* of CPU time: the error of fewer is above 45% */
 #define ERROR_MAX 0.4	   /* of a share: one or two samples name no line */
 
 static unsigned int uses_of(const struct finding_rule *rule)
@@ -325,7 +326,7 @@ int finding_drag(struct findings *findings, const struct finding *finding,
 	double io_cpu = threads_cpu_of_io(results);
 	size_t uses;
 	const struct line_use *use = lines_uses(results, &uses, &all.count);
-	double time_ns = 0, files_ns = 0, scale;
+	double time_ns = 0, files_ns = 0, samples = 0, scale;
 	int status = sum_up_saved(findings, finding, &own);
 
 	*dragged = (struct finding_dragged) { 0 };
@@ -352,6 +353,7 @@ int finding_drag(struct findings *findings, const struct finding *finding,
 				fmax(cpu.sites[i].time_ns - io_cpu * io_ns, 0) * (own_ns / io_ns);
 
 			time_ns += outside_ns;
+			samples += cpu.sites[i].estimated_samples * (own_ns / io_ns);
 			if (cpu.sites[i].time_ns)
 				files_ns += outside_ns * of_files.sites[i].time_ns /
 					    cpu.sites[i].time_ns;
@@ -361,6 +363,8 @@ int finding_drag(struct findings *findings, const struct finding *finding,
 	free(all.sites);
 	free(cpu.sites);
 	free(of_files.sites);
+	if (samples < DRAG_SAMPLES_MIN)
+		return status;
 	dragged->time_ns = number_min(finding_limited(time_ns * scale), findings->duration_ns);
 	dragged->files_ns = number_min(finding_limited(files_ns * scale), dragged->time_ns);
 	return status;

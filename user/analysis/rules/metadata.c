@@ -385,6 +385,7 @@ static bool is_of_no_file(const struct findings *findings, const void *evidence,
 const struct finding_rule finding_failed_lookups = {
 	.id = "failed-lookups",
 	.drags_lines = finding_always,
+	.drags_most = &THRESHOLD_METADATA_DRAG,
 	.order = 290,
 	.lines = 1u << USE_METADATA,
 	.lines_take = is_of_no_file,
@@ -394,7 +395,7 @@ const struct finding_rule finding_failed_lookups = {
 	.confidence = FINDING_SURE,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct failed, failed_evidence),
-	.thresholds = { &THRESHOLD_FAILED_LOOKUPS },
+	.thresholds = { &THRESHOLD_FAILED_LOOKUPS, &THRESHOLD_METADATA_DRAG },
 	.title = "Failed path lookups",
 	.says = "{count} lookups failed, {there} of them in {directory}, such as {example}",
 	.advice = "Remember which files do not exist, shorten search paths (PYTHONPATH, "
