@@ -77,25 +77,35 @@ FINDING_CASE("shallow-queue", shallow_queue)
 		     .result = 4096, .flags = TRACE_OP_DIRECT);
 }
 
-static void add_readahead(struct made_trace *made, const char *path, bool used)
+static void add_readahead(struct made_trace *made, const char *path, bool used, uint64_t each_ns)
 {
 	add_file(made, 1, 256 * MIB, path);
 	for (uint64_t i = 0; i < 10; i++) {
-		const uint64_t at = 100 + i * MS;
+		const uint64_t at = 100 + i * 10 * MS;
 
-		CALL(made, .time = at, .dur = 100 * US, .pid = 10, .op = M_PREAD, .file = 1,
-		     .offset = i * 4 * MIB, .asked = 4096, .result = 4096, .fetched = 4 * MIB);
-		BIO(made, .time = at + 1, .dur = 90 * US, .pid = 10, .op = M_REQUEST_READ,
-		    .file = 1, .offset = i * 4 * MIB, .bytes = 4 * MIB);
+		CALL(made, .time = at, .dur = each_ns + 10 * US, .pid = 10, .op = M_PREAD,
+		     .file = 1, .offset = i * 4 * MIB, .asked = 4096, .result = 4096,
+		     .fetched = 4 * MIB);
+		REQUEST(made, .time = at + 1, .dur = each_ns, .pid = 10, .op = M_REQUEST_READ,
+			.file = 1, .id = i + 1, .dev = 8 << 20, .bytes = 4 * MIB);
+		BIO(made, .time = at + 1, .dur = each_ns, .pid = 10, .op = M_REQUEST_READ,
+		    .file = 1, .offset = i * 4 * MIB, .bytes = 4 * MIB, .request = i + 1,
+		    .dev = 8 << 20);
 		if (used)
-			CALL(made, .time = at + 200 * US, .dur = US, .pid = 10, .op = M_PREAD,
+			CALL(made, .time = at + 5 * MS, .dur = US, .pid = 10, .op = M_PREAD,
 			     .file = 1, .offset = i * 4 * MIB, .asked = 4 * MIB, .result = 4 * MIB);
 	}
 }
 
 FINDING_CASE("readahead-unused", readahead_unused)
 {
-	add_readahead(made, "/data/a", sound);
+	add_readahead(made, "/data/a", sound, 2 * MS);
+}
+
+/* The device reads it in no time. */
+FINDING_CASE("readahead-unused", readahead_quick)
+{
+	add_readahead(made, "/data/a", false, sound ? 90 * US : 2 * MS);
 }
 
 /* Most fetched pages were mapped by fault-around, and perhaps used. */
@@ -105,13 +115,12 @@ FINDING_CASE("readahead-unused", readahead_mapped)
 	for (uint64_t i = 0; i < 16; i++) {
 		const uint64_t at = 100 + i * 10 * MS;
 
-		FAULT(made, .time = at, .dur = 100 * US, .pid = 10, .file = 1,
-		      .offset = i * 4 * MIB, .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP,
-		      .fetched = 4 * MIB);
-		BIO(made, .time = at + 1, .dur = 90 * US, .pid = 10, .op = M_REQUEST_READ,
-		    .file = 1, .offset = i * 4 * MIB, .bytes = 4 * MIB);
+		FAULT(made, .time = at, .dur = 2 * MS, .pid = 10, .file = 1, .offset = i * 4 * MIB,
+		      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = 4 * MIB);
+		BIO(made, .time = at + 1, .dur = 2 * MS, .pid = 10, .op = M_REQUEST_READ, .file = 1,
+		    .offset = i * 4 * MIB, .bytes = 4 * MIB);
 		for (uint64_t j = 1; j < 64 && (i < 6 || sound) && i < 13; j++)
-			FAULT(made, .time = at + MS + j * 10 * US, .dur = 2 * US, .pid = 10,
+			FAULT(made, .time = at + 3 * MS + j * 10 * US, .dur = 2 * US, .pid = 10,
 			      .file = 1, .offset = i * 4 * MIB + j * 64 * KIB);
 	}
 }
@@ -119,7 +128,7 @@ FINDING_CASE("readahead-unused", readahead_mapped)
 /* The dynamic loader's reads cannot be tuned. */
 FINDING_CASE("readahead-unused", readahead_of_library)
 {
-	add_readahead(made, sound ? "/usr/lib/liba.so" : "/data/a.sob", false);
+	add_readahead(made, sound ? "/usr/lib/liba.so" : "/data/a.sob", false, 2 * MS);
 }
 
 /* Faults in random order are a finding that asks for the same change. */

@@ -3,6 +3,7 @@
  * Findings about what the kernel does with the page cache: wasted readahead, throttled writers,
  * and stores that write much more than was stored.
  */
+#include "analysis/devices/devices.h"
 #include "analysis/devices/writeback.h"
 #include "analysis/files/readahead.h"
 #include "analysis/finding/finding.h"
@@ -42,6 +43,26 @@ THRESHOLD_MIN(READAHEAD_UNUSED, 0.5, UNIT_SHARE,
 	      "a choice: most of it");
 THRESHOLD_MIN(READAHEAD_OF_ALL, 0.25, UNIT_SHARE, "share of all fetched bytes that were not used",
 	      "a choice: data used by nine tenths was worth fetching");
+
+THRESHOLD_MIN(READAHEAD_OF_RUN, 0.01, UNIT_SHARE,
+	      "share of the run in which devices read bytes that were not used",
+	      "a choice: a tenth of severity high");
+
+/* In proportion to all bytes that the devices read; true if these are unknown. */
+static bool devices_are_busy_with(const struct findings *findings, uint64_t unused_bytes)
+{
+	uint64_t time_ns = 0, bytes = 0;
+	struct device_view view;
+
+	for (size_t i = 0; devices_view(findings->results, i, &view); i++) {
+		time_ns = number_add(time_ns, view.waits[DEVICE_READS].time.measure);
+		bytes = number_add(bytes, view.waits[DEVICE_READS].bytes);
+	}
+	return !bytes ||
+	       finding_is_of_run(findings,
+				 finding_limited(time_ns * finding_share(unused_bytes, bytes)),
+				 THRESHOLD_READAHEAD_OF_RUN);
+}
 
 /* These ask for the same change to a file. */
 static const char *const random_rules[] = { "mmap-random", "mmap-strided", "random-reads", NULL };
@@ -94,7 +115,7 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 		if (files->files[i].readahead_bytes)
 			unused.window_bytes = files->files[i].readahead_bytes;
 	}
-	if (!unused.files)
+	if (!unused.files || !devices_are_busy_with(findings, unused.unused_bytes))
 		return 0;
 	unused.share = (double)unused.unused_bytes / unused.fetched_bytes;
 	return finding_add(findings, rule, &unused, TABLE_NO_UINT, unused.unused_bytes);
@@ -109,7 +130,7 @@ const struct finding_rule finding_readahead_unused = {
 	.confidence = FINDING_SURE,
 	FINDING_EVIDENCE(struct unused, unused_evidence),
 	.thresholds = { &THRESHOLD_READAHEAD_UNUSED, &THRESHOLD_READAHEAD_OF_ALL,
-			&THRESHOLD_READAHEAD_BYTES },
+			&THRESHOLD_READAHEAD_BYTES, &THRESHOLD_READAHEAD_OF_RUN },
 	.title = "Wasted readahead on {file}",
 	.says = "{unused_bytes} of {fetched_bytes} from storage ({share}) were neither read nor "
 		"faulted on later (readahead up to {window_bytes}), on {files:file|files}",
