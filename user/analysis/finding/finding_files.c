@@ -75,8 +75,9 @@ static const struct table_column columns[] = {
 		  "time from opens to the first read that did not follow an earlier open, parsing "
 		  "included; null: less than the metadata calls, or unknown"),
 	FILE_FACT(scan_reads, COUNT,
-		  "reads of files opened repeatedly, if each open does many small ones; null: it "
-		  "does not"),
+		  "reads of files opened repeatedly, if each open does many small ones that skip "
+		  "data "
+		  "or read it again; null: it does not"),
 };
 
 const struct finding_evidence file_group_evidence = FINDING_EVIDENCE_OF(struct file_group, columns);
@@ -121,7 +122,8 @@ struct file_group_ending {
 struct file_group_sums {
 	uint64_t direct_bytes; /* read past the page cache: also from storage */
 	uint64_t copied_bytes, advised;
-	uint64_t reads, read_bytes;
+	uint64_t reads;
+	uint64_t scan_opens, scan_reads; /* of files that each open scans */
 	uint64_t dropped, random;
 	/* Bytes fetched again; and the part from files whose pages the job did not drop itself. */
 	uint64_t again_bytes, undropped_bytes;
@@ -170,6 +172,23 @@ static void add_again(struct file_group_sums *sums, const struct file_view *file
 	sums->again_bytes += again_bytes;
 	if (!advice->dropped || advice->dropped_bytes < MOST(again_bytes))
 		sums->undropped_bytes += again_bytes;
+}
+
+/* Whether each open scans the file, as an archive without an index: with many small reads that skip
+ * data, or read the same again. */
+static bool is_scanned(const struct file_view *file)
+{
+	const struct tally *reads = &file->tallies[USE_READ];
+	const uint64_t *patterns = file->patterns[BY_READS];
+
+	if (!file->opens || file->direct_bytes ||
+	    reads->count < threshold(THRESHOLD_SCAN_READS) * file->opens ||
+	    reads->bytes > threshold(THRESHOLD_SMALL_READ) * reads->count)
+		return false;
+	return patterns[CONSECUTIVE] <=
+		       patterns[RANDOM] + patterns[SEQUENTIAL] - patterns[CONSECUTIVE] ||
+	       (file->size_bytes != TABLE_NO_UINT &&
+		reads->bytes >= threshold(THRESHOLD_AGAIN) * file->size_bytes);
 }
 
 /* Waits for locks have a finding of their own, and waits for written data belong to saves. */
@@ -239,7 +258,10 @@ static void add_file(struct file_group *file_group, struct file_group_sums *sums
 	if (kind->use == USE_READ)
 		sums->direct_bytes += file->direct_bytes;
 	sums->reads += file->tallies[USE_READ].count;
-	sums->read_bytes += file->tallies[USE_READ].bytes;
+	if (kind->reopens && is_scanned(file)) {
+		sums->scan_opens += file->opens;
+		sums->scan_reads += file->tallies[USE_READ].count;
+	}
 	sums->advised += file->advised;
 	sums->dropped += advice->dropped;
 	add_again(sums, file, advice);
@@ -250,13 +272,6 @@ static void add_file(struct file_group *file_group, struct file_group_sums *sums
 	sums->consecutive += file->patterns[by][CONSECUTIVE];
 	sums->jumps += file->jumps[by].known;
 	sums->backward += file->jumps[by].back;
-}
-
-/* Returns whether each open scans the file, as an archive without an index. */
-static bool is_scanned(const struct file_group *file_group, const struct file_group_sums *sums)
-{
-	return sums->reads >= threshold(THRESHOLD_SCAN_READS) * file_group->opens &&
-	       sums->read_bytes <= threshold(THRESHOLD_SMALL_READ) * sums->reads;
 }
 
 /* For summed operations, order and merged time are not known. */
@@ -301,8 +316,9 @@ static void finish(struct file_group *file_group, const struct file_group_sums *
 			? file_group->random
 			: TABLE_NO_UINT;
 	file_group->reads = sums->reads;
-	file_group->scan_reads =
-		kind->reopens && is_scanned(file_group, sums) ? sums->reads : TABLE_NO_UINT;
+	file_group->scan_reads = sums->scan_reads && 2 * sums->scan_opens >= file_group->opens
+					 ? sums->scan_reads
+					 : TABLE_NO_UINT;
 	file_group->bandwidth = finding_bandwidth(
 		by_faults || kind->with_faults ? file_group->fetched_bytes : file_group->bytes,
 		file_group->time_ns);
