@@ -27,7 +27,7 @@ struct bin {
 	uint64_t start_ns, length_ns; /* start: from the start of the run */
 	uint64_t compute_ns;
 	uint64_t alone_ns[PARTS]; /* outside compute */
-	uint64_t fetched_bytes, operations;
+	uint64_t fetched_bytes, direct_read_bytes, operations;
 };
 
 struct stretch {
@@ -166,6 +166,12 @@ static inline uint64_t extend(struct stretch *stretch, const struct event *event
 	return ended_ns;
 }
 
+/* What bypassed the page cache. */
+static uint64_t direct_read_bytes(const struct event *event, uint64_t bytes)
+{
+	return event->class == IO_READ && event->flags & EVENT_DIRECT ? bytes : 0;
+}
+
 /* Adds operations that begin in the current bin, and page-cache fills. */
 static void add_operations(struct timeline *timeline, const struct event *events, size_t count)
 {
@@ -181,6 +187,7 @@ static void add_operations(struct timeline *timeline, const struct event *events
 			continue;
 		}
 		bin->fetched_bytes += event->fetched_bytes;
+		bin->direct_read_bytes += direct_read_bytes(event, event->bytes);
 		bin->operations += event->flags & EVENT_COUNTED ? 1 : 0;
 		if (!(event->flags & EVENT_TIMED))
 			continue;
@@ -247,6 +254,7 @@ static void add_summed(struct timeline *timeline, const struct event *event)
 		bin->fetched_bytes += SPREAD(event->fetched_bytes);
 		if (event->class == IO_NONE)
 			continue;
+		bin->direct_read_bytes += direct_read_bytes(event, SPREAD(event->bytes));
 		if (event->flags & EVENT_COUNTED)
 			bin->operations += SPREAD(event->summed_count);
 		if (timed) {
@@ -320,6 +328,8 @@ static int add_series(void *state, const struct event_series *series)
 	if (!at_once(timeline, event, series->count))
 		return add_events(state, event, series->count);
 	timeline->bins[timeline->bin].fetched_bytes += series->sums.fetched_bytes;
+	timeline->bins[timeline->bin].direct_read_bytes +=
+		direct_read_bytes(event, series->sums.bytes);
 	timeline->bins[timeline->bin].operations += series->sums.count;
 	if (event->flags & EVENT_TIMED) {
 		add_part(timeline, PART_ALL, series);
@@ -396,6 +406,9 @@ static const struct table_column columns[TIMELINE_COLUMNS] = {
 	[TIMELINE_FETCHED] = COLUMN(
 		bin, fetched_bytes, "from storage", BYTES, SUM,
 		"bytes read from storage into the page cache, readahead included", JOB_PAGECACHE),
+	[TIMELINE_DIRECT_READ] =
+		COLUMN(bin, direct_read_bytes, "read with O_DIRECT", BYTES, SUM,
+		       "bytes read with O_DIRECT, from storage past the page cache", JOB_MOVED),
 	[TIMELINE_OPERATIONS] = COLUMN(bin, operations, "operations", COUNT, SUM,
 				       "operations that began in the interval", JOB_IO),
 };

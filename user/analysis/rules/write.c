@@ -430,7 +430,7 @@ const struct finding_rule finding_small_direct = {
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	.thresholds = { &THRESHOLD_SMALL_REQUESTS },
 	.title = "Small direct I/O on {file}: each call waits for the device",
-	.says = "{count} direct reads and writes of {bytes_each}, {each_ns} each, {time_ns} in "
+	.says = "{count} O_DIRECT calls of {bytes_each}, {each_ns} each, {time_ns} in "
 		"total",
 	.advice = "Use larger requests or many at once (io_uring, threads), or drop O_DIRECT",
 	.more = "faultline report --table operations TRACE",

@@ -7,6 +7,7 @@
 #include "analysis/totals/access.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -366,6 +367,19 @@ static void set_note(struct table *table, const struct results *results)
 	table_set_note(table, note.bytes);
 }
 
+/* What bypasses the page cache is not in its column. */
+static void say_direct(struct table *table, const struct results *results)
+{
+	const uint64_t bytes = methods_tally(results, METHOD_DIRECT, SIDE_READ).bytes;
+	char note[96], size[UNITS_TEXT];
+
+	if (!bytes)
+		return;
+	snprintf(note, sizeof(note), "O_DIRECT read %s more from storage, past the page cache",
+		 units_bytes(size, bytes));
+	table_append_note(table, note);
+}
+
 static void conclude(const struct results *results, struct table *table)
 {
 	uint64_t all_ns = totals_all(results)->time.measure;
@@ -378,6 +392,7 @@ static void conclude(const struct results *results, struct table *table)
 	all = sum_up(results, lines, count);
 	if (count && !strcmp(lines[0].name, "metadata"))
 		set_note(table, results);
+	say_direct(table, results);
 	table_add(table, &all);
 	for (size_t i = 0; i < count; i++) {
 		lines[i].share = lines[i].time_ns == TABLE_NO_UINT || !all_ns

@@ -245,6 +245,7 @@ void bars_write(struct sink *out, const struct table *course, const struct style
 	if (count)
 		add_parts(&bars, rows, &count, rows[count - 1].sum);
 	add_row(&bars, rows, &count, TIMELINE_FETCHED, "From storage", BYTES);
+	add_row(&bars, rows, &count, TIMELINE_DIRECT_READ, "Direct reads", BYTES);
 	if (!count)
 		return;
 	sink_char(out, '\n');
