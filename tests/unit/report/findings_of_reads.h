@@ -405,7 +405,7 @@ FINDING_CASE("mmap-in-order", mmap_in_order_backward)
 		      .flags = i % 16 ? 0 : TRACE_FAULT_MAJOR, .fetched = i % 16 ? 0 : MIB);
 }
 
-/* Cached data, or data that readahead brings from storage meanwhile. */
+/* Cached data, or data that readahead brings from storage during these faults. */
 FINDING_CASE("mmap-minor-faults", mmap_minor_ahead)
 {
 	add_file(made, 1, 64 * MIB, "/data/model.safetensors");

@@ -251,55 +251,6 @@ TEST(test_small_files_written)
 		       "Buffer in the program and write ≥ 1 MiB at a time");
 }
 
-static void make_populated(struct made_trace *made)
-{
-	mmap_bound(made, false);
-}
-
-static void make_populated_from_memory(struct made_trace *made)
-{
-	add_file(made, 1, 256 * MIB, "/data/a.gguf");
-	FAULT(made, .time = 100, .dur = 300 * MS, .pid = 10, .file = 1,
-	      .flags = TRACE_FAULT_FILEMAP);
-}
-
-/* Cached data has no device bandwidth; populated mappings had no faults. */
-TEST(test_bound_by_memory)
-{
-	check_reported(
-		make_populated, "mmap-bound", "says",
-		"300 ms in calls that map, populate or lock; 256 MiB from storage, at 853 MiB/s");
-	check_reported(
-		make_populated_from_memory, "mmap-bound", "says",
-		"300 ms in 1 fault and in calls that map, populate or lock; 0 B from storage");
-}
-
-static void make_many_read(struct made_trace *made)
-{
-	for (uint64_t i = 0; i < 20; i++) {
-		char path[32];
-
-		snprintf(path, sizeof(path), "/data/%d.npy", (int)i);
-		add_file(made, 1 + i, 8 * MIB, path);
-		CALL(made, .time = 100 + i * 21 * MS, .dur = (i == 7 ? 20 : 19) * MS, .pid = 10,
-		     .op = M_PREAD, .file = 1 + i, .offset = 0, .asked = MIB, .result = MIB);
-	}
-}
-
-static void make_one_read(struct made_trace *made)
-{
-	read_bound(made, false);
-}
-
-/* The title names one file only if that file takes most of the time. */
-TEST(test_bound_by_many)
-{
-	check_reported(
-		make_many_read, "read-bound", "title",
-		"Run waits for reads, mostly of 7.npy, one of many files (5.2% of that time)");
-	check_reported(make_one_read, "read-bound", "title", "Run waits for reads, mostly of a");
-}
-
 /* Small sequential reads, one in 256 of which waits, for a request issued late. */
 static void make_held_back(struct made_trace *made)
 {

@@ -203,8 +203,6 @@ THRESHOLD_MAX(SMALL_CACHED_READ, 16384, UNIT_BYTES, "average size of a read from
 	      "measured: a call costs as much as copying 4 KiB; at 16 KiB, a fifth");
 THRESHOLD_MIN(SMALL_READS_OF_FILE, 10, UNIT_COUNT, "small reads of a file from memory per open",
 	      "a choice: fewer read a small file as a whole");
-THRESHOLD_MAX(FROM_MEMORY_SHARE, 0.1, UNIT_SHARE, "share of the bytes read from storage",
-	      "a choice: a tenth, as for Drishti's small requests");
 
 /* Bytes that may have been read before: what the run wrote in between is new. */
 static uint64_t same_bytes(const struct file_view *file)

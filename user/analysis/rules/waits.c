@@ -10,6 +10,7 @@
 #include "analysis/finding/finding_made.h"
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/processes.h"
+#include "analysis/processes/threads.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/totals/totals.h"
 #include "base/number.h"
@@ -320,8 +321,10 @@ const struct finding_rule finding_load_waits = {
 struct bound {
 	struct table_text path, file;
 	uint64_t others, count, bytes, bytes_each, storage_bytes, time_ns, bandwidth;
-	uint64_t data_ns; /* summed over these files */
-	uint64_t busy_ns; /* TABLE_NO_UINT: not most of it, or unknown */
+	uint64_t data_ns;      /* summed over these files */
+	uint64_t busy_ns;      /* TABLE_NO_UINT: not most of it, or unknown */
+	uint64_t idle_ns;      /* TABLE_NO_UINT: it is, or nearly nothing came from devices */
+	uint64_t cached_bytes; /* of reads; TABLE_NO_UINT: not nearly all of them, or unknown */
 	double at_once;
 	double of_file; /* its part of data_ns; NAN: most of it */
 };
@@ -346,6 +349,11 @@ static const struct table_column bound_evidence[] = {
 	FACT(bound, busy_ns, "busy", NS,
 	     "part of that time in which the devices had several requests at once, if that is most "
 	     "of it"),
+	FACT(bound, idle_ns, "idle", NS,
+	     "part of that time in which they had fewer; null: less than half, or little was read "
+	     "from storage"),
+	FACT(bound, cached_bytes, "from memory", BYTES,
+	     "bytes that the page cache served, if they are nearly all; null: they are not"),
 	FACT(bound, of_file, "of file", SHARE,
 	     "share of the time on these files spent on the named one; null: half or more"),
 };
@@ -398,6 +406,21 @@ static void add_files(const struct findings *findings, const struct finding_rule
 	bound->bytes_each = finding_average(bound->bytes, bound->count);
 }
 
+THRESHOLD_MIN(COPY_BUSY, 0.5, UNIT_SHARE, "share of the time of I/O on CPUs, for reads to copy",
+	      "a choice: most of it");
+
+/* Whether nearly nothing that calls read came from storage, and the time is that of copying: a
+ * server that a network file system or FUSE waits for is no storage, either. */
+static bool is_cached(const struct findings *findings, const struct finding_rule *rule,
+		      const struct bound *bound)
+{
+	const struct job *job = findings->results->job;
+
+	return rule->class == IO_READ && job && job->layers & JOB_PAGECACHE &&
+	       threads_busy_of_io(findings->results) >= threshold(THRESHOLD_COPY_BUSY) &&
+	       bound->storage_bytes < threshold(THRESHOLD_FROM_MEMORY_SHARE) * bound->bytes;
+}
+
 /* If the device delivers all that it can, only the job's owner knows whether it must read that
  * much: a note. */
 static int add_bound(struct findings *findings, const struct finding_rule *rule,
@@ -406,8 +429,12 @@ static int add_bound(struct findings *findings, const struct finding_rule *rule,
 	const uint64_t busy_ns =
 		rule->class == IO_WRITE ? 0 : finding_busy_ns(findings, bound->storage_bytes);
 	const bool busy = busy_ns && busy_ns >= threshold(THRESHOLD_MOSTLY_BUSY) * bound->time_ns;
+	const bool cached = is_cached(findings, rule, bound);
 
 	bound->busy_ns = busy ? number_min(busy_ns, bound->time_ns) : TABLE_NO_UINT;
+	bound->idle_ns = busy || cached ? TABLE_NO_UINT : number_sub(bound->time_ns, busy_ns);
+	bound->cached_bytes =
+		cached ? number_sub(bound->bytes, bound->storage_bytes) : TABLE_NO_UINT;
 	return finding_add_as(findings, rule, bound,
 			      &(struct finding_verdict) {
 				      .cost_ns = cost_ns,
@@ -511,14 +538,21 @@ const struct finding_rule finding_read_bound = {
 			 "short-reads", OF_READERS, OF_DEVICES, OF_PHASES },
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
-	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_MOSTLY_BUSY, &THRESHOLD_BUSY_REQUESTS },
-	.title = "Run waits for reads, mostly of {file}[, one of many files ({of_file} of "
-		 "that time)]",
+	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_MOSTLY_BUSY, &THRESHOLD_BUSY_REQUESTS,
+			&THRESHOLD_FROM_MEMORY_SHARE, &THRESHOLD_COPY_BUSY },
+	.title = "Run [copies {cached_bytes} from the page cache||waits for reads], mostly of "
+		 "{file}[, one of many files ({of_file} of that time)]",
 	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s[, {at_once} in "
 		"flight on average]; {storage_bytes} from storage[; {others:more file|more files}]",
 	.advice = "[Read less (compress, cache, shard) or use a faster device: it is busy with "
-		  "several requests at once for {busy_ns}||Issue more reads at once, ahead of use, "
-		  "or keep data in memory: the device is not busy]",
+		  "several requests at once for {busy_ns}][Issue more reads at once, ahead of use, "
+		  "or keep data in memory: the device has few requests for {idle_ns}][Do not copy "
+		  "what is in memory ({cached_bytes}): keep it in the process, share it between "
+		  "processes, or map the file]",
+	.advice_in_general =
+		"Read less or use a faster device if it is busy; otherwise issue more "
+		"reads at once, ahead of use. If the data is in memory, keep it in the "
+		"process, share it, or map the file",
 	.more = "faultline report --table devices TRACE",
 	.pictures = "took read, parts read",
 	.rule = "Reported if reads take a noticeable part of the run and no finding about reads "

@@ -59,6 +59,8 @@ THRESHOLD_MIN(RANDOM_READS, 100, UNIT_COUNT, "reads or major faults of a file",
 	      "a choice: reading headers needs fewer");
 THRESHOLD_MIN(FROM_STORAGE_SHARE, 0.5, UNIT_SHARE, "share of the bytes read from storage",
 	      "a choice: below it the page cache served most reads");
+THRESHOLD_MAX(FROM_MEMORY_SHARE, 0.1, UNIT_SHARE, "share of the bytes read from storage",
+	      "a choice: a tenth, as for Drishti's small requests");
 THRESHOLD(HOLES, 0.1, UNIT_SHARE,
 	  "share of a file's fetched bytes read by devices, below which it has holes",
 	  "a choice: the same share as for reads from memory");
