@@ -199,7 +199,7 @@ FINDING_CASE("read-again", read_again)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
 	CALLS(made, 100, .count = sound ? 32 : 96, .op = M_PREAD, .bytes = MIB, .step = MIB,
-	      .dur = MS);
+	      .dur = 2 * MS);
 }
 
 /* A small file, as often as no run of a few epochs would read it. */
@@ -214,14 +214,14 @@ FINDING_CASE("read-again", read_again_in_little)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
 	CALLS(made, 100, .count = 96, .op = M_PREAD, .bytes = MIB, .step = MIB,
-	      .dur = sound ? MS / 4 : MS);
+	      .dur = sound ? MS / 4 : 2 * MS);
 }
 
 /* A cold reread is reported as such. */
 FINDING_CASE("read-again", read_again_cold)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");
-	CALLS(made, 100, .count = 96, .op = M_PREAD, .bytes = MIB, .step = MIB, .dur = MS,
+	CALLS(made, 100, .count = 96, .op = M_PREAD, .bytes = MIB, .step = MIB, .dur = 2 * MS,
 	      .fetched = sound ? MIB : 0);
 }
 

@@ -316,6 +316,12 @@ static void add_of_files(const struct results *results, struct located *located)
 			add_stacks(results, NULL, stacks, 1, located);
 }
 
+/* Calls that map and unmap memory without a file belong to the work at a line. */
+static bool is_of_memory(const struct line_use *use)
+{
+	return use->file == FILE_NONE && files_use_of(use->class) == USE_MMAP;
+}
+
 int finding_drag(struct findings *findings, const struct finding *finding,
 		 struct finding_dragged *dragged)
 {
@@ -338,7 +344,8 @@ int finding_drag(struct findings *findings, const struct finding *finding,
 		status = -ENOMEM;
 	if (!status) {
 		for (; uses; uses--, use++)
-			add_sums(&all, use->site, &use->sums);
+			if (!is_of_memory(use))
+				add_sums(&all, use->site, &use->sums);
 		add_path(results, NULL, &cpu);
 		add_of_files(results, &of_files);
 	}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about files read with system calls; mmap.c covers mappings. */
+#include <math.h>
+
 #include "analysis/finding/finding_files.h"
 #include "analysis/processes/threads.h"
 #include "analysis/totals/totals.h"
@@ -210,9 +212,7 @@ static uint64_t same_bytes(const struct file_view *file)
 	return number_sub(reads_of(file)->bytes, file->tallies[USE_WRITE].bytes);
 }
 
-THRESHOLD_MIN(SCANS, 10, UNIT_NONE,
-	      "bytes read divided by the file's size, for small files; also required for CPU work "
-	      "at the same lines to count",
+THRESHOLD_MIN(SCANS, 10, UNIT_NONE, "bytes read divided by the file's size, for small files",
 	      "a choice: more than the epochs of a short run");
 
 static bool is_read_again(const struct file_view *file)
@@ -223,12 +223,22 @@ static bool is_read_again(const struct file_view *file)
 	       same_bytes(file) >= least * file->size_bytes;
 }
 
+THRESHOLD_MIN(PARSED_AGAIN, 4, UNIT_NONE,
+	      "bytes read divided by the files' size, for CPU work at the same lines to count",
+	      "a choice: fewer may be parts that overlap, or different parts");
+
 /* Returns whether the same data was read so often that what follows each read is repeated, too. */
 static bool is_repeated(const void *evidence)
 {
 	const struct file_group *file_group = evidence;
 
-	return file_group->bytes >= threshold(THRESHOLD_SCANS) * file_group->size_bytes;
+	return file_group->bytes >= threshold(THRESHOLD_PARSED_AGAIN) * file_group->size_bytes;
+}
+
+/* The first time remains. */
+static double is_beyond_first(const struct findings *findings, const struct file_group *file_group)
+{
+	return 1 - fmin(finding_share(file_group->size_bytes, file_group->bytes), 1);
 }
 
 THRESHOLD_MIN(SCAN_ORDER, 0.75, UNIT_SHARE, "share of its reads that are sequential",
@@ -425,6 +435,7 @@ const struct finding_rule finding_read_again = {
 	.files = {
 		.use = USE_READ,
 		.takes = takes_again,
+		.saved = is_beyond_first,
 		.cost_bytes = cost_again,
 	},
 	/* The wait is the same, whether the data was in memory or not. */
@@ -434,7 +445,7 @@ const struct finding_rule finding_read_again = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE, &THRESHOLD_SCANS,
-			&THRESHOLD_AGAIN_OF_RUN },
+			&THRESHOLD_PARSED_AGAIN, &THRESHOLD_AGAIN_OF_RUN },
 	.title = "{file} is read repeatedly",
 	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[, "
 		"{direct_bytes} with O_DIRECT, which caches nothing][; {others:more such file|more "
@@ -446,7 +457,7 @@ const struct finding_rule finding_read_again = {
 	.rule = "More bytes were read than the file has. Reads from memory cost calls and copies, "
 		"other reads also cost device time; a second epoch is one cause, a header parsed "
 		"for each sample another. With O_DIRECT each read goes to the device: the program "
-		"has to keep what it needs again. For parts drawn at random from storage, see "
+		"has to keep what it needs again. Work at the same lines, such as parsing, is repeated, too: it counts if the data was read several times, but for the first time. For parts drawn at random from storage, see "
 		"random-reads.",
 };
 
