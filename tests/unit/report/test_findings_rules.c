@@ -263,6 +263,31 @@ TEST(test_starved_of)
 	}
 }
 
+/* If the run's own threads use the CPUs, what saves work shortens the waits. */
+TEST(test_starved_by_own_work)
+{
+	static const struct {
+		bool others, opens;
+		const char *severity;
+	} runs[] = { { true, true, "note" }, { true, false, "high" }, { false, true, "high" } };
+
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN_RUN(&made, .threads = true);
+		add_states(&made, 10, 10, THREAD_CPU, 60, THREAD_RUNNABLE);
+		if (runs[i].others)
+			add_states(&made, 10, 12, THREAD_CPU, 95, THREAD_RUNNABLE);
+		add_file(&made, 1, MIB, "/data/a.h5");
+		CALLS(&made, 100, .count = runs[i].opens ? 1000 : 8, .op = M_OPENAT, .result = 3,
+		      .dur = 400 * US);
+		report = report_between(&made, 10, END);
+		check_finding_text(report, "cpu-starved", "severity", runs[i].severity);
+		done(&made, report);
+	}
+}
+
 /* The line may be of any thread; the processes without one are not named first. */
 TEST(test_killed_at_line)
 {

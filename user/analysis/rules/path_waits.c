@@ -84,6 +84,23 @@ static uint64_t shared_wait_cost_ns(const struct findings *findings, enum thread
 	return of_others_ns(findings, &sum->evidence);
 }
 
+/* Whether the run's own threads use up the CPUs, and another finding saves as much: with less work,
+ * they wait less for each other. */
+static bool is_of_own_work(const struct findings *findings, const struct path_evidence *path,
+			   uint64_t cost_ns)
+{
+	if (path->shared_cpus != TABLE_NO_UINT)
+		return false;
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding_verdict *verdict = &findings->all[i].verdict;
+
+		if (verdict->severity != FINDING_NOTE && verdict->cost_ns != TABLE_NO_UINT &&
+		    verdict->cost_ns >= threshold(THRESHOLD_SAME_WAIT) * cost_ns)
+			return true;
+	}
+	return false;
+}
+
 static int find_wait(struct findings *findings, const struct finding_rule *rule)
 {
 	struct path_file_locks locks;
@@ -106,7 +123,17 @@ static int find_wait(struct findings *findings, const struct finding_rule *rule)
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE))
 		return 0;
 	sum.evidence.state = sample_state_names[rule->state];
-	return finding_add(findings, rule, &sum.evidence, cost_ns, TABLE_NO_UINT);
+	return finding_add_as(
+		findings, rule, &sum.evidence,
+		&(struct finding_verdict) {
+			.cost_ns = cost_ns,
+			.cost_bytes = TABLE_NO_UINT,
+			.confidence = rule->confidence,
+			.severity = rule->state == THREAD_RUNNABLE &&
+						    is_of_own_work(findings, &sum.evidence, cost_ns)
+					    ? FINDING_NOTE
+					    : rule->severity,
+		});
 }
 
 static bool is_wait(const void *evidence, const struct lines_row *row)
@@ -143,12 +170,14 @@ const struct finding_rule finding_cpu_starved = {
 		"Raise the run's limit of CPUs (cpu.max of its cgroup, CPU affinity, "
 		"--cpus-per-task), request more CPUs, use fewer threads (OMP_NUM_THREADS, "
 		"torch.set_num_threads) or workers, or find what else runs on the CPUs",
-	.thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_CPUS_BUSY },
+	.thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_CPUS_BUSY, &THRESHOLD_SAME_WAIT },
 	PATH_RULE,
 	.rule = PATH_MEANING
-	"Part of that is time in which a thread could run, but no CPU was "
-	"free, or the cgroup's limit was used up. The limit is named if the run kept most of its "
-	"CPUs busy, or if the kernel counted half of the time as throttled.",
+	"Part of that is time in which a thread could run, but no CPU was free, or the cgroup's "
+	"limit was used up. The limit is named if the run kept most of its CPUs busy, or if the "
+	"kernel counted half of the time as throttled. If the run's own threads use the CPUs, and "
+	"the change of another finding saves half as much or more, this is a note: with less work, "
+	"they wait less.",
 };
 
 const struct finding_rule finding_sleeps = {
