@@ -138,7 +138,7 @@ const struct finding_rule finding_cpu_bound = {
 	.lines_whole = "all CPU time", /* that in compute spans, too */
 	.thresholds = { &THRESHOLD_PATH_SHARE },
 	.title = "Run is bound by the CPU, in {program}'s main thread",
-	.advice = "Speed up or parallelize the code at these lines, or do its work once and store "
+	.advice = "Speed up or parallelize this code, or do its work once and store "
 		  "the result: faster I/O does not save this time",
 	CPU_RULE,
 	.rule = PATH_MEANING
@@ -160,7 +160,7 @@ const struct finding_rule finding_worker_bound = {
 	.title = "Main thread waits for [{program} ]workers, which are bound by the CPU",
 	.advice = "[Request more CPUs for more workers: all {full_cpus:CPU is|CPUs are} busy; or "
 		  "s||Add "
-		  "workers, or s]peed up the code at these lines, or prepare the data once and "
+		  "workers, or s]peed up their code, or prepare the data once and "
 		  "store the result",
 	CPU_RULE,
 	.rule = PATH_MEANING

@@ -406,11 +406,14 @@ static bool takes_again(const struct file_view *file)
 	return is_read_again(file) && !takes_by_several(file) && !random;
 }
 
+#define PAGE_BYTES 4096 /* the smallest that is fetched */
+
 static bool takes_fetched_again(const struct file_view *file)
 {
 	return (is_large(file) || !file_group_is_program(file)) && file->size_bytes &&
 	       file->size_bytes != TABLE_NO_UINT &&
-	       file_group_fetched_to_read(file) >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
+	       file_group_fetched_to_read(file) >=
+		       threshold(THRESHOLD_AGAIN) * number_max(file->size_bytes, PAGE_BYTES);
 }
 
 /* The shards of a data set may each be small. */
