@@ -378,7 +378,7 @@ TEST(test_findings)
 		if (row < 0)
 			fail_msg("no %s", cases[i].id);
 		assert_true(ask(report, "findings", row, "cost_ns")->summed);
-		/* What is read several times must be read once. */
+		/* The first of several reads remains. */
 		assert_int_equal(ask(report, "findings", row, "cost_ns")->uint,
 				 !strcmp(cases[i].id, "fetched-again") ? SECOND / 8
 				 : !strcmp(cases[i].id, "read-again")  ? SECOND / 6

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What tests of report --html share: a page of a made trace in a headless Chromium, whose console must
-stay empty."""
+"""Shared by the tests of report --html: a page of a made trace in a headless Chromium, whose console
+must stay empty."""
 
 import json
 import os

@@ -32,6 +32,8 @@
 #ifndef FAULTLINE_FINDING_H
 #define FAULTLINE_FINDING_H
 
+#include <math.h>
+
 #include "analysis/shared/results.h"
 #include "analysis/shared/finding_threshold.h"
 #include "analysis/files/files.h"
@@ -296,6 +298,14 @@ static inline uint64_t finding_limited(double number)
 static inline uint64_t finding_average(uint64_t sum, uint64_t count)
 {
 	return count ? sum / count + (sum % count > count / 2) : 0;
+}
+
+/* Returns a file's share of a time; NAN if it is half or more: the file stands for all of it. */
+static inline double finding_share_of_file(uint64_t part_ns, uint64_t whole_ns)
+{
+	const double share = finding_share(part_ns, whole_ns);
+
+	return share < 0.5 ? share : NAN;
 }
 
 /* Returns whether a time is at least that share of the run. */

@@ -166,7 +166,7 @@ static inline uint64_t extend(struct stretch *stretch, const struct event *event
 	return ended_ns;
 }
 
-/* What bypassed the page cache. */
+/* Returns the bytes of a read that bypassed the page cache. */
 static uint64_t direct_read_bytes(const struct event *event, uint64_t bytes)
 {
 	return event->class == IO_READ && event->flags & EVENT_DIRECT ? bytes : 0;

@@ -367,7 +367,7 @@ static void set_note(struct table *table, const struct results *results)
 	table_set_note(table, note.bytes);
 }
 
-/* What bypasses the page cache is not in its column. */
+/* The columns count the page cache, which O_DIRECT reads bypass. */
 static void say_direct(struct table *table, const struct results *results)
 {
 	const uint64_t bytes = methods_tally(results, METHOD_DIRECT, SIDE_READ).bytes;

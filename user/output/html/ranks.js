@@ -16,7 +16,7 @@ function inRange(series, name) {
  * format, class]. */
 function sideBySide(items, heads, mark, most) {
 	const tops = heads.map((head, k) => d3.max(items, (item) => item.values[k]) || 1);
-	/* Of an even number, the lower one: of two, the other one. */
+	/* The lower median: with two rows, the value of the other one. */
 	const middle = items.map((item) => item.values[mark] || 0)
 		.sort((a, b) => a - b)[(items.length - 1) >> 1];
 	const cells = (item) => heads.map(([, format, colour], k) => {
