@@ -1,26 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The head of the page; at its end, facts about the trace, what is missing, and a glossary. */
 
-const WORDS = [
-	['unoverlapped', 'I/O time while nothing computed. Known only '
-		+ 'if spans of category compute were marked, or GPU times were given.'],
-	['overlapped', 'I/O time during compute.'],
-	['time', 'Time with at least one operation in progress: concurrent threads count once. '
-		+ 'Thread time is summed over threads and may exceed the run time.'],
-	['page fault', 'An access to memory that maps a file, without a read call. Major: the page '
-		+ 'had to be read; minor: it was in memory, or already being read.'],
-	['from storage', 'Bytes brought into the page cache to be read, readahead included; pages newly '
-		+ 'cached by writes are not.'],
-	['from memory', 'Bytes requested by read calls minus bytes from storage during them.'],
-	['method', 'How bytes moved: read calls, page faults, O_DIRECT, io_uring and libaio, sendfile '
-		+ 'and splice, the kernel on behalf of a task, write calls. Each byte has one method.'],
-	['unattributed', 'Brought into the page cache by the kernel itself, for no operation.'],
-	['queue, service', 'Time of a request before the driver received it; time at the device.'],
-	['straggler', 'A rank or worker whose I/O takes at least 43% longer than the median of its group.'],
-	['bytes per second', 'Bytes are spread evenly over the operations that moved them; operations '
-		+ 'are counted when they begin.'],
-];
-
 function factEl(label, value) {
 	return value === null || value === undefined ? null
 		: el('div', null, el('dt', null, label), el('dd', null, value));
@@ -88,6 +68,8 @@ function makeAbout() {
 	el('h3', null, 'Trace'), el('details', null, el('summary', null, 'all trace metadata'),
 		recordEl(trace)),
 	el('h3', null, 'Limits of this page'), el('ul', null,
+		el('li', null, 'Bytes per second are spread evenly over the operations that moved them; operations '
+			+ 'are counted when they begin.'),
 		el('li', null, `Charts have ${FINE} intervals of ${timeText(FINE_NS)}; tables, heat maps `
 			+ `and the selection have ${COARSE} of ${timeText(COARSE_NS)}.`),
 		...Object.keys(sums).filter((key) => sums[key].some((series) => series.others && series.of))
@@ -99,8 +81,8 @@ function makeAbout() {
 			+ 'counted in the kernel include them.') : null,
 		pictures.summed === 'none' ? null : el('li', null, 'Charts and parts of the run omit '
 			+ 'aggregated operations; tables of the whole run include them.')),
-	el('h3', null, 'Glossary'), el('dl', { class: 'words' }, ...WORDS.flatMap(([word, meaning]) =>
-		[el('dt', null, word), el('dd', null, meaning)])),
+	el('h3', null, 'Glossary'), el('dl', { class: 'words' }, ...Object.entries(data.terms).flatMap(
+		([term, meaning]) => [el('dt', null, term), el('dd', null, meaning)])),
 	el('p', { class: 'hint' }, `Made by faultline ${data.version}. Charts drawn with D3, copyright `
 		+ 'Mike Bostock, BSD 3-clause licence. This page makes no network requests.'));
 }

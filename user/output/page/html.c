@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "analysis/finding/finding.h"
+#include "output/base/terms.h"
 #include "output/page/html_data.h"
 
 /* Made from html/ by html/make_page.py: the page before the data, and after it. */
@@ -44,6 +45,10 @@ static int write_data(struct sink *out, const struct report *report)
 	json_line(&json, 0);
 	html_pictures(&json, "pictures", report->pictures);
 	json_line(&json, 0);
+	json_begin(&json, "terms");
+	for (const struct term *each = terms; each->term; each++)
+		json_literal(&json, each->term, each->meaning);
+	json_end(&json);
 	json_begin(&json, "finding_pictures");
 	for (size_t i = 0; i < finding_rule_count; i++)
 		if (finding_rules[i]->pictures)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The terms of reports with short explanations, for 'faultline help terms' and the glossary of the
+ * page. A test asserts that the manual page says the same. */
+#ifndef FAULTLINE_TERMS_H
+#define FAULTLINE_TERMS_H
+
+#include <stddef.h>
+
+struct term {
+	const char *term, *meaning;
+};
+
+/* Ends with a NULL. */
+extern const struct term terms[];
+
+#endif
