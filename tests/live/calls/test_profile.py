@@ -30,7 +30,7 @@ def counts_of(row):
     """The values of a table's row that do not depend on clocks or caches."""
     found = {}
     for name, value in row.items():
-        if isinstance(value, dict) and name not in ("mmap", "mmap_read", "mmap_write", "pattern"):
+        if isinstance(value, dict) and name not in ("mmap", "mmap_read", "mmap_write", "overwrite", "pattern"):
             found.update({f"{name}.{key}": number for key, number in counts_of(value).items()})
         elif name in COUNTS and not isinstance(value, dict):
             found[name] = value

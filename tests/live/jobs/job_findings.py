@@ -66,7 +66,7 @@ class Job:
         if not self.bad:
             memory.madvise(mmap.MADV_RANDOM)
         numbers = random.Random(1)
-        for _ in range(300):
+        for _ in range(60):
             memory[numbers.randrange(LARGE)]
 
     def mmap_faults(self):

@@ -408,10 +408,10 @@ FINDING_CASE("mmap-in-order", mmap_in_order_backward)
 /* Cached data, or data that readahead brings from storage during these faults. */
 FINDING_CASE("mmap-minor-faults", mmap_minor_ahead)
 {
-	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
+	add_file(made, 1, 1024 * MIB, "/data/model.safetensors");
 	for (uint64_t i = 0; i < 16384; i++)
 		FAULT(made, .time = 100 + i * 3 * US, .dur = 2 * US, .pid = 10, .file = 1,
-		      .offset = i * 40503 % 16384 * 4096, .fetched = sound ? 4096 : 0);
+		      .offset = i * 40503 % 16384 * 64 * KIB, .fetched = sound ? 64 * KIB : 0);
 }
 
 /* Readahead that keeps up causes no waits. */

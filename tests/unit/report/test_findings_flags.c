@@ -181,12 +181,11 @@ TEST(test_walked)
 			      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP);
 		report = report_between(&made, 10, END);
 		row = finding_row(report, "mmap-single");
-		check_text(
-			report, "findings", row, "advice",
-			advised ? "Remove MADV_RANDOM (set 1 time): the faults are sequential, "
-				  "or need most of the file anyway, and readahead would serve them"
-				: "Use MADV_WILLNEED on upcoming data, several threads or "
-				  "processes, or access in file order");
+		check_text(report, "findings", row, "advice",
+			   advised ? "Remove MADV_RANDOM (set 1 time): the file is read in order "
+				     "or as a whole, which readahead would serve"
+				   : "Use MADV_WILLNEED on upcoming data, several threads or "
+				     "processes, or access in file order");
 		done(&made, report);
 	}
 }

@@ -68,6 +68,7 @@ struct file_view file_uses_view(const struct file_uses *files, uint32_t number)
 	const struct file_use_more *more = file_uses_more(files, number);
 	struct file_view view = {
 		.ino = TABLE_NO_UINT,
+		.instance = TABLE_NO_UINT,
 		.size_bytes = TABLE_NO_UINT,
 		.readahead_bytes = TABLE_NO_UINT,
 		.stripes = TABLE_NO_UINT,
@@ -126,6 +127,7 @@ struct file_view file_view_of_row(const struct table *table, size_t row)
 {
 	struct file_view view = {
 		.ino = TABLE_NO_UINT,
+		.instance = TABLE_NO_UINT,
 		.size_bytes = TABLE_NO_UINT,
 		.readahead_bytes = TABLE_NO_UINT,
 		.stripes = TABLE_NO_UINT,
@@ -133,6 +135,7 @@ struct file_view file_view_of_row(const struct table *table, size_t row)
 		.first_rank = TABLE_NO_UINT,
 		.last_rank = TABLE_NO_UINT,
 		.patterns[BY_READS] = { TABLE_NO_UINT },
+		.aligned_faults = TABLE_NO_UINT,
 		.deleted = -1,
 	};
 

@@ -192,20 +192,20 @@ static const struct table_column last_columns[] = {
 	{ "overwrite.time_ns", NULL, UNIT_NS, KIND_UNION,
 	  "time with at least one open in progress that truncates the file, which may wait for its "
 	  "earlier data; also in metadata.time_ns",
-	  TABLE_UINT(struct file_view, overwriting_ns), JOB_SYSCALL },
+	  TABLE_UINT(struct file_view, overwriting_ns), JOB_SYSCALL | JOB_EVENTS },
 	{ "overwrite.count", NULL, UNIT_COUNT, KIND_SUM, "opens that truncate the file",
-	  TABLE_UINT(struct file_view, overwrites), JOB_SYSCALL },
+	  TABLE_UINT(struct file_view, overwrites), JOB_SYSCALL | JOB_EVENTS },
 	{ "overwrite.grown", NULL, UNIT_COUNT, KIND_SUM,
-	  "those of these opens after which calls wrote more than after the previous one",
+	  "truncating opens after which calls wrote more than after the previous one",
 	  TABLE_UINT(struct file_view, grown), JOB_SYSCALL | JOB_EVENTS },
 	{ "overwrite.repeated_bytes", NULL, UNIT_BYTES, KIND_SUM,
-	  "bytes written after these previous ones: as the file grows, it probably has the same "
-	  "content again",
+	  "sizes of the versions before these, summed: as the file grows, its content is probably "
+	  "written again",
 	  TABLE_UINT(struct file_view, repeated_bytes), JOB_SYSCALL | JOB_EVENTS },
 	{ "overwrite.ranks", NULL, UNIT_COUNT, KIND_MAX,
 	  "ranks that opened the file with O_TRUNC; ranks whose numbers differ by a multiple of 64 "
 	  "count once; over several summaries, those of the one with the most",
-	  TABLE_UINT(struct file_view, overwriters), JOB_SYSCALL },
+	  TABLE_UINT(struct file_view, overwriters), JOB_SYSCALL | JOB_EVENTS },
 };
 
 /* A file of the table, with its sort key. */
@@ -316,6 +316,9 @@ static void add_to_others(struct others *others, const struct file_view *view,
 	sum->listing_ns += view->listing_ns;
 	sum->locking_ns += view->locking_ns;
 	sum->overwriting_ns += view->overwriting_ns;
+	sum->overwrites += view->overwrites;
+	sum->grown += view->grown;
+	sum->repeated_bytes += view->repeated_bytes;
 	sum->aligned_faults += view->aligned_faults;
 	sum->copied_pages += view->copied_pages;
 	sum->copied_bytes += view->copied_bytes;
@@ -331,7 +334,7 @@ static void add_others(const struct results *results, struct table *table, struc
 	others->view.path = (struct table_text) { name, length };
 	others->view.waiting = chain_line(&others->waiting, chain_queue_unknown(results));
 	others->view.ino = others->view.readahead_bytes = others->view.processes = TABLE_NO_UINT;
-	others->view.overwriters = TABLE_NO_UINT;
+	others->view.overwriters = others->view.instance = TABLE_NO_UINT;
 	others->view.stripes = others->view.stripe_bytes = TABLE_NO_UINT;
 	others->view.first_rank = others->view.last_rank = TABLE_NO_UINT;
 	others->view.deleted = -1;

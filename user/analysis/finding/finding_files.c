@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/devices/devices.h"
 #include "analysis/files/advice.h"
 #include "analysis/files/readahead.h"
 #include "analysis/files/reopens.h"
@@ -47,7 +48,7 @@ static const struct table_column columns[] = {
 	FILE_FACT(again_bytes, BYTES, "bytes read in excess of the file sizes"),
 	FILE_FACT(versions, COUNT,
 		  "times that a file was truncated and then written again, with more than before"),
-	FILE_FACT(repeated_bytes, BYTES, "bytes that had been written before each of these"),
+	FILE_FACT(repeated_bytes, BYTES, "sizes of the versions before these, summed"),
 	FILE_FACT(direct_bytes, BYTES, "bytes read with O_DIRECT; null: none"),
 	FILE_FACT(storage_bytes, BYTES, "bytes from storage, into or past the page cache"),
 	FILE_FACT(copied_bytes, BYTES, "bytes copied by stores to private mappings; null: none"),
@@ -60,8 +61,8 @@ static const struct table_column columns[] = {
 		"or not all of that data"),
 	FILE_FACT(random, COUNT, "madvise calls with MADV_RANDOM on these files; null: none"),
 	FILE_FACT(misadvised, COUNT,
-		  "such calls if the files were nevertheless read in order, or most of them was "
-		  "read; null: none"),
+		  "such calls if the files were nevertheless read in order, or mostly as a whole; "
+		  "null: none"),
 	COLUMN(file_group, time_ns, "time_ns", NS, UNION, "time in these operations"),
 	COLUMN(file_group, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 	FILE_FACT(
@@ -174,21 +175,23 @@ static void add_again(struct file_group_sums *sums, const struct file_view *file
 		sums->undropped_bytes += again_bytes;
 }
 
+#define SCANNED_SHARE 0.25 /* of the file, by each open on average */
+
 /* Whether each open scans the file, as an archive without an index: with many small reads that skip
- * data, or read the same again. */
-static bool is_scanned(const struct file_view *file)
+ * data, or read much of the file. */
+static bool is_scanned_by_opens(const struct file_view *file)
 {
 	const struct tally *reads = &file->tallies[USE_READ];
 	const uint64_t *patterns = file->patterns[BY_READS];
+	const uint64_t known = patterns[RANDOM] + patterns[SEQUENTIAL];
 
 	if (!file->opens || file->direct_bytes ||
 	    reads->count < threshold(THRESHOLD_SCAN_READS) * file->opens ||
 	    reads->bytes > threshold(THRESHOLD_SMALL_READ) * reads->count)
 		return false;
-	return patterns[CONSECUTIVE] <=
-		       patterns[RANDOM] + patterns[SEQUENTIAL] - patterns[CONSECUTIVE] ||
+	return (known && 2 * patterns[CONSECUTIVE] <= known) ||
 	       (file->size_bytes != TABLE_NO_UINT &&
-		reads->bytes >= threshold(THRESHOLD_AGAIN) * file->size_bytes);
+		reads->bytes >= SCANNED_SHARE * file->opens * file->size_bytes);
 }
 
 /* Waits for locks have a finding of their own, and waits for written data belong to saves. */
@@ -258,7 +261,7 @@ static void add_file(struct file_group *file_group, struct file_group_sums *sums
 	if (kind->use == USE_READ)
 		sums->direct_bytes += file->direct_bytes;
 	sums->reads += file->tallies[USE_READ].count;
-	if (kind->reopens && is_scanned(file)) {
+	if (kind->reopens && is_scanned_by_opens(file)) {
 		sums->scan_opens += file->opens;
 		sums->scan_reads += file->tallies[USE_READ].count;
 	}
@@ -311,6 +314,7 @@ static void finish(struct file_group *file_group, const struct file_group_sums *
 	file_group->misadvised =
 		by_faults && (file_group->consecutive >= threshold(THRESHOLD_MMAP_SCAN) ||
 			      (file_group->size_bytes &&
+			       file_group->backward < threshold(THRESHOLD_RANDOM_SHARE) &&
 			       file_group->fetched_bytes >=
 				       threshold(THRESHOLD_MMAP_WHOLE) * file_group->size_bytes))
 			? file_group->random
@@ -533,6 +537,30 @@ static uint64_t limit_of(const struct findings *findings, uint64_t size_bytes)
 	return limit_bytes && size_bytes > limit_bytes / 2 ? limit_bytes : TABLE_NO_UINT;
 }
 
+/* Half of the memory is a guess at what else needs it. */
+static bool exceeds_memory(const struct findings *findings, uint64_t size_bytes)
+{
+	const uint64_t memory_bytes = finding_trace_number(findings, "memory_bytes");
+
+	return memory_bytes && size_bytes > memory_bytes / 2;
+}
+
+/* Returns how long devices are busy with the same data in any case. Part of the time of small
+ * requests is theirs, which larger ones save. */
+static uint64_t kept_busy_ns(const struct findings *findings, uint64_t bytes)
+{
+	uint64_t request_bytes = 0, requests = 0;
+	struct device_view view;
+
+	for (size_t i = 0; devices_view(findings->results, i, &view); i++) {
+		request_bytes = number_add(request_bytes, view.waits[DEVICE_READS].bytes);
+		requests = number_add(requests, view.waits[DEVICE_READS].parts);
+	}
+	return finding_limited(
+		finding_busy_ns(findings, bytes) *
+		fmin(finding_share(request_bytes, requests) / threshold(THRESHOLD_SMALL_READ), 1));
+}
+
 int file_group_find(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct results *results = findings->results;
@@ -559,6 +587,8 @@ int file_group_find(struct findings *findings, const struct finding_rule *rule)
 	file_group.time_ns = number_min(file_group.time_ns, most_ns);
 	finish(&file_group, &found->sums, kind);
 	file_group.limit_bytes = limit_of(findings, file_group.size_bytes);
+	file_group.too_large = file_group.limit_bytes != TABLE_NO_UINT ||
+			       exceeds_memory(findings, file_group.size_bytes);
 	cost_ns = file_group.time_ns;
 	file_group.reopen_ns = TABLE_NO_UINT;
 	if (kind->reopens && reopens_estimated_ns(results) > cost_ns) {
@@ -577,7 +607,7 @@ int file_group_find(struct findings *findings, const struct finding_rule *rule)
 		forget_events(&file_group);
 	if (kind->keeps_busy)
 		keeps_ns = finding_unhidden(findings, rule->class,
-					    finding_busy_ns(findings, file_group.storage_bytes));
+					    kept_busy_ns(findings, file_group.storage_bytes));
 	return finding_add_as(
 		findings, rule, &file_group,
 		&(struct finding_verdict) {

@@ -14,6 +14,7 @@ struct file_group {
 	struct table_text path, file; /* of the example */
 	uint64_t files, others;	      /* others: without the example; TABLE_NO_UINT: none */
 	uint64_t limit_bytes;	      /* memory limit that they may exceed; TABLE_NO_UINT: none */
+	bool too_large;		      /* for half of the memory, or of that limit */
 	uint64_t processes;	      /* of the file with the most */
 	uint64_t overwriters;	      /* ranks, likewise; TABLE_NO_UINT: none */
 	uint64_t opens, metadata;     /* metadata: calls of that class */
@@ -77,6 +78,9 @@ int finding_find_holes(struct findings *findings, uint64_t fetched_bytes, bool *
 /* Returns whether a file, by its number, matches a rule that has `files`. */
 bool file_group_takes(const struct findings *findings, const struct finding_rule *rule,
 		      uint32_t number);
+
+/* Returns whether the finding rewritten is about such a file. */
+bool finding_rewritten_takes(const struct file_view *file);
 
 /* Returns whether a file is a program, library, module or made up by the kernel (/proc, /sys), and
  * so not the job's data. */

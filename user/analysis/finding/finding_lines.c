@@ -24,7 +24,7 @@
 #define SHARE_MIN 0.1	   /* of the time */
 #define SHARE_MAX 0.75	   /* with it, a line is enough */
 #define DRAG_SAMPLES_MIN 5 /* of CPU time: the error of fewer is above 45% */
-#define ERROR_MAX 0.4	   /* of a share: one or two samples name no line */
+#define ERROR_MAX 0.3	   /* of a share: one or two samples name no line */
 
 static unsigned int uses_of(const struct finding_rule *rule)
 {

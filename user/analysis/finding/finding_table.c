@@ -101,7 +101,8 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
 	[FINDING_COST_IS] = COLUMN(finding, cost_is, NULL, NONE, LARGEST,
 				   "how exact cost_ns is: measured; estimated (from the overlap of "
-				   "its class with compute, or with CPU work at the same lines); "
+				   "its class with compute, the part that the change saves, or CPU "
+				   "work at the same lines); "
 				   "at least (a lower bound: loss, several runs, or CPU work that "
 				   "is saved, too); at most (an upper bound from thread time)"),
 	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE, KIND_LARGEST,

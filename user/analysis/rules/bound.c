@@ -12,9 +12,9 @@
 struct bound {
 	struct table_text path, file;
 	uint64_t others, count, bytes, bytes_each, storage_bytes, time_ns, bandwidth;
-	uint64_t data_ns;      /* summed over these files */
-	uint64_t busy_ns;      /* TABLE_NO_UINT: not most of it, or unknown */
-	uint64_t idle_ns;      /* TABLE_NO_UINT: it is, or nearly nothing came from devices */
+	uint64_t data_ns;   /* summed over these files */
+	uint64_t busy_ns;   /* TABLE_NO_UINT: not most of it, or unknown */
+	uint64_t waited_ns; /* time_ns; TABLE_NO_UINT: busy, or nearly nothing came from devices */
 	uint64_t cached_bytes; /* of reads; TABLE_NO_UINT: not nearly all of them, or unknown */
 	double at_once;
 	double of_file; /* its part of data_ns; NAN: most of it */
@@ -40,9 +40,9 @@ static const struct table_column bound_evidence[] = {
 	FACT(bound, busy_ns, "busy", NS,
 	     "part of that time in which the devices had several requests at once, if that is most "
 	     "of it"),
-	FACT(bound, idle_ns, "idle", NS,
-	     "part of that time in which they had fewer; null: less than half, or little was read "
-	     "from storage"),
+	FACT(bound, waited_ns, "waited", NS,
+	     "that time, unless the devices had several requests at once for most of it, or little "
+	     "came from storage; null: one of these, or writes"),
 	FACT(bound, cached_bytes, "from memory", BYTES,
 	     "bytes that the page cache served, if they are nearly all; null: they are not"),
 	FACT(bound, of_file, "of file", SHARE,
@@ -121,7 +121,8 @@ static int add_bound(struct findings *findings, const struct finding_rule *rule,
 	const bool cached = is_cached(findings, rule, bound);
 
 	bound->busy_ns = busy ? number_min(busy_ns, bound->time_ns) : TABLE_NO_UINT;
-	bound->idle_ns = busy || cached ? TABLE_NO_UINT : number_sub(bound->time_ns, busy_ns);
+	bound->waited_ns =
+		busy || cached || rule->class == IO_WRITE ? TABLE_NO_UINT : bound->time_ns;
 	bound->cached_bytes =
 		cached ? number_sub(bound->bytes, bound->storage_bytes) : TABLE_NO_UINT;
 	return finding_add_as(findings, rule, bound,
@@ -235,7 +236,7 @@ const struct finding_rule finding_read_bound = {
 		"flight on average]; {storage_bytes} from storage[; {others:more file|more files}]",
 	.advice = "[Read less (compress, cache, shard) or use a faster device: it is busy with "
 		  "several requests at once for {busy_ns}][Issue more reads at once, ahead of use, "
-		  "or keep data in memory: the device has few requests for {idle_ns}][Do not copy "
+		  "or keep data in memory, to save part of {waited_ns}][Do not copy "
 		  "what is in memory ({cached_bytes}): keep it in the process, share it between "
 		  "processes, or map the file]",
 	.advice_in_general =

@@ -137,6 +137,7 @@ static bool is_scan(const struct file_view *file)
 THRESHOLD_MAX(MMAP_ORDER_BACKWARD, 0.05, UNIT_SHARE,
 	      "share of backward faults, for the order to count as sequential",
 	      "a choice: readahead and threads cause some");
+
 /* Whether faults brought most of the file from storage. */
 static bool came_whole(const struct file_view *file)
 {
@@ -180,7 +181,7 @@ const struct finding_rule finding_mmap_strided = {
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_LARGE_FILE, &THRESHOLD_MMAP_ORDER_BACKWARD,
 			&THRESHOLD_MMAP_WHOLE, &THRESHOLD_AGAIN, &THRESHOLD_MMAP_SCAN,
-			&THRESHOLD_MMAP_RANDOM_MAJOR },
+			&THRESHOLD_MMAP_RANDOM_MAJOR, &THRESHOLD_MMAP_RANDOM_BYTES_EACH },
 	.title = "Strided mmap reads of {file}",
 	.says = "{count} faults skip the data between them, but readahead read all of it: "
 		"{fetched_bytes} from storage[; {others:more such file|more such files}]",
@@ -280,12 +281,13 @@ const struct finding_rule finding_mmap_single = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_RANDOM_READS, &THRESHOLD_MMAP_RANDOM_BYTES_EACH,
-			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
+			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW, &THRESHOLD_MMAP_SCAN,
+			&THRESHOLD_MMAP_WHOLE, &THRESHOLD_RANDOM_SHARE },
 	.title = "Page-by-page mmap reads of {file}",
 	.says = "{major} major faults read {fetched_bytes} from storage, {fetched_each} each[, at "
 		"{bandwidth}/s while waiting][; {others:more such file|more such files}]",
-	.advice = "[Remove MADV_RANDOM (set {misadvised:time|times}): the faults are sequential, "
-		  "or need most of the file anyway, and readahead would serve them||Use MADV_WILLNEED on upcoming data, several "
+	.advice = "[Remove MADV_RANDOM (set {misadvised:time|times}): the file is read in order "
+		  "or as a whole, which readahead would serve||Use MADV_WILLNEED on upcoming data, several "
 		  "threads or processes, or access in file order]",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
 	.pictures = "map, rates major",
@@ -416,13 +418,18 @@ const struct finding_rule finding_mmap_copied = {
 
 /* --- minor faults on cached data --- */
 
+THRESHOLD_MAX(MMAP_FETCHED_EACH, 32768, UNIT_BYTES, "bytes from storage per fault",
+	      "half of what one fault maps (fault_around_bytes)");
+
 static bool takes_minor(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
-	/* Waits for storage are reported as such. */
+	/* Waits for storage are reported as such; so are faults that readahead serves from there.
+	 */
 	return faults->count > 2 * faults->major && !takes_stores(file) && !is_copied(file) &&
-	       !came_whole(file) && !waits_often(file);
+	       !takes_in_order(file) && !waits_often(file) &&
+	       faults->fetched_bytes < threshold(THRESHOLD_MMAP_FETCHED_EACH) * faults->count;
 }
 
 const struct finding_rule finding_mmap_minor = {
@@ -440,7 +447,7 @@ const struct finding_rule finding_mmap_minor = {
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
-	.thresholds = { &THRESHOLD_MMAP_MINOR_FAULTS },
+	.thresholds = { &THRESHOLD_MMAP_MINOR_FAULTS, &THRESHOLD_MMAP_FETCHED_EACH },
 	.title = "Minor-fault storm on cached {file}",
 	.says = "{minor} minor faults, in {processes:process|processes} at most, took {time_ns}; "
 		"{fetched_bytes} from storage[; {others:more such file|more such files}]",

@@ -145,7 +145,8 @@ static bool is_listing(const struct file_view *file)
 
 static bool takes_opened_again(const struct file_view *file)
 {
-	return !is_listing(file) && file->opens > 1;
+	return !is_listing(file) && file->opens > 1 &&
+	       !finding_rewritten_takes(file); /* opened to be truncated */
 }
 
 static uint64_t count_of_opens(const struct file_view *file)
@@ -179,7 +180,6 @@ const struct finding_rule finding_opened_again = {
 	.order = 215,
 	.drags = true,
 	.needs = JOB_SYSCALL,
-	.reported_by = { "rewritten" },
 	.class = IO_METADATA,
 	.confidence = FINDING_SURE,
 	.files = {

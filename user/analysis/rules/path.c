@@ -248,7 +248,7 @@ const struct finding_rule finding_fresh_memory = {
 	.confidence = FINDING_LIKELY,
 	.lines_path = path_is_any,
 	.lines_whole = "all CPU time", /* that in compute spans, too */
-	.reported_by = { "swapped", "pickled-data", "rewritten" },
+	.reported_by = { "swapped", "pickled-data" },
 	FINDING_EVIDENCE(struct fresh_memory, memory_evidence),
 	.thresholds = { &THRESHOLD_FRESH_SHARE, &THRESHOLD_FRESH_NS },
 	.title = "Run keeps faulting in new memory",

@@ -84,18 +84,27 @@ static uint64_t shared_wait_cost_ns(const struct findings *findings, enum thread
 	return of_others_ns(findings, &sum->evidence);
 }
 
-/* Whether the run's own threads use up the CPUs, and another finding saves as much: with less work,
- * they wait less for each other. */
+/* Whether the run's own threads use up the CPUs, and another finding saves as much work on them, as
+ * calls or at their lines: with less work, they wait less for each other. */
 static bool is_of_own_work(const struct findings *findings, const struct path_evidence *path,
 			   uint64_t cost_ns)
 {
+	const double busy =
+		threads_busy_of_io(findings->results) ?: 1; /* if unknown, or all of it */
+	double work_ns;
+
 	if (path->shared_cpus != TABLE_NO_UINT)
 		return false;
 	for (size_t i = 0; i < findings->count; i++) {
-		const struct finding_verdict *verdict = &findings->all[i].verdict;
+		const struct finding *finding = &findings->all[i];
 
-		if (verdict->severity != FINDING_NOTE && verdict->cost_ns != TABLE_NO_UINT &&
-		    verdict->cost_ns >= threshold(THRESHOLD_SAME_WAIT) * cost_ns)
+		if (finding->verdict.severity == FINDING_NOTE ||
+		    finding->verdict.cost_ns == TABLE_NO_UINT)
+			continue;
+		work_ns = busy * finding->verdict.cost_ns;
+		if (finding->cost_cpu_ns != TABLE_NO_UINT)
+			work_ns = fmax(work_ns, finding->cost_cpu_ns);
+		if (work_ns >= threshold(THRESHOLD_SAME_WAIT) * cost_ns)
 			return true;
 	}
 	return false;

@@ -232,7 +232,8 @@ static bool is_repeated(const void *evidence)
 {
 	const struct file_group *file_group = evidence;
 
-	return file_group->bytes >= threshold(THRESHOLD_PARSED_AGAIN) * file_group->size_bytes;
+	return file_group->bytes >= threshold(THRESHOLD_PARSED_AGAIN) * file_group->size_bytes &&
+	       !file_group->too_large;
 }
 
 /* The first time remains. */
@@ -406,14 +407,18 @@ static bool takes_again(const struct file_view *file)
 	return is_read_again(file) && !takes_by_several(file) && !random;
 }
 
-#define PAGE_BYTES 4096 /* the smallest that is fetched */
+/* In whole pages, as they are fetched; some kernels have larger ones. */
+static uint64_t pages_bytes(uint64_t bytes)
+{
+	return number_add(bytes, 4095) / 4096 * 4096;
+}
 
 static bool takes_fetched_again(const struct file_view *file)
 {
 	return (is_large(file) || !file_group_is_program(file)) && file->size_bytes &&
 	       file->size_bytes != TABLE_NO_UINT &&
 	       file_group_fetched_to_read(file) >=
-		       threshold(THRESHOLD_AGAIN) * number_max(file->size_bytes, PAGE_BYTES);
+		       threshold(THRESHOLD_AGAIN) * pages_bytes(file->size_bytes);
 }
 
 /* The shards of a data set may each be small. */
@@ -460,8 +465,9 @@ const struct finding_rule finding_read_again = {
 	.rule = "More bytes were read than the file has. Reads from memory cost calls and copies, "
 		"other reads also cost device time; a second epoch is one cause, a header parsed "
 		"for each sample another. With O_DIRECT each read goes to the device: the program "
-		"has to keep what it needs again. Work at the same lines, such as parsing, is repeated, too: it counts if the data was read several times, but for the first time. For parts drawn at random from storage, see "
-		"random-reads.",
+		"has to keep what it needs again. Work at the same lines, such as parsing, is repeated, too: "
+		"if the data was read four times or more and memory can hold it, all but the first time "
+		"counts. For parts drawn at random from storage, see random-reads.",
 };
 
 THRESHOLD_MIN(BY_EACH_OF_ALL, 0.6, UNIT_SHARE,

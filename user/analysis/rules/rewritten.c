@@ -16,6 +16,11 @@ static bool takes_grown(const struct file_view *file)
 	       file->grown >= threshold(THRESHOLD_VERSIONS_SHARE) * file->overwrites;
 }
 
+bool finding_rewritten_takes(const struct file_view *file)
+{
+	return takes_grown(file) && file->grown >= threshold(THRESHOLD_VERSIONS);
+}
+
 static uint64_t count_of_versions(const struct file_view *file)
 {
 	return file->grown;
@@ -51,7 +56,8 @@ const struct finding_rule finding_rewritten = {
 		.cost_bytes = cost_repeated,
 	},
 	FINDING_OF_FILES,
-	.thresholds = { &THRESHOLD_VERSIONS, &THRESHOLD_VERSIONS_SHARE, &THRESHOLD_FEW },
+	.thresholds = { &THRESHOLD_VERSIONS, &THRESHOLD_VERSIONS_SHARE, &THRESHOLD_TIME_DECIDES,
+			&THRESHOLD_FEW },
 	.title = "{file} is rewritten in full as it grows",
 	.says = "{files:file|files} truncated and rewritten {versions:time|times}, longer each time; {repeated_bytes} of the {bytes} written repeat what was there",
 	.advice = "Append only what is new (mode \"a\", one record per line), or keep the records in "

@@ -14,6 +14,7 @@ struct waits {
 	uint64_t hidden_ns; /* of time_ns: work that follows, or is done anyway, can hide it */
 	uint64_t busy_ns;   /* of time_ns: the device has several requests; TABLE_NO_UINT: never */
 	double of_file;	    /* the file's part of time_ns; NAN: most, or all */
+	uint32_t number;    /* of the file */
 };
 
 /* Common columns: who waited, and for what. */
@@ -77,6 +78,7 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 		return false;
 	*waits = (struct waits) {
 		.path = trace_text(file_table_name(&job->files, worst.file)),
+		.number = worst.file,
 		.pid = job->processes.processes[worst.process].pid,
 		.others = finding_or_none(count - 1),
 		.calls = worst.calls,
@@ -135,12 +137,23 @@ static bool saves_much(const struct findings *findings, const struct process_wai
 		       threshold(THRESHOLD_SAVE_BESIDE) * save->time_ns;
 }
 
+/* Whether most of the time goes to a file of that finding. */
+static bool is_rewritten(const struct findings *findings, const struct waits *saves)
+{
+	struct file_view file;
+
+	return !isfinite(saves->of_file) && finding_cost_of(findings, "rewritten") &&
+	       files_used(findings->results, saves->number, &file) &&
+	       finding_rewritten_takes(&file);
+}
+
 static int find_saves(struct findings *findings, const struct finding_rule *rule)
 {
 	struct waits saves;
 
 	if (is_marked(findings, ACTIVITY_CHECKPOINT) ||
-	    !find_longest(findings, PROCESS_SAVES, saves_much, &saves))
+	    !find_longest(findings, PROCESS_SAVES, saves_much, &saves) ||
+	    is_rewritten(findings, &saves))
 		return 0;
 	return finding_add_as(
 		findings, rule, &saves,
@@ -164,7 +177,6 @@ const struct finding_rule finding_save_waits = {
 	.drags_most = &THRESHOLD_SAVE_DRAG,
 	.order = 340,
 	.lines = 1u << USE_WRITE | 1u << USE_SYNC,
-	.reported_by = { "rewritten" },
 	.needs = JOB_SYSCALL,
 	.sums = FINDING_OF_SUMS,
 	.find = find_saves,

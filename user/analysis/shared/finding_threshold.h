@@ -47,7 +47,7 @@ THRESHOLD_MIN(SAME_WAIT, 0.5, UNIT_SHARE,
 	      "share of a finding's time that another one covers, for both to be the same wait",
 	      "a choice: most of it");
 THRESHOLD_MIN(MMAP_SCAN, 0.5, UNIT_SHARE, "share of faults where a scan would fault",
-	      "a choice: most of them; strided access has 1/16 or none");
+	      "a choice: most of them; strided access has an eighth or none");
 THRESHOLD_MIN(MMAP_WHOLE, 0.5, UNIT_SHARE, "part of the file read through the mapping",
 	      "a choice: half of the file is most of a load");
 THRESHOLD_MIN(LARGE_FILE, 16777216, UNIT_BYTES, "size of a large file",
