@@ -373,6 +373,21 @@ bool devices_view(const struct results *results, size_t number, struct device_vi
 	return true;
 }
 
+struct device_waits devices_reads(const struct results *results)
+{
+	struct device_waits sum = { .bytes = 0 };
+	struct device_view view;
+
+	for (size_t i = 0; devices_view(results, i, &view); i++) {
+		const struct device_waits *reads = &view.waits[DEVICE_READS];
+
+		sum.bytes = number_add(sum.bytes, reads->bytes);
+		sum.parts = number_add(sum.parts, reads->parts);
+		sum.time.measure = number_add(sum.time.measure, reads->time.measure);
+	}
+	return sum;
+}
+
 const struct analysis analysis_devices = {
 	.name = "devices",
 	.title = "Devices",

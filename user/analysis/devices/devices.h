@@ -43,6 +43,10 @@ struct device_view {
  * from their tables, and `host` and the numbers are unknown. */
 bool devices_view(const struct results *results, size_t number, struct device_view *view);
 
+/* Returns sums over all devices' reads: `bytes`, `parts`, and `time.measure`, of each device on its
+ * own. The other members are 0. */
+struct device_waits devices_reads(const struct results *results);
+
 /* --- for devices.c --- */
 
 /* Adds columns for a struct device_waits at offset `base` of a row. */

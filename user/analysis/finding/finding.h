@@ -277,6 +277,8 @@ uint64_t finding_waited(const struct findings *findings, enum io_class class, ui
  * once, in proportion to all of the run's reads: more of them in flight cannot save it. 0: devices
  * had fewer, or it is unknown. */
 uint64_t finding_busy_ns(const struct findings *findings, uint64_t bytes);
+/* The same, less the part of the time of small requests that larger ones would save. */
+uint64_t finding_kept_busy_ns(const struct findings *findings, uint64_t bytes);
 
 /* Returns bytes per second, capped to the range of the number; 0 for no time. */
 uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/devices/devices.h"
 #include "analysis/files/advice.h"
 #include "analysis/files/readahead.h"
 #include "analysis/files/reopens.h"
@@ -545,22 +544,6 @@ static bool exceeds_memory(const struct findings *findings, uint64_t size_bytes)
 	return memory_bytes && size_bytes > memory_bytes / 2;
 }
 
-/* Returns how long devices are busy with the same data in any case. Part of the time of small
- * requests is theirs, which larger ones save. */
-static uint64_t kept_busy_ns(const struct findings *findings, uint64_t bytes)
-{
-	uint64_t request_bytes = 0, requests = 0;
-	struct device_view view;
-
-	for (size_t i = 0; devices_view(findings->results, i, &view); i++) {
-		request_bytes = number_add(request_bytes, view.waits[DEVICE_READS].bytes);
-		requests = number_add(requests, view.waits[DEVICE_READS].parts);
-	}
-	return finding_limited(
-		finding_busy_ns(findings, bytes) *
-		fmin(finding_share(request_bytes, requests) / threshold(THRESHOLD_SMALL_READ), 1));
-}
-
 int file_group_find(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct results *results = findings->results;
@@ -606,8 +589,9 @@ int file_group_find(struct findings *findings, const struct finding_rule *rule)
 	if (findings->aggregated)
 		forget_events(&file_group);
 	if (kind->keeps_busy)
-		keeps_ns = finding_unhidden(findings, rule->class,
-					    kept_busy_ns(findings, file_group.storage_bytes));
+		keeps_ns =
+			finding_unhidden(findings, rule->class,
+					 finding_kept_busy_ns(findings, file_group.storage_bytes));
 	return finding_add_as(
 		findings, rule, &file_group,
 		&(struct finding_verdict) {

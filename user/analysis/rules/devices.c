@@ -146,6 +146,15 @@ uint64_t finding_busy_ns(const struct findings *findings, uint64_t bytes)
 			 : 0;
 }
 
+uint64_t finding_kept_busy_ns(const struct findings *findings, uint64_t bytes)
+{
+	const struct device_waits reads = devices_reads(findings->results);
+	const double request_bytes = finding_share(reads.bytes, reads.parts);
+
+	return finding_limited(finding_busy_ns(findings, bytes) *
+			       fmin(request_bytes / threshold(THRESHOLD_SMALL_READ), 1));
+}
+
 /* Adds the finding. If findings on reads already cover the cost, it is left out: counted twice, it
  * would look twice as high. */
 static int add_wait(struct findings *findings, const struct finding_rule *rule,

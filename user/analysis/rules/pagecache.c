@@ -51,16 +51,11 @@ THRESHOLD_MIN(READAHEAD_OF_RUN, 0.01, UNIT_SHARE,
 /* In proportion to all bytes that the devices read; true if these are unknown. */
 static bool devices_are_busy_with(const struct findings *findings, uint64_t unused_bytes)
 {
-	uint64_t time_ns = 0, bytes = 0;
-	struct device_view view;
+	const struct device_waits reads = devices_reads(findings->results);
+	const double share = finding_share(unused_bytes, reads.bytes);
 
-	for (size_t i = 0; devices_view(findings->results, i, &view); i++) {
-		time_ns = number_add(time_ns, view.waits[DEVICE_READS].time.measure);
-		bytes = number_add(bytes, view.waits[DEVICE_READS].bytes);
-	}
-	return !bytes ||
-	       finding_is_of_run(findings,
-				 finding_limited(time_ns * finding_share(unused_bytes, bytes)),
+	return !reads.bytes ||
+	       finding_is_of_run(findings, finding_limited(reads.time.measure * share),
 				 THRESHOLD_READAHEAD_OF_RUN);
 }
 
