@@ -101,6 +101,12 @@ struct critical_path {
 	uint64_t whole_ns;
 };
 
+/* A key of the maps `numbers`, `parents` and `expected`. */
+static inline uint64_t critical_path_key(uint32_t trace, uint32_t tid)
+{
+	return (uint64_t)trace << 32 | tid;
+}
+
 void critical_path_begin(void *state, const struct job *job, struct arena *arena);
 int critical_path_events(void *state, const struct event *events, size_t count);
 int critical_path_series(void *state, const struct event_series *series);

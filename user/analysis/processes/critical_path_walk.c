@@ -13,75 +13,6 @@
 #define EXPECTED_MAX (4 * THREADS_MAX)
 #define DEPTH_MAX 64 /* threads that wait for each other */
 
-static bool has_no_parent(const struct process *process)
-{
-	return process->parent == PROCESS_NONE || process->parent == PROCESS_UNKNOWN;
-}
-
-/* The process table may grow during the walk; nothing is known about the processes added then. */
-static void find_roots(struct critical_path *path)
-{
-	const struct process_table *table = &path->job->processes;
-	const struct process *processes = table->processes;
-	bool ranked = false;
-
-	path->root_pids = arena_alloc(path->arena, (table->count + 1) * sizeof(*path->root_pids));
-	path->launchers = arena_alloc(path->arena, (table->count + 1) * sizeof(*path->launchers));
-	if (!path->root_pids || !path->launchers)
-		return;
-	path->process_count = table->count;
-	for (size_t i = 1; i < table->count; i++)
-		ranked |= processes[i].rank >= 0;
-	for (size_t i = 1; i < table->count; i++) {
-		const bool above = has_no_parent(&processes[i]);
-
-		if (ranked && processes[i].rank >= 0 &&
-		    (above || processes[processes[i].parent].rank != processes[i].rank))
-			path->root_pids[i] = processes[i].pid;
-		else if (above)
-			*(ranked ? &path->launchers[i] : &path->root_pids[i]) = processes[i].pid;
-	}
-}
-
-static uint64_t key_of(uint32_t trace, uint32_t tid)
-{
-	return (uint64_t)trace << 32 | tid;
-}
-
-/* Notes which process started which. Not known of a pid that several processes had. */
-static void find_parents(struct critical_path *path)
-{
-	const struct process *processes = path->job->processes.processes;
-	bool added;
-
-	for (size_t i = 1; i < path->process_count; i++) {
-		const uint64_t key = key_of(processes[i].trace, processes[i].pid);
-		uint64_t *parent =
-			has_no_parent(&processes[i]) ? NULL : map_add(&path->parents, &key, &added);
-
-		if (parent)
-			*parent = added ? processes[processes[i].parent].pid : 0;
-	}
-}
-
-void critical_path_begin(void *state, const struct job *job, struct arena *arena)
-{
-	struct critical_path *path = state;
-
-	path->job = job;
-	path->arena = arena;
-	map_init_in(&path->numbers, arena, 1, 1);
-	map_init_in(&path->expected, arena, 1, 1);
-	map_init_in(&path->parents, arena, 1, 1);
-	for (int i = 0; i < THREAD_STATE_COUNT; i++)
-		critical_path_stacks_init(&path->stacks[i], arena);
-	critical_path_stacks_init(&path->holders, arena);
-	critical_path_stacks_init(&path->joined, arena);
-	find_roots(path);
-	find_parents(path);
-	critical_path_locks_begin(path);
-}
-
 /* --- waits for threads --- */
 
 static void enter(struct critical_path *path, uint32_t number, uint64_t from_ns, uint64_t until_ns,
@@ -262,7 +193,8 @@ static uint32_t add_thread(struct critical_path *path, const struct event *event
 	if (start_ns >= path->job->end_ns)
 		return number;
 	if (!thread->is_root) {
-		enter_expected(path, number, key_of(event->block->trace, event->thread), start_ns);
+		enter_expected(path, number, critical_path_key(event->block->trace, event->thread),
+			       start_ns);
 		return number;
 	}
 	path->root_count++;
@@ -275,7 +207,7 @@ static uint32_t add_thread(struct critical_path *path, const struct event *event
 /* Returns NO_THREAD if there is no room, or it belongs to no known process. */
 static uint32_t find_thread(struct critical_path *path, const struct event *event)
 {
-	const uint64_t key = key_of(event->block->trace, event->thread);
+	const uint64_t key = critical_path_key(event->block->trace, event->thread);
 	const size_t slot = (event->thread + 61 * event->block->trace) % RECENT;
 	uint64_t *number;
 	bool added = false;
@@ -306,7 +238,7 @@ static uint32_t find_thread(struct critical_path *path, const struct event *even
 static uint32_t thread_seen(const struct critical_path *path, const struct event *event,
 			    uint32_t tid)
 {
-	const uint64_t key = key_of(event->block->trace, tid);
+	const uint64_t key = critical_path_key(event->block->trace, tid);
 	const uint64_t *found = tid ? map_find(&path->numbers, &key) : NULL;
 
 	return found ? *found : NO_THREAD;
@@ -314,7 +246,7 @@ static uint32_t thread_seen(const struct critical_path *path, const struct event
 
 static void expect(struct critical_path *path, uint32_t number, uint32_t tid)
 {
-	const uint64_t key = key_of(path->threads[number].trace, tid);
+	const uint64_t key = critical_path_key(path->threads[number].trace, tid);
 	bool added;
 	uint64_t *waiting = tid ? map_add(&path->expected, &key, &added) : NULL;
 
@@ -347,7 +279,7 @@ static uint32_t starter_of(const struct critical_path *path, const struct event 
 	uint32_t found = NO_THREAD;
 
 	for (int i = 0; i < DEPTH_MAX && pid && found == NO_THREAD; i++) {
-		const uint64_t key = key_of(event->block->trace, pid);
+		const uint64_t key = critical_path_key(event->block->trace, pid);
 		const uint64_t *parent = map_find(&path->parents, &key);
 
 		pid = parent ? *parent : 0;
