@@ -44,8 +44,9 @@ EVENT_SIZE(event_in_flight, 56 + IN_FLIGHT_PATH_BYTES);
 /* A thread, as the records that it would send now. Their headers have times and ids only. */
 struct event_thread_now {
 	struct event_thread_time time; /* since its last record; time_ns 0: it was being changed */
-	struct event_wait wait;	       /* up to now; duration_ns 0: none that is an event */
-	struct blocked_thread blocked; /* of the wait */
+	struct event_wait wait;	       /* up to now; duration_ns 0: none that is an event, only its
+					* start and state are set */
+	struct blocked_thread blocked; /* of the wait, if it takes 1 ms or more so far */
 	__u64 process_start_ns;
 	__u64 now_ns;
 	__u32 flags; /* IN_FLIGHT_KEPT */

@@ -136,8 +136,11 @@ static __always_inline void thread_show(struct task_state *state, struct task_st
 	row.time.header.pid = row.wait.header.pid = task->tgid;
 	row.time.header.tid = row.wait.header.tid = task->pid;
 	if (copy && thread_copy(copy, &state->thread)) {
-		if (thread_is_blocked(copy) && wait_is_event(copy, row.now_ns, task->tgid)) {
-			wait_fill(&row.wait, copy, task, row.now_ns, TRACE_WAIT_UNFINISHED);
+		if (thread_is_blocked(copy) && row.now_ns >= copy->since_ns + WAIT_MIN_NS) {
+			row.wait.header.time_ns = copy->since_ns;
+			row.wait.state = copy->state;
+			if (wait_is_event(copy, row.now_ns, task->tgid))
+				wait_fill(&row.wait, copy, task, row.now_ns, TRACE_WAIT_UNFINISHED);
 			row.blocked = blocked_thread(task);
 			if (state->thread.since_ns != copy->since_ns ||
 			    state->thread.woken_ns != copy->woken_ns)

@@ -156,11 +156,21 @@ def cpu():
     while True:
         x = 0; x = 1; x = 2; x = 3
 
+def child():
+    while started:
+        os.wait()
+
+# Lives as long as the other end is open.
+started = sys.argv[1] == "child"
+if started and not os.fork():
+    os.close(other_end)
+    os.read(end, 1)
+    os._exit(0)
 function = globals()[sys.argv[1]]
 print(function.__code__.co_firstlineno + 2, flush=True)
 function()
 """
-LINES = ["sleep", "lock", "pipe", "cpu"]
+LINES = ["sleep", "lock", "pipe", "cpu", "child"]  # the last one waits once, for ever
 
 
 class Lines:
@@ -202,10 +212,11 @@ class Top(unittest.TestCase):
         """Processes have the line at which they are, whether they started before top or later, and
         whoever's they are; unless stacks are off."""
         lent = [*AS_NOBODY, capable(machine().new_dir(), CAPABILITIES)]
-        for by, program, before in ((), None, ["sleep", "lock"]), (AS_NOBODY, lent, LINES):
+        for by, program, before in ((), None, ["sleep", "lock", "child"]), (AS_NOBODY, lent, LINES):
             lines = Lines(self, *by)
             lines.start(*before)
-            frames = Frames("--show", "processes", "--connect", "none", program=program)
+            frames = Frames("--show", "processes", "--idle", "--connect", "none",
+                            program=program)
             try:
                 frames.next()
                 lines.start(*(set(LINES) - set(before)))

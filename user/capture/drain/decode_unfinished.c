@@ -3,13 +3,16 @@
  * Samples of operations and waits that have not ended when the recording does. Their stacks are
  * read once all records have come.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/log.h"
 #include "capture/drain/decode_state.h"
 #include "capture/python/frames.h"
 #include "trace/format/flags.h"
 
+#define STACKS_WITHIN_MS 2000
 #define STACKS_FIRST 0x80000000u /* the kernel side does not count so far */
 
 bool decoder_keep_unfinished(struct decoder *decoder, const struct event_sample *event,
@@ -44,16 +47,30 @@ static void take_record(void *context, const void *record, size_t size)
 		decode_kinds[header->kind].take(context, 0, record);
 }
 
+static void read_stacks(struct decoder *decoder, struct python_live *live,
+			struct live_thread *threads, size_t count)
+{
+	const int err =
+		python_live_read(live, STACKS_WITHIN_MS, python_frames_generation(decoder->frames),
+				 threads, count, take_record, decoder);
+
+	if (err == -ETIMEDOUT)
+		log_warning("could not read the stacks of all blocked threads within %d s",
+			    STACKS_WITHIN_MS / 1000);
+	else if (err)
+		log_warning("could not read the stacks of blocked threads: the process that reads "
+			    "them has ended");
+}
+
 void decoder_read_unfinished(struct decoder *decoder, struct python_live *live)
 {
-	const uint32_t generation = python_frames_generation(decoder->frames);
 	const size_t count = decoder->unfinished_count;
 	struct live_thread *threads = calloc(count + 1, sizeof(*threads));
 
 	for (size_t i = 0; threads && i < count; i++)
 		threads[i] = decoder->unfinished[i].thread;
 	if (threads)
-		python_live_read(live, generation, threads, count, take_record, decoder);
+		read_stacks(decoder, live, threads, count);
 	for (size_t i = 0; i < count; i++) {
 		struct waiting_sample *sample = &decoder->unfinished[i].sample;
 

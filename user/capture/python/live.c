@@ -19,13 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "bpf/records/event.h"
 #include "capture/host/helper.h"
 #include "capture/host/privileges.h"
 #include "trace/format/flags.h"
 
-#define LIVE_MS 2000
 #define RECORDS_BYTES (32u << 20)
 #define THREADS_MAX 4096      /* of a process; new ones come first */
 #define CODES_KNOWN (1 << 14) /* a power of two */
@@ -43,7 +41,7 @@ struct python_live {
 	int files, processes; /* maps */
 	int socket;	      /* to the child */
 	pid_t pid;
-	bool hangs; /* the child has not answered, or has died */
+	int status; /* of the last question, see ask; a late answer makes it 0 */
 };
 
 struct walker {
@@ -432,14 +430,14 @@ struct python_live *python_live_start(int files, int processes)
 }
 
 /* Waits for the child's answer. Returns 0, -ETIMEDOUT, or -EPIPE if the child has ended. */
-static int ask(const struct python_live *live)
+static int ask(const struct python_live *live, int within_ms)
 {
 	struct pollfd answer = { .fd = live->socket, .events = POLLIN };
 	char byte = 0;
 
 	if (send(live->socket, &byte, 1, MSG_NOSIGNAL) != 1)
 		return -EPIPE;
-	if (poll(&answer, 1, LIVE_MS) <= 0)
+	if (poll(&answer, 1, within_ms) <= 0)
 		return -ETIMEDOUT;
 	return read(live->socket, &byte, 1) == 1 ? 0 : -EPIPE;
 }
@@ -463,45 +461,40 @@ static void forget_records(struct shared *shared)
 	madvise(shared->records, RECORDS_BYTES, MADV_REMOVE);
 }
 
-/* Whether the child takes questions. It may have answered the last one too late. */
-static bool is_ready(struct python_live *live)
+/* Returns 0 if the child takes questions; it may have answered the last one too late. */
+static int make_ready(struct python_live *live)
 {
 	struct pollfd late = { .fd = live->socket, .events = POLLIN };
 	char byte;
 
-	if (live->hangs && poll(&late, 1, 0) > 0 && read(live->socket, &byte, 1) == 1) {
+	if (live->status && poll(&late, 1, 0) > 0 && read(live->socket, &byte, 1) == 1) {
 		forget_records(live->shared);
-		live->hangs = false;
+		live->status = 0;
 	}
-	return !live->hangs;
+	return live->status;
 }
 
-void python_live_read(struct python_live *live, uint32_t generation, struct live_thread *threads,
-		      uint32_t count, live_record_fn take, void *context)
+int python_live_read(struct python_live *live, int within_ms, uint32_t generation,
+		     struct live_thread *threads, uint32_t count, live_record_fn take,
+		     void *context)
 {
-	int err;
-
 	for (uint32_t i = 0; i < count; i++)
 		threads[i].flags |= TRACE_SAMPLE_UNREAD;
-	if (!live || !count || !is_ready(live))
-		return;
+	if (!live || !count)
+		return 0;
+	if (make_ready(live))
+		return live->status;
 	if (count > LIVE_THREADS_MAX)
 		count = LIVE_THREADS_MAX;
 	memcpy(live->shared->threads, threads, count * sizeof(*threads));
 	live->shared->generation = generation;
 	live->shared->count = count;
-	err = ask(live);
-	live->hangs = err != 0;
-	if (err == -ETIMEDOUT)
-		log_warning("could not read the stacks of all blocked threads within %d s",
-			    LIVE_MS / 1000);
-	else if (err)
-		log_warning("could not read the stacks of blocked threads: the process that reads "
-			    "them has ended");
+	live->status = ask(live, within_ms);
 	memcpy(threads, live->shared->threads, count * sizeof(*threads));
 	pass_on(live->shared, take, context);
-	if (!live->hangs)
+	if (!live->status)
 		forget_records(live->shared);
+	return live->status;
 }
 
 /* A child that hangs in the kernel is left to init. */

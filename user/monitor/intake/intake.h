@@ -16,6 +16,7 @@
 #include "monitor/ledger/ledger.h"
 
 struct intake;
+struct python_live;
 
 /* The caller keeps owning the ledger; `rings` as for decoder_open. Returns 0 or a negative
  * errno. */
@@ -47,6 +48,9 @@ void intake_take_slot(void *intake, const struct profile_slot *added);
 void intake_set_in_flight(struct intake *intake, const struct in_flight_list *list);
 /* Likewise sets the threads; NULL: they were not read. */
 void intake_set_threads(struct intake *intake, const struct thread_list *list);
+/* Books lines at which these threads have waited since `since_ns`, too; see
+ * line_times_take_blocked. */
+void intake_read_blocked(struct intake *intake, struct python_live *live, uint64_t since_ns);
 /* Sets the number of moves between cgroups as of when everything kept had been read. When it
  * changes, the cgroups of active processes are looked up again. */
 void intake_set_moves(struct intake *intake, uint64_t moves);

@@ -358,6 +358,12 @@ void intake_set_threads(struct intake *intake, const struct thread_list *list)
 	intake->thread_list = list;
 }
 
+void intake_read_blocked(struct intake *intake, struct python_live *live, uint64_t since_ns)
+{
+	if (intake->lines && intake->thread_list)
+		line_times_take_blocked(intake->lines, live, intake->thread_list, since_ns);
+}
+
 /* Looks up where processes are that may have changed their cgroup, and possibly do no I/O. */
 static void check_threads(struct intake *intake, uint64_t now_ns)
 {

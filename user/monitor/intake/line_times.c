@@ -10,19 +10,25 @@
 
 #include "analysis/shared/sites.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "capture/python/frames.h"
+#include "capture/python/live.h"
+#include "capture/session/in_flight.h"
 
 #define SAMPLES_MAX 65536
-#define SAMPLES_ALWAYS 1024 /* room for these is never freed */
+#define BLOCKED_WITHIN_MS 200 /* nothing is drained until then */
+#define SAMPLES_ALWAYS 1024   /* room for these is never freed */
 
 struct sample {
 	uint64_t time_ns, weight_ns;
 	uint32_t pid, stack;
 	uint32_t state;
+	bool blocked; /* its stack is one of the blocked threads' */
 };
 
 struct line_times {
 	struct python_frames *frames;
+	struct python_frames *blocked; /* of the blocked threads' stacks; NULL: none were read */
 	struct sample *samples;
 	size_t count, room;
 	uint64_t lost, unnamed;
@@ -48,6 +54,7 @@ void line_times_close(struct line_times *times)
 	if (!times)
 		return;
 	python_frames_free(times->frames);
+	python_frames_free(times->blocked);
 	free(times->samples);
 	free(times);
 }
@@ -79,19 +86,30 @@ static size_t choose(const struct python_line *lines, size_t count)
 	return chosen;
 }
 
+static void keep(struct line_times *times, struct sample sample)
+{
+	if (times->count < SAMPLES_MAX && GROW(times->samples, times->room, times->count + 1))
+		times->samples[times->count++] = sample;
+	else
+		times->lost++;
+}
+
 static void take_sample(struct line_times *times, const struct event_sample *event)
 {
-	if (!event->stack)
-		return; /* not of Python */
-	if (times->count == SAMPLES_MAX || !GROW(times->samples, times->room, times->count + 1)) {
-		times->lost++;
-		return;
-	}
-	times->samples[times->count++] = (struct sample) { .time_ns = event->header.time_ns,
-							   .weight_ns = event->weight_ns,
-							   .pid = event->header.pid,
-							   .stack = event->stack,
-							   .state = event->state };
+	if (event->stack) /* otherwise it is not of Python */
+		keep(times, (struct sample) { .time_ns = event->header.time_ns,
+					      .weight_ns = event->weight_ns,
+					      .pid = event->header.pid,
+					      .stack = event->stack,
+					      .state = event->state });
+}
+
+static void take_stack(struct python_frames *frames, const struct event_header *record)
+{
+	if (record->kind == RECORD_FRAME)
+		python_frames_take_code(frames, (const struct event_frame *)record);
+	else if (record->kind == RECORD_STACK)
+		python_frames_keep_line(frames, (const struct event_stack *)record, choose);
 }
 
 bool line_times_take(struct line_times *times, const struct event_header *record)
@@ -101,19 +119,75 @@ bool line_times_take(struct line_times *times, const struct event_header *record
 
 	if (!times)
 		return is_of_stacks;
-	if (record->kind == RECORD_FRAME)
-		python_frames_take_code(times->frames, (const struct event_frame *)record);
-	else if (record->kind == RECORD_STACK)
-		python_frames_keep_line(times->frames, (const struct event_stack *)record, choose);
-	else if (record->kind == RECORD_SAMPLE)
+	if (record->kind == RECORD_SAMPLE)
 		take_sample(times, (const struct event_sample *)record);
+	else
+		take_stack(times->frames, record);
 	return is_of_stacks;
+}
+
+static void take_blocked_stack(void *context, const void *record, size_t size)
+{
+	(void)size;
+	take_stack(context, record);
+}
+
+/* A wait for storage is part of an operation. */
+static uint32_t state_of(const struct event_wait *wait)
+{
+	return wait->state == THREAD_STORAGE ? SAMPLE_IO : wait->state;
+}
+
+/* Each reading has frames of its own: unlike the kernel side, it does not notice when another code
+ * object has taken the place of one that it described. */
+void line_times_take_blocked(struct line_times *times, struct python_live *live,
+			     const struct thread_list *threads, uint64_t since_ns)
+{
+	struct live_thread *read = calloc(threads->count + 1, sizeof(*read));
+	uint32_t count = 0;
+
+	python_frames_free(times->blocked);
+	times->blocked = python_frames_make();
+	for (size_t i = 0; read && i < threads->count && count < LIVE_THREADS_MAX; i++) {
+		const struct event_thread_now *row = &threads->rows[i];
+		const struct event_wait *wait = &row->wait;
+
+		if (!wait->header.time_ns || row->blocked.runs == SAMPLE_RUNS_UNKNOWN)
+			continue;
+		read[count++] = (struct live_thread) {
+			.pid = wait->header.pid,
+			.tid = wait->header.tid,
+			.tid_inside = row->blocked.tid_inside,
+			.runs = row->blocked.runs,
+			.thread_pointer = row->blocked.thread_pointer,
+			.stack = i + 1,
+		};
+	}
+	if (read && times->blocked)
+		python_live_read(live, BLOCKED_WITHIN_MS, 0, read, count, take_blocked_stack,
+				 times->blocked);
+	for (uint32_t i = 0; times->blocked && i < count; i++) {
+		const struct event_thread_now *row = &threads->rows[read[i].stack - 1];
+
+		const uint64_t from_ns =
+			since_ns > row->wait.header.time_ns ? since_ns : row->wait.header.time_ns;
+
+		if (python_frames_line(times->blocked, read[i].stack))
+			keep(times, (struct sample) { .time_ns = row->now_ns,
+						      .weight_ns = number_sub(row->now_ns, from_ns),
+						      .pid = read[i].pid,
+						      .stack = read[i].stack,
+						      .state = state_of(&row->wait),
+						      .blocked = true });
+	}
+	free(read);
 }
 
 /* Returns false if its line or process is unknown, or there is no room. */
 static bool book(const struct line_times *times, const struct sample *sample, struct ledger *ledger)
 {
-	const struct python_line *line = python_frames_line(times->frames, sample->stack);
+	const struct python_line *line =
+		python_frames_line(sample->blocked ? times->blocked : times->frames, sample->stack);
 	char file[LEDGER_PATH_BYTES], function[LEDGER_FUNCTION_BYTES];
 	size_t cut;
 

@@ -48,7 +48,8 @@ struct service {
 	uint64_t asked, served; /* readings requested; those of them that have been served */
 	struct service_facts facts;
 	/* Only for the thread. */
-	uint64_t read_ns; /* when the last reading began */
+	uint64_t read_ns;  /* when the last reading began */
+	uint64_t asked_ns; /* likewise, of those requested */
 	uint64_t threads_read_ns;
 	uint64_t reported_losses, reported_ns;
 	uint64_t identities_lost, span_ends_lost;
@@ -281,6 +282,10 @@ static void read_all(struct service *service, bool last)
 	drain(service);
 	session_report_devices(service->session, take_record, service);
 	read_counters(service, begin_ns);
+	if (serves > service->served) {
+		intake_read_blocked(service->intake, service->live, service->asked_ns);
+		service->asked_ns = begin_ns;
+	}
 	while (!intake_book(service->intake, begin_ns, host_now_ns())) {
 		session_wait(service->session, BOOK_AGAIN_MS);
 		drain(service);
@@ -385,12 +390,13 @@ static void set_nice(int nice)
 		log_debug("cannot change the priority: %s", strerror(errno));
 }
 
-/* For the flight recorder. */
+/* For the flight recorder, or lines of blocked threads. */
 static void start_live(struct service *service)
 {
 	const struct session_markers maps = session_markers(service->session);
 
-	if (service->options.session.flight_bytes && maps.python_files >= 0)
+	if ((service->options.session.flight_bytes || service->options.ledger.lines) &&
+	    maps.python_files >= 0)
 		service->live = python_live_start(maps.python_files, maps.python_processes);
 }
 
@@ -426,10 +432,10 @@ int service_open(struct service **out, const struct service_options *options, bo
 		err = markers_start(&service->markers, service->session, &self, NULL, environ);
 	if (err)
 		goto fail;
-	start_live(service);
 	/* One of the two has the stacks: what the kernel side describes, it describes once. */
 	service->options.ledger.lines =
 		session_choice(service->session)->on[LAYER_STACK] && !session->flight_bytes;
+	start_live(service);
 	err = ledger_open(&service->ledger, &service->options.ledger);
 	if (!err && options->flight_of.count)
 		ledger_on_join(service->ledger, choose_for_flight, service);
