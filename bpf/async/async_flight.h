@@ -86,7 +86,7 @@ __noinline int async_put(struct async_key *key, struct async_operation *operatio
 		       !__sync_val_compare_and_swap(&slot->key.address, 0, key->address)))
 		return async_put_overflow(key, operation);
 	slot->operation = *operation;
-	slot->key.mm = key->mm;
+	__sync_lock_test_and_set(&slot->key.mm, key->mm); /* after the operation */
 	return 0;
 }
 
@@ -123,7 +123,7 @@ __noinline int async_remove(struct async_key *key)
 		/* A new user of the slot has no owner until all fields are stored. */
 		slot->operation.owner.pid = 0;
 		slot->key.mm = ASYNC_NO_MM;
-		*(volatile __u64 *)&slot->key.address = 0;
+		__sync_lock_test_and_set(&slot->key.address, 0); /* last */
 		return 0;
 	}
 	if (async_flight_count) {

@@ -46,7 +46,6 @@ struct device_search {
 	__u32 pad;
 };
 
-/* User space takes a nonempty name as a sign that the entry is complete. */
 static __always_inline void device_name(struct device_slot *slot,
 					const struct device_source *source)
 {
@@ -56,6 +55,7 @@ static __always_inline void device_name(struct device_slot *slot,
 		bpf_probe_read_kernel_str(slot->subtype, sizeof(slot->subtype),
 					  (void *)source->subtype);
 	bpf_probe_read_kernel_str(slot->name.text, sizeof(slot->name.text), (void *)source->name);
+	__sync_lock_test_and_set(&slot->named, 1); /* last: user space may be reading */
 }
 
 static long device_step(__u32 i, struct device_search *search)

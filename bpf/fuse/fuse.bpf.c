@@ -34,14 +34,16 @@ static __always_inline struct fuse_conn *fuse_connection(struct fuse_req *req)
  * submounts have others. */
 static __always_inline struct super_block *fuse_super_block(struct fuse_req *req)
 {
-	struct list_head *entry;
-	void *mount;
+	struct fuse_conn *connection;
+	void *entry, *list, *mount;
 
 	if (bpf_core_field_exists(struct fuse_req, fm))
 		return KREAD_MODULE(fuse_mount, KREAD_MODULE(fuse_req, req, fm), sb);
-	entry = KREAD_MODULE(fuse_conn, fuse_connection(req), mounts.next);
-	mount = (void *)entry - bpf_core_field_offset(struct fuse_mount, fc_entry);
-	return entry ? KREAD_MODULE(fuse_mount, mount, sb) : NULL;
+	connection = fuse_connection(req);
+	list = (void *)connection + bpf_core_field_offset(struct fuse_conn, mounts);
+	entry = KREAD_MODULE(fuse_conn, connection, mounts.next);
+	mount = entry - bpf_core_field_offset(struct fuse_mount, fc_entry);
+	return entry && entry != list ? KREAD_MODULE(fuse_mount, mount, sb) : NULL;
 }
 
 static __always_inline bool fuse_flag(struct fuse_req *req, __u32 bit)

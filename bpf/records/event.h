@@ -139,8 +139,9 @@ struct device_name {
 /* Slot of a device, whose index is the device's number, with the name it had when first seen. A
  * later device with the same dev_t is another instance, with a slot of its own. */
 struct device_slot {
-	__u64 taken;		 /* DEVICE_TAKEN() of the device; 0: free, DEVICE_FREED */
-	struct device_name name; /* empty until known */
+	__u64 taken; /* DEVICE_TAKEN() of the device; 0: free, DEVICE_FREED */
+	__u64 named; /* the names below are complete */
+	struct device_name name;
 	/* Type of a mount's file system; empty for a disk. */
 	char type[16];
 	char subtype[16];

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
+
 struct helper_thread {
 	void (*work)(void *context);
 	void *context;
@@ -51,7 +53,7 @@ int helper_thread_open(struct helper_thread **result, void (*work)(void *context
 	pthread_mutex_init(&helper_thread->lock, NULL);
 	pthread_cond_init(&helper_thread->started, NULL);
 	pthread_cond_init(&helper_thread->done, NULL);
-	helper_thread->threaded = !pthread_create(&helper_thread->thread, NULL, run, helper_thread);
+	helper_thread->threaded = !thread_start(&helper_thread->thread, run, helper_thread);
 	return 0;
 }
 

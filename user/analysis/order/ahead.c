@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
+
 #define PLACES 8 /* blocks loaded ahead, up to about 2 MiB each */
 
 /* Per-thread state for loading blocks. */
@@ -127,7 +129,7 @@ int ahead_open(struct ahead **result, const struct job *job, const struct plan *
 	pthread_cond_init(&ahead->ready, NULL);
 	pthread_cond_init(&ahead->free, NULL);
 	while (ahead->thread_count < threads && ahead->thread_count < AHEAD_THREADS_MAX &&
-	       !pthread_create(&ahead->threads[ahead->thread_count], NULL, work, ahead))
+	       !thread_start(&ahead->threads[ahead->thread_count], work, ahead))
 		ahead->thread_count++;
 	return 0;
 }

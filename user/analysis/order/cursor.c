@@ -189,7 +189,7 @@ int cursor_open(struct cursor **result, struct job *job, const struct cursor_opt
 	if (status)
 		cursor->threaded = false;
 	/* Without its own thread, the merge runs in the caller. */
-	if (cursor->threaded && pthread_create(&cursor->thread, NULL, work, cursor))
+	if (cursor->threaded && thread_start(&cursor->thread, work, cursor))
 		cursor->threaded = false;
 	if (status)
 		cursor_close(cursor);

@@ -20,6 +20,7 @@
 /* Limit on rows that belong to a single run, divided among all summaries, so that memory for a
  * thousand of them is bounded. */
 #define SINGLE_ROWS_MAX (1u << 17)
+#define UNKNOWN_NAME_BYTES 41 /* of a table's name, in a note; NUL included */
 
 /* State of an analysis's table. */
 struct summand {
@@ -320,6 +321,20 @@ int report_sum_bound(struct report_sum *sum, struct table **tables, size_t count
 	return status;
 }
 
+/* Adds a name to a list "a, b", once. */
+static void add_unknown(struct strbuf *list, const char *name)
+{
+	char cut[UNKNOWN_NAME_BYTES];
+	size_t length;
+
+	snprintf(cut, sizeof(cut), "%s", name);
+	length = strlen(cut);
+	for (const char *at = list->bytes; length && (at = strstr(at, cut)); at++)
+		if ((at == list->bytes || at[-1] == ' ') && (!at[length] || at[length] == ','))
+			return;
+	strbuf_join(list, ", ", "%s", cut);
+}
+
 int report_sum_add(struct report_sum *sum, struct table *const *tables, size_t count,
 		   const struct report_run *run, struct trace_error *error)
 {
@@ -341,9 +356,8 @@ int report_sum_add(struct report_sum *sum, struct table *const *tables, size_t c
 
 		while (known < sum->count && strcmp(sum->analyses[known]->name, tables[i]->name))
 			known++;
-		if (known == sum->count && !strstr(sum->unknown.bytes, tables[i]->name))
-			strbuf_add(&sum->unknown, "%s%.40s", sum->unknown.used ? ", " : "",
-				   tables[i]->name);
+		if (known == sum->count)
+			add_unknown(&sum->unknown, tables[i]->name);
 	}
 	return status;
 }

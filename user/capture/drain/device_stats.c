@@ -219,6 +219,7 @@ static void free_slot(struct device_stats *stats, uint32_t number)
 	for (size_t i = 0; i < TOTAL_WORDS; i++)
 		((uint64_t *)&stats->freed[number])[i] += ((const uint64_t *)&total)[i];
 	memset(&stats->reported[number], 0, sizeof(stats->reported[number]));
+	slot->named = 0;
 	slot->name = no_name;
 	memset(slot->type, 0, sizeof(slot->type));
 	memset(slot->subtype, 0, sizeof(slot->subtype));
@@ -270,7 +271,8 @@ int device_stats_go_on(struct device_stats *stats, ring_record_fn take, void *co
 	for (uint32_t number = 0; stats && number < DEVICES_MAX; number++) {
 		uint64_t taken = taken_of(stats, number);
 
-		if (taken && taken != DEVICE_FREED && stats->slots[number].name.text[0] &&
+		if (taken && taken != DEVICE_FREED &&
+		    __atomic_load_n(&stats->slots[number].named, __ATOMIC_ACQUIRE) &&
 		    !is_second(stats, number, taken))
 			numbers[count++] = number;
 	}

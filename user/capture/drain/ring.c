@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "capture/host/shared.h"
 
 #define BATCH_BYTES (64u << 10)
@@ -147,7 +148,7 @@ static int rings_offer(struct rings *rings)
 					 sizeof(uint32_t), rings->count, &options);
 	if (rings->outer_fd < 0)
 		return -errno;
-	err = -pthread_create(&rings->offering, NULL, offering, rings);
+	err = thread_start(&rings->offering, offering, rings);
 	rings->is_offering = !err;
 	return err;
 }

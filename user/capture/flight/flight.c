@@ -20,6 +20,7 @@
 #include "capture/host/proc.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "base/thread.h"
 #include "trace/write/redact.h"
 
 #define LOOK_EVERY_NS 1000000000ull
@@ -435,7 +436,7 @@ int flight_open(struct flight **out, struct session *session, const struct fligh
 		goto fail;
 	flight_ring_open(&flight->ring, options->bytes, session_lane_count(session),
 			 &options->header, session_stack_generation(session));
-	err = -pthread_create(&flight->thread, NULL, write_thread, flight);
+	err = thread_start(&flight->thread, write_thread, flight);
 	if (err)
 		goto fail;
 	flight->started = true;

@@ -11,6 +11,7 @@
 #include "capture/host/host.h"
 #include "capture/markers/markers.h"
 #include "base/log.h"
+#include "base/thread.h"
 
 /* Records are not urgent: rings wake their reader when they fill up. */
 #define SLEEP_MS 100
@@ -78,7 +79,7 @@ int flight_recorder_start(struct flight_recorder **out, struct session *session,
 		recorder->interval_ns = interval_ns;
 		if (markers)
 			flight_emit_code(flight, markers_look, markers);
-		err = -pthread_create(&recorder->thread, NULL, drain, recorder);
+		err = thread_start(&recorder->thread, drain, recorder);
 	}
 	if (err) {
 		log_error("cannot start recording: %s", strerror(-err));

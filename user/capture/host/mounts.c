@@ -12,10 +12,11 @@ static void unescape(char *text)
 
 	for (const char *from = text; *from; from++) {
 		unsigned int character;
+		int end = 0;
 
-		if (*from == '\\' && sscanf(from + 1, "%3o", &character) == 1) {
+		if (*from == '\\' && sscanf(from + 1, "%3o%n", &character, &end) == 1 && end == 3) {
 			*to++ = character;
-			from += 3;
+			from += end;
 		} else {
 			*to++ = *from;
 		}

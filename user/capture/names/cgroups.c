@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "bpf/records/event.h"
 #include "capture/host/mounts.h"
 #include "capture/host/privileges.h"
@@ -322,10 +323,10 @@ int cgroups_open(struct cgroups **out, const char *root)
 	pthread_mutex_init(&cgroups->lock, NULL);
 	pthread_cond_init(&cgroups->asked, NULL);
 	pthread_cond_init(&cgroups->found, NULL);
-	err = pthread_create(&cgroups->thread, NULL, work, cgroups);
+	err = thread_start(&cgroups->thread, work, cgroups);
 	if (err) {
 		free(cgroups);
-		return -err;
+		return err;
 	}
 	*out = cgroups;
 	return 0;

@@ -20,6 +20,7 @@
 #include "capture/drain/profile_rows.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/thread.h"
 
 /* Sleep between drains until about BATCH_RECORDS records have arrived. Each drain takes a CPU from
  * the job for a while, and slots that have left the cache of the CPU that writes them can be read
@@ -207,7 +208,7 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 	}
 	if (options->markers)
 		decoder_emit_code(recorder->decoder, markers_look, options->markers);
-	err = -pthread_create(&recorder->thread, NULL, drain, recorder);
+	err = thread_start(&recorder->thread, drain, recorder);
 	if (err)
 		goto fail;
 	recorder->started = true;

@@ -235,8 +235,7 @@ static int load_together(struct loader *loader)
 
 	qsort(loader->jobs, loader->count, sizeof(*loader->jobs), compare_jobs);
 	atomic_store(&loader->taken, 0);
-	while (count < most && count < THREADS_MAX &&
-	       !pthread_create(&threads[count], NULL, work, loader))
+	while (count < most && count < THREADS_MAX && !thread_start(&threads[count], work, loader))
 		count++;
 	work(loader);
 	while (count)

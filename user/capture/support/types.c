@@ -296,7 +296,7 @@ static void take_module(struct thin *thin, const struct btf *btf, void (*take)(s
 	if (open_layer(&thin->layer, btf, names, thin->kernel.end))
 		thin->failed = true;
 	else
-		choose(thin, &thin->layer, take);
+		choose(thin, &thin->layer, take != NULL);
 	if (take && !thin->failed)
 		take(thin);
 	free(thin->layer.numbers);

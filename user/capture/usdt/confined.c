@@ -26,21 +26,24 @@
 #define P_PIDFD 3
 #endif
 
-static void confine(void)
+/* Returns false if it keeps a right. */
+static bool confine(void)
 {
 	rlimits_set_memory(MEMORY_BYTES);
 	rlimits_set(RLIMIT_CPU, SECONDS);
 	rlimits_set(RLIMIT_CORE, 0);
 	rlimits_set(RLIMIT_FSIZE, 0);
 	rlimits_set(RLIMIT_NOFILE, 0);
-	/* Fails if we are not root, but then the user is unprivileged anyway. */
-	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	/* As far as possible. The root of a container may lack this user, or the right to become
+	 * it; without capabilities and descriptors, it can do no more than anyone else. */
+	if (!setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) &&
 	    setresuid(NOBODY, NOBODY, NOBODY))
-		errno = 0;
-	privileges_drop_all();
+		return false;
+	if (privileges_drop_all())
+		return false;
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* only now: a change of user clears it */
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0);
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
 /* Reads the child's result. */
@@ -72,6 +75,7 @@ static int take(int fd, char *out, size_t size, uint64_t until)
 
 /* Killed children that still hung in the kernel when last checked. Used by one thread only. */
 #define LEFT_MAX 16
+#define END_MS 100 /* a killed child takes microseconds, unless it hangs in the kernel */
 static int left[LEFT_MAX];
 static unsigned int left_count;
 
@@ -82,11 +86,11 @@ static int open_child(pid_t pid)
 
 /* Whether the child has ended or is no longer ours: other code in this process may have reaped it,
  * and its pid may have been reused. */
-static bool is_reaped(int child, int options)
+static bool is_reaped(int child)
 {
 	siginfo_t info = { .si_pid = 0 };
 
-	if (waitid(P_PIDFD, child, &info, WEXITED | options))
+	if (waitid(P_PIDFD, child, &info, WEXITED | WNOHANG))
 		return errno == ECHILD;
 	return info.si_pid;
 }
@@ -96,7 +100,7 @@ static void reap_left(void)
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < left_count; i++) {
-		if (is_reaped(left[i], WNOHANG))
+		if (is_reaped(left[i]))
 			close(left[i]);
 		else
 			left[count++] = left[i];
@@ -104,21 +108,20 @@ static void reap_left(void)
 	left_count = count;
 }
 
-/* Without a pidfd the child ends by its limits. */
-static void end_child(int child, bool gone_wrong)
+/* Also ends a child that has given its result: it may do anything but end. Without a pidfd, its
+ * limits end it. If too many hang in the kernel, some remain zombies until this process ends. */
+static void end_child(int child)
 {
+	struct pollfd end = { .fd = child, .events = POLLIN };
+
 	if (child < 0)
 		return;
-	if (!gone_wrong) {
-		is_reaped(child, 0);
-	} else if (!is_reaped(child, WNOHANG)) {
-		syscall(SYS_pidfd_send_signal, child, SIGKILL, NULL, 0);
-		if (!is_reaped(child, WNOHANG) && left_count < LEFT_MAX) {
-			left[left_count++] = child;
-			return;
-		}
-	}
-	close(child);
+	syscall(SYS_pidfd_send_signal, child, SIGKILL, NULL, 0);
+	poll(&end, 1, END_MS);
+	if (!is_reaped(child) && left_count < LEFT_MAX)
+		left[left_count++] = child;
+	else
+		close(child);
 }
 
 uint64_t confined_most_ns(const struct time_budget *time_budget)
@@ -147,7 +150,8 @@ int confined_run(void (*work)(void *context, void *out), void *context, void *ou
 		return -errno;
 	pid = fork();
 	if (!pid) {
-		confine();
+		if (!confine())
+			_exit(1);
 		work(context, out);
 		_exit(write(ends[1], out, size) != (ssize_t)size);
 	}
@@ -157,8 +161,7 @@ int confined_run(void (*work)(void *context, void *out), void *context, void *ou
 	if (!err)
 		err = take(ends[0], out, size, begun + confined_most_ns(time_budget));
 	close(ends[0]);
-	/* A child that hangs in the kernel is reaped later. */
-	end_child(child, err);
+	end_child(child);
 	confined_took(time_budget, host_now_ns() - begun);
 	return err;
 }

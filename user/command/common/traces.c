@@ -91,7 +91,7 @@ static void open_all(struct openings *all)
 	size_t count = 0, most = number_min(thread_cpus(), all->count);
 
 	while (count + 1 < most && count < THREADS_MAX &&
-	       !pthread_create(&threads[count], NULL, open_some, all))
+	       !thread_start(&threads[count], open_some, all))
 		count++;
 	open_some(all);
 	while (count)

@@ -8,6 +8,7 @@
 #include "monitor/http/http_state.h"
 
 #define REFUSED_MS 1000
+#define REST_READS 16	  /* of what a refused client still sends */
 #define MAKE_ROOM_MS 2000 /* a client that was answered and is idle for this long gives way */
 #define SLOW_PART 30	  /* a client is slow if it takes more than 1/30 of the time limit */
 
@@ -107,8 +108,9 @@ static void drop_oldest_refused(struct http *server)
 	int fd = server->refused[server->refused_first].fd;
 
 	/* Closing with unread data would send a reset, which discards the answer. */
-	while (recv(fd, rest, sizeof(rest), MSG_DONTWAIT) == sizeof(rest))
-		;
+	for (int i = 0; i < REST_READS; i++)
+		if (recv(fd, rest, sizeof(rest), MSG_DONTWAIT) != sizeof(rest))
+			break;
 	close(fd);
 	server->refused_first = (server->refused_first + 1) % HTTP_REFUSED_KEPT;
 	server->refused_count--;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 #include "monitor/intake/lookup_thread.h"
 
+#include "base/thread.h"
+
 int lookup_thread_start(struct lookup_thread *shared, void *(*work)(void *shared),
 			void (*release)(void *shared))
 {
@@ -11,11 +13,11 @@ int lookup_thread_start(struct lookup_thread *shared, void *(*work)(void *shared
 	shared->holders = 2;
 	pthread_mutex_init(&shared->lock, NULL);
 	pthread_cond_init(&shared->asked, NULL);
-	err = pthread_create(&thread, NULL, work, shared);
+	err = thread_start(&thread, work, shared);
 	if (err) {
 		shared->holders = 1;
 		lookup_thread_close(shared);
-		return -err;
+		return err;
 	}
 	pthread_detach(thread);
 	return 0;

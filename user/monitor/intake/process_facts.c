@@ -9,11 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "capture/host/host.h"
 #include "capture/host/proc.h"
 
 #define TEXT_BYTES 16384
-#define STAT_BEFORE_START 19 /* fields between the state, which follows the name, and the start */
+#define STAT_BEFORE_START 19 /* spaces after that which follows the name, up to the start */
 #define PF_EXITING 0x4	     /* a task flag of the kernel */
 
 bool process_parse_stat(const char *text, char comm[16], uint64_t *start_ticks)
@@ -40,7 +41,8 @@ bool process_parse_stat(const char *text, char comm[16], uint64_t *start_ticks)
 	return end != at;
 }
 
-/* Converts ticks since boot, suspend included, to CLOCK_MONOTONIC, which excludes it. */
+/* Converts ticks since boot, suspend included, to CLOCK_MONOTONIC, which excludes it. Too early for
+ * processes that have seen a suspend: when each one happened is not known. */
 static uint64_t start_ns(uint64_t ticks)
 {
 	struct timespec boot, monotonic;
@@ -53,7 +55,7 @@ static uint64_t start_ns(uint64_t ticks)
 	/* The clocks are read one after the other: less than a tick is no suspend. */
 	if (asleep < 10000000)
 		asleep = 0;
-	ns -= asleep + host_clock_ahead_ns();
+	ns = number_sub(ns, asleep + host_clock_ahead_ns());
 	return ns ? ns : 1;
 }
 

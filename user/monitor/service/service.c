@@ -19,6 +19,7 @@
 #include "capture/python/live.h"
 #include "capture/host/privileges.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "monitor/intake/intake.h"
 
 #define DRAIN_EVERY_MS 100
@@ -487,7 +488,7 @@ int service_start(struct service *service, size_t *processes, size_t *threads)
 	service->read_ns = host_now_ns();
 	/* The thread inherits it: on a busy machine the buffers must not overflow. */
 	set_nice(DRAIN_NICE);
-	err = -pthread_create(&service->thread, NULL, work, service);
+	err = thread_start(&service->thread, work, service);
 	set_nice(0); /* answering requests is not urgent */
 	dropped = privileges_drop(false);
 	if (dropped)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
+
 #define CHUNKS 4
 #define WORKERS 2
 #define LEVEL 1 /* higher levels cost more than they save */
@@ -106,9 +108,23 @@ int perfetto_pack_open(struct perfetto_pack **out, struct sink *to)
 	for (size_t i = 0; i < CHUNKS; i++)
 		sink_open_memory(&pack->chunks[i].raw);
 	for (size_t i = 0; i < WORKERS; i++)
-		if (!pthread_create(&pack->workers[pack->worker_count], NULL, work, pack))
+		if (!thread_start(&pack->workers[pack->worker_count], work, pack))
 			pack->worker_count++;
 	return pack->worker_count ? 0 : -ENOMEM;
+}
+
+/* Waits until the workers have compressed a chunk. Returns false if it is empty. */
+static bool await_chunk(struct perfetto_pack *pack, struct packed_chunk *chunk)
+{
+	bool is_done;
+
+	pthread_mutex_lock(&pack->lock);
+	while (chunk->state != CHUNK_DONE && chunk->state != CHUNK_EMPTY)
+		pthread_cond_wait(&pack->changed, &pack->lock);
+	is_done = chunk->state == CHUNK_DONE;
+	chunk->state = CHUNK_EMPTY; /* nobody else takes it until it is full */
+	pthread_mutex_unlock(&pack->lock);
+	return is_done;
 }
 
 /* Waits until a chunk is compressed, and writes it. */
@@ -117,11 +133,7 @@ static int write_chunk(struct perfetto_pack *pack, struct packed_chunk *chunk)
 	uint8_t head[32], *at;
 	uint8_t inner[16], *end;
 
-	pthread_mutex_lock(&pack->lock);
-	while (chunk->state != CHUNK_DONE && chunk->state != CHUNK_EMPTY)
-		pthread_cond_wait(&pack->changed, &pack->lock);
-	pthread_mutex_unlock(&pack->lock);
-	if (chunk->state == CHUNK_EMPTY)
+	if (!await_chunk(pack, chunk))
 		return 0;
 	if (chunk->failed)
 		return -ENOMEM;
@@ -131,7 +143,6 @@ static int write_chunk(struct perfetto_pack *pack, struct packed_chunk *chunk)
 	sink_bytes(pack->out, inner, end - inner);
 	sink_bytes(pack->out, chunk->packed, chunk->length);
 	chunk->raw.used = 0;
-	chunk->state = CHUNK_EMPTY;
 	return pack->out->error;
 }
 

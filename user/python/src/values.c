@@ -209,6 +209,7 @@ int values_pack(struct args_pack *pack, PyObject *keywords, PyObject *const *val
 		int (*is_argument)(PyObject *key))
 {
 	Py_ssize_t i, count = PyTuple_Size(keywords), written = 0;
+	size_t start;
 	struct args_pack head = *pack;
 	PyObject *key;
 
@@ -217,7 +218,14 @@ int values_pack(struct args_pack *pack, PyObject *keywords, PyObject *const *val
 		key = PyTuple_GetItem(keywords, i);
 		if (!is_argument(key))
 			continue;
-		if ((pack_key(pack, key) && forgive()) || pack_value(pack, values[i], DEPTH_MAX))
+		start = pack->used;
+		if (pack_key(pack, key)) {
+			if (forgive())
+				return -1;
+			pack->used = start; /* without the argument, whose name cannot be packed */
+			continue;
+		}
+		if (pack_value(pack, values[i], DEPTH_MAX))
 			return -1;
 		written++;
 	}

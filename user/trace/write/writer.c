@@ -227,7 +227,7 @@ static struct open_block *find_block(struct trace_writer *writer, enum trace_kin
 static int meet_gap(struct trace_writer *writer, enum trace_kind kind, struct open_block *block)
 {
 	if (block->has_gap || block->rows.count < TIGHT_BLOCK_ROWS) {
-		block->has_gap = block->rows.count;
+		block->has_gap = block->rows.count > 0;
 		return 0;
 	}
 	return queue_rows(writer, kind, take_rows(block));
