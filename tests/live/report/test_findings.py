@@ -24,7 +24,8 @@ ELSEWHERE |= {"cpu-bound", "worker-bound", "helper-bound", "cpu-starved", "sleep
               "lock-waits", "stopped", "workers-renewed", "fresh-memory",
               "pickled-data", "rank-behind"}
 # Only with made traces: tests/unit/report.
-ELSEWHERE |= {"memory-waits", "device-waits", "node-slow", "mount-small-reads", "mount-metadata"}
+ELSEWHERE |= {"memory-waits", "device-waits", "node-slow", "mount-small-reads", "mount-metadata",
+              "replace-waits"}
 
 # Waits until its sibling is ready too, then writes to a file for half a second.
 WRITER = """import os, sys, time

@@ -317,8 +317,23 @@ FINDING_CASE("metadata-cold", metadata_cold_holes)
 
 		CALL(made, .time = at, .dur = 2 * MS, .pid = 10,
 		     .op = sound ? M_FALLOCATE : M_FSTAT, .file = 1);
-		BIO(made, .time = at + US, .dur = MS, .pid = 10, .op = M_REQUEST_WRITE,
-		    .offset = -1, .bytes = 4096, .request = i + 1, .dev = 8 << 20);
+		BIO(made, .time = at + US, .dur = MS, .pid = 10, .op = M_REQUEST_READ, .offset = -1,
+		    .bytes = 4096, .request = i + 1, .dev = 8 << 20);
+	}
+	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
+}
+/* A call that waits for writes does not look for names. */
+FINDING_CASE("metadata-cold", metadata_cold_written)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 50; i++) {
+		const uint64_t at = 100 + i * 4 * MS;
+
+		CALL(made, .time = at, .dur = 2 * MS, .pid = 10, .op = M_RENAME, .path = "/data/b",
+		     .path2 = "/data/a");
+		BIO(made, .time = at + US, .dur = MS, .pid = 10,
+		    .op = sound ? M_REQUEST_WRITE : M_REQUEST_READ, .offset = -1, .bytes = 4096,
+		    .request = i + 1, .dev = 8 << 20);
 	}
 	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
 }

@@ -64,6 +64,21 @@ FINDING_CASE("fsync-often", fsync_of_one_rank)
 }
 
 /* A checkpoint: a lot at once, by the main thread or by another. */
+FINDING_CASE("replace-waits", replace_waits)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 10; i++) {
+		const uint64_t at = 100 + i * 40 * MS;
+
+		CALL(made, .time = at, .dur = 20 * MS, .pid = 10, .op = i % 3 ? M_RENAME : M_UNLINK,
+		     .path = "/data/b", .path2 = "/data/a");
+		BIO(made, .time = at + US, .dur = sound ? MS : 18 * MS, .pid = 10,
+		    .op = M_REQUEST_WRITE, .offset = -1, .bytes = 4 * MIB, .request = i + 1,
+		    .dev = 8 << 20);
+	}
+	CALLS(made, 500 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
+}
+
 FINDING_CASE("save-waits", save_waits)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");

@@ -153,6 +153,28 @@ static void add_pieces(struct chain *chain, const struct chain_operation *operat
 	pieces->request_bytes += operation->time.bytes;
 }
 
+/* Truncating a file, or closing it, waits for the file's data. So may a call that replaces or
+ * removes one. */
+static void add_metadata(struct chain *chain, const struct chain_operation *waited)
+{
+	const struct operation *operation = &chain->job->operations[waited->operation];
+	struct chain_replacing *replacing;
+
+	if (operation->resizes || operation->closes || waited->overwrites || waited->remote)
+		return;
+	if (!waited->written_bytes && !waited->discarded_bytes) {
+		add_time(&chain->names, &waited->time);
+		return;
+	}
+	if (!ARENA_GROW(chain->arena, chain->replacing, chain->replacing_room,
+			(size_t)waited->operation + 1))
+		return;
+	replacing = &chain->replacing[waited->operation];
+	add_time(&replacing->time, &waited->time);
+	replacing->written_bytes += waited->written_bytes;
+	replacing->discarded_bytes += waited->discarded_bytes;
+}
+
 /* Adds an operation that has bios of its own. */
 static void add_operation(struct chain *chain, const struct waiting *waiting)
 {
@@ -160,10 +182,8 @@ static void add_operation(struct chain *chain, const struct waiting *waiting)
 	const struct operation *operation = &chain->job->operations[waiting->operation.operation];
 	uint32_t file = waiting->operation.file;
 
-	/* Truncating a file, or closing it, waits for the file's data. */
-	if (operation->family == TRACE_METADATA && !operation->resizes && !operation->closes &&
-	    !waiting->operation.overwrites && !waiting->operation.remote)
-		add_time(&chain->names, time);
+	if (operation->family == TRACE_METADATA)
+		add_metadata(chain, &waiting->operation);
 	if (file != FILE_NONE) {
 		if (!ARENA_GROW(chain->arena, chain->files, chain->file_room, (size_t)file + 1))
 			return;
@@ -194,6 +214,7 @@ static void settle(struct chain *chain, struct waiting *waiting)
 
 static void add_bio(struct chain *chain, struct waiting *waiting, const struct chain_bio *bio)
 {
+	const enum device_use use = chain->job->operations[bio->operation].use;
 	struct chain_operation *operation = &waiting->operation;
 	uint64_t from = number_max(bio->start, operation->start);
 	uint64_t to = number_min(bio->end, operation->end);
@@ -207,6 +228,10 @@ static void add_bio(struct chain *chain, struct waiting *waiting, const struct c
 	operation->time.bios++;
 	operation->time.bytes += bio->bytes;
 	operation->remote |= bio->remote;
+	if (use == DEVICE_WRITES)
+		operation->written_bytes += bio->bytes;
+	else if (use == DEVICE_DISCARDS)
+		operation->discarded_bytes += bio->bytes;
 	interval_add(&waiting->flight, from, to);
 	if (issued < to && ARENA_GROW(chain->arena, waiting->device, waiting->device_room,
 				      waiting->device_count + 1))
@@ -339,6 +364,7 @@ static void begin_operation(struct chain_operation *operation, const struct even
 	if (event->file == FILE_NONE && event_kind(event) == TRACE_SYSCALL_PATH)
 		operation->asked = path_asked_by(event);
 	operation->requests = operation->last_request = 0;
+	operation->written_bytes = operation->discarded_bytes = 0;
 	operation->remote = false;
 	operation->overwrites = event_overwrites(event);
 }

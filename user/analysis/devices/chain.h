@@ -42,6 +42,12 @@ struct chain_late {
 	uint64_t done; /* latest end of requests queued since the first part, by any thread */
 };
 
+/* Metadata calls that waited for other requests than reads. */
+struct chain_replacing {
+	struct chain_time time;
+	uint64_t written_bytes, discarded_bytes;
+};
+
 #define CHAIN_MUCH_BYTES 131072 /* the kernel's default readahead */
 
 struct chain_operation {
@@ -50,9 +56,10 @@ struct chain_operation {
 	int64_t offset;
 	uint32_t process, thread, file;
 	uint16_t operation;
-	struct path_asked asked;	 /* path argument of a call without a file; path 0: none */
-	bool remote;			 /* some of its requests went to a mount */
-	bool overwrites;		 /* see event_overwrites */
+	struct path_asked asked; /* path argument of a call without a file; path 0: none */
+	bool remote;		 /* some of its requests went to a mount */
+	uint64_t written_bytes, discarded_bytes; /* by its requests */
+	bool overwrites;			 /* see event_overwrites */
 	uint64_t requests, last_request; /* requests it became; bios of one in a row count once */
 	struct chain_bio kept[CHAIN_BIOS_KEPT]; /* the first */
 };
@@ -82,8 +89,11 @@ const struct chain_pieces *chain_pieces_of_files(const struct results *results, 
 const struct chain_late *chain_late_of_files(const struct results *results, size_t *count);
 /* Sums by file number, `*count` entries. */
 const struct chain_time *chain_of_files(const struct results *results, size_t *count);
-/* The sum of metadata calls, except calls that allocate or free a file's space. */
+/* The sum of metadata calls that waited for reads only, except calls that allocate or free a file's
+ * space. */
 const struct chain_time *chain_of_names(const struct results *results);
+/* Sums of such calls that waited for writes or discards, by operation, `*count` entries. */
+const struct chain_replacing *chain_of_replacing(const struct results *results, size_t *count);
 /* Sums by span label. */
 const struct chain_time *chain_of_labels(const struct results *results, size_t *count);
 

@@ -29,6 +29,8 @@ struct chain {
 	bool queue_unknown; /* of some of these */
 	struct chain_time *files, *labels, names;
 	size_t file_room, label_room;
+	struct chain_replacing *replacing; /* by operation */
+	size_t replacing_room;
 	struct chain_pieces *pieces; /* by file */
 	size_t piece_room;
 	struct chain_late *late; /* by file */

@@ -210,6 +210,14 @@ const struct chain_time *chain_of_names(const struct results *results)
 	return &chain->names;
 }
 
+const struct chain_replacing *chain_of_replacing(const struct results *results, size_t *count)
+{
+	const struct chain *chain = results_state(results, &analysis_latency_breakdown);
+
+	*count = chain->replacing_room;
+	return chain->replacing;
+}
+
 const struct chain_time *chain_of_labels(const struct results *results, size_t *count)
 {
 	const struct chain *chain = results_state(results, &analysis_latency_breakdown);

@@ -213,7 +213,7 @@ const struct finding_rule finding_metadata = {
 	.confidence = FINDING_SURE,
 	/* If calls of one kind take most of the time, they are reported instead. */
 	.reported_by = { "many-small-files", "opened-again", "listed-again", "failed-lookups",
-			 "metadata-cold", "written-by-several" },
+			 "metadata-cold", "written-by-several", "replace-waits" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
