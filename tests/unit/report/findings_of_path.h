@@ -91,30 +91,6 @@ FINDING_CASE("worker-bound", worker_bound)
 	add_long_wait(made, "pipe", "read", sound ? 99 : 11, 0);
 }
 
-/* A second worker would also wait for a CPU. */
-FINDING_CASE("worker-bound", worker_without_cpus)
-{
-	made_fork(made, 20, 10, 11);
-	add_states(made, 10, 10, THREAD_PIPE, 60, THREAD_SLEEP);
-	add_states(made, 11, 11, THREAD_CPU, 45, sound ? THREAD_RUNNABLE : THREAD_SLEEP);
-	add_long_wait(made, "pipe", "read", 11, 0);
-}
-
-/* A second one computes next to it; sound: for as long, on two CPUs. */
-FINDING_CASE("worker-bound", workers_side_by_side)
-{
-	add_states(made, 10, 10, THREAD_CPU, 30, THREAD_PIPE);
-	for (uint64_t pid = 11; pid <= 12; pid++) {
-		made_fork(made, 300 * MS, 10, pid);
-		THREAD_TIME(made, .time = 300 * MS, .dur = 600 * MS, .pid = pid, .tid = pid,
-			    .states = { [THREAD_CPU] = sound ? 595 * MS : 300 * MS,
-					[THREAD_LOCK] = sound ? 5 * MS : 300 * MS });
-		EXIT(made, .time = 900 * MS, .pid = pid);
-	}
-	WAIT(made, .time = 301 * MS, .dur = 598 * MS, .pid = 10, .state = "pipe", .call = "read",
-	     .waker_pid = 11);
-}
-
 /* A thread that saves in the main one's place would, too. */
 FINDING_CASE("save-waits", save_without_cpus)
 {
@@ -200,20 +176,11 @@ FINDING_CASE("read-bound", read_bound_but_starved)
 	add_slow_reads(made, sound ? THREAD_RUNNABLE : THREAD_STORAGE);
 }
 
-/* Or it polls for what another thread does. */
 FINDING_CASE("sleeps", sleeps)
 {
-	add_states(made, 10, 10, THREAD_SLEEP, 60, THREAD_CPU);
-	add_states(made, 10, 12, sound ? THREAD_CPU : THREAD_LOCK, 99, THREAD_OTHER);
-	add_long_wait(made, "sleep", "clock_nanosleep", 0, 0);
-}
-
-/* Others work during most of a sleep, or all of it: it may be a way to wait for them. */
-FINDING_CASE("sleeps", sleeps_beside)
-{
-	made_fork(made, 20, 10, 11);
-	add_states(made, 10, 10, THREAD_SLEEP, 90, THREAD_CPU);
-	add_states(made, 11, 11, THREAD_CPU, sound ? 95 : 60, THREAD_SLEEP);
+	add_states(made, 10, 10, THREAD_SLEEP, sound ? 3 : 60, THREAD_CPU);
+	if (!sound)
+		add_long_wait(made, "sleep", "clock_nanosleep", 0, 0);
 }
 
 /* Ended by a thread outside the run, or by one of the run. */

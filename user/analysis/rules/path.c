@@ -10,15 +10,25 @@
 
 /* --- on a CPU --- */
 
+/* Returns the CPU work that a finding's change saves. */
+static uint64_t cpu_work_ns(const struct finding *finding)
+{
+	const struct finding_rule *rule = finding->rule;
+
+	if (!rule->drags || finding->verdict.cost_ns == TABLE_NO_UINT)
+		return 0;
+	if (rule->drags_lines || rule->files.takes) /* the rest of its cost is I/O */
+		return finding->cost_cpu_ns == TABLE_NO_UINT ? 0 : finding->cost_cpu_ns;
+	return finding->verdict.cost_ns;
+}
+
 /* Returns the CPU time that other findings promise to save. */
 static uint64_t claimed_ns(const struct findings *findings)
 {
 	uint64_t time_ns = 0;
 
 	for (size_t i = 0; i < findings->count; i++)
-		if (findings->all[i].rule->drags &&
-		    findings->all[i].verdict.cost_ns != TABLE_NO_UINT)
-			time_ns = number_add(time_ns, findings->all[i].verdict.cost_ns);
+		time_ns = number_add(time_ns, cpu_work_ns(&findings->all[i]));
 	return time_ns;
 }
 
@@ -80,9 +90,21 @@ static uint64_t cpu_cost_ns(const struct findings *findings, enum path_kind kind
 	return evidence->time_ns;
 }
 
+/* Without free CPUs only faster code helps workers. How much that saves is not known, as for a main
+ * thread. */
+static bool is_worker_note(const struct findings *findings, enum path_kind kind, uint64_t cost_ns)
+{
+	return kind == PATH_WORKER && !finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE);
+}
+
 static int add_cpu(struct findings *findings, const struct finding_rule *rule, enum path_kind kind)
 {
 	struct level_view compute = { .time_ns = 0 };
+	struct finding_verdict verdict = {
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = rule->confidence,
+		.severity = rule->severity,
+	};
 	struct path_sum sum;
 
 	if (!path_sum_up(findings, THREAD_CPU, PATH_KIND(kind), &sum) ||
@@ -96,8 +118,12 @@ static int add_cpu(struct findings *findings, const struct finding_rule *rule, e
 	if (!finding_is_of_run(findings, sum.evidence.time_ns, THRESHOLD_PATH_SHARE))
 		return 0;
 	sum.evidence.share = finding_share(sum.evidence.time_ns, findings->duration_ns);
-	return finding_add(findings, rule, &sum.evidence,
-			   cpu_cost_ns(findings, kind, &sum.evidence), TABLE_NO_UINT);
+	verdict.cost_ns = cpu_cost_ns(findings, kind, &sum.evidence);
+	if (is_worker_note(findings, kind, verdict.cost_ns)) {
+		verdict.cost_ns = sum.evidence.time_ns;
+		verdict.severity = FINDING_NOTE;
+	}
+	return finding_add_as(findings, rule, &sum.evidence, &verdict);
 }
 
 static int find_main_cpu(struct findings *findings, const struct finding_rule *rule)
@@ -167,7 +193,8 @@ const struct finding_rule finding_worker_bound = {
 	"Much of that is computation in worker processes. The cost is the part "
 	"that more workers could save on the CPUs that the run does not keep busy while it has "
 	"workers: if half of them are free, half of that time; less if threads wait for CPUs, "
-	"because other programs then use them.",
+	"because other programs then use them. If they could save little, this is a note with all "
+	"of the time: faster code saves part of it.",
 };
 
 const struct finding_rule finding_helper_bound = {

@@ -67,6 +67,20 @@ static double usable_cpus(const struct path_evidence *evidence)
 	return fmin(evidence->limit, evidence->cpus);
 }
 
+THRESHOLD_MIN(CPUS_WANTED, 0.25, UNIT_NONE,
+	      "CPUs that the run wants at once on average, beyond those that there are",
+	      "measured: as many workers as CPUs, and a main thread that waits for them, want 0.1 "
+	      "to 0.2 more");
+
+/* Whether the run's threads, all together, want more CPUs than there are. */
+static bool wants_more(const struct findings *findings, double cpus)
+{
+	const double wanted =
+		finding_share(threads_computing_ns(findings->results), findings->duration_ns);
+
+	return wanted >= cpus + threshold(THRESHOLD_CPUS_WANTED);
+}
+
 /* Decides who keeps the CPUs busy: the run, up to its limit or on all of them, or others. */
 static void judge_cpus(const struct findings *findings, uint64_t part_ns,
 		       struct path_evidence *evidence)
@@ -82,7 +96,7 @@ static void judge_cpus(const struct findings *findings, uint64_t part_ns,
 	if (isfinite(evidence->limit) &&
 	    (busy_ones >= evidence->limit || 2 * throttled_ns >= part_ns))
 		evidence->limited_cpus = evidence->limit;
-	else if (busy_ones >= evidence->cpus)
+	else if (busy_ones >= evidence->cpus && wants_more(findings, evidence->cpus))
 		evidence->starved_cpus = evidence->cpus;
 	else
 		evidence->shared_cpus = evidence->cpus;

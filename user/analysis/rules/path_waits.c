@@ -67,9 +67,20 @@ static uint64_t of_others_ns(const struct findings *findings, const struct path_
 						      fmax(1 - computing, 0));
 }
 
+/* Returns the cost of a sleep during which other threads of the run work most of the time. It may
+ * be polling for them, or have nothing to do with them: then only the rest counts. */
+static uint64_t polling_cost_ns(const struct findings *findings, struct path_sum *sum)
+{
+	const uint64_t idle_ns = number_min(sum->idle_ns, sum->time_ns);
+	const uint64_t others_ns = sum->evidence.cpus ? of_others_ns(findings, &sum->evidence) : 0;
+
+	if (others_ns > idle_ns)
+		sum->evidence.peer = find_peer(findings, THREAD_SLEEP, sum);
+	return sum->evidence.peer.bytes ? others_ns : idle_ns;
+}
+
 /* Returns the cost of a wait during which other threads of the run work most of the time, or 0;
- * for pipes and locks, names the program of the busiest. A sleep costs only the time without such
- * work: it may be polling for it. Waits on pipes and locks are for these threads, but each is too
+ * names the program of the busiest. Waits on pipes and locks are for these threads, but each is too
  * short for the path to follow. */
 static uint64_t shared_wait_cost_ns(const struct findings *findings, enum thread_state state,
 				    struct path_sum *sum)
@@ -77,7 +88,7 @@ static uint64_t shared_wait_cost_ns(const struct findings *findings, enum thread
 	if (findings->aggregated)
 		return 0;
 	if (state == THREAD_SLEEP)
-		return number_min(sum->idle_ns, sum->time_ns);
+		return polling_cost_ns(findings, sum);
 	if ((state != THREAD_PIPE && state != THREAD_LOCK) || !sum->evidence.cpus)
 		return 0;
 	sum->evidence.peer = find_peer(findings, state, sum);
@@ -110,6 +121,14 @@ static bool is_of_own_work(const struct findings *findings, const struct path_ev
 	return false;
 }
 
+/* Whether the time may be well spent: a launcher, too, polls for what it has started. */
+static bool is_noted(const struct findings *findings, const struct finding_rule *rule,
+		     const struct path_evidence *path, uint64_t cost_ns)
+{
+	return (rule->state == THREAD_RUNNABLE && is_of_own_work(findings, path, cost_ns)) ||
+	       (rule->state == THREAD_SLEEP && path->peer.bytes);
+}
+
 static int find_wait(struct findings *findings, const struct finding_rule *rule)
 {
 	struct path_file_locks locks;
@@ -132,17 +151,15 @@ static int find_wait(struct findings *findings, const struct finding_rule *rule)
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE))
 		return 0;
 	sum.evidence.state = sample_state_names[rule->state];
-	return finding_add_as(
-		findings, rule, &sum.evidence,
-		&(struct finding_verdict) {
-			.cost_ns = cost_ns,
-			.cost_bytes = TABLE_NO_UINT,
-			.confidence = rule->confidence,
-			.severity = rule->state == THREAD_RUNNABLE &&
-						    is_of_own_work(findings, &sum.evidence, cost_ns)
-					    ? FINDING_NOTE
-					    : rule->severity,
-		});
+	return finding_add_as(findings, rule, &sum.evidence,
+			      &(struct finding_verdict) {
+				      .cost_ns = cost_ns,
+				      .cost_bytes = TABLE_NO_UINT,
+				      .confidence = rule->confidence,
+				      .severity = is_noted(findings, rule, &sum.evidence, cost_ns)
+							  ? FINDING_NOTE
+							  : rule->severity,
+			      });
 }
 
 static bool is_wait(const void *evidence, const struct lines_row *row)
@@ -199,15 +216,17 @@ const struct finding_rule finding_sleeps = {
 	.lines_row = is_wait,
 	.lines_path = path_is_any,
 	.lines_whole = "its sleep",
-	.title = "Run sleeps, in {program}",
+	.title = "Run sleeps, in {program}[; it may be polling for {peer}, which works]",
 	.says = WAIT_SAYS,
-	.advice = "Wait for the event itself (a condition, select, a queue) rather than for a "
-		  "time, or sleep less",
+	.advice = "[If it polls for {peer}, start that earlier, run several at once, make it "
+		  "faster, or store its result and reuse it; w||W]ait for the event itself (a "
+		  "condition, select, a queue) rather than for a time, or sleep less",
 	WAIT_RULE,
 	.rule = PATH_MEANING
 	"Part of that is sleep. If other threads of the run were on a CPU, or waited for one or "
-	"for storage, "
-	"for most of that time, the sleep may be polling for them, and only the rest counts.",
+	"for storage, for most of that time, the sleep may be polling for them. Then the cost is "
+	"the time without such work; or, in a note, what more of them at once could save, if that "
+	"is more.",
 };
 
 const struct finding_rule finding_peer_waits = {

@@ -488,10 +488,20 @@ static bool in_order(const void *evidence)
 	return file_group->consecutive >= threshold(THRESHOLD_SCAN_ORDER);
 }
 
-/* Each reads its own part. */
+/* Returns the part of the bytes from storage that are more than the files have. */
+static double fetched_beyond(const struct file_group *file_group)
+{
+	return 1 - finding_share(number_min(file_group->size_bytes, file_group->fetched_bytes),
+				 file_group->fetched_bytes);
+}
+
+/* If each reads its own part, it copies less; but all of the data still comes from storage. */
 static double is_of_others(const struct findings *findings, const struct file_group *file_group)
 {
-	return 1 - 1.0 / file_group->processes;
+	const double copies = file_group->fetched_bytes ? threads_cpu_of_io(findings->results) : 1;
+
+	return copies * (1 - 1.0 / file_group->processes) +
+	       (1 - copies) * fetched_beyond(file_group);
 }
 
 const struct finding_rule finding_read_by_several = {
@@ -525,15 +535,14 @@ const struct finding_rule finding_read_by_several = {
 	.rule = "The bytes read are about the file's size times the number of its readers. Whether "
 		"each reads all of it, or a part of it several times, is not known. On one host "
 		"the page cache serves all but the first; across hosts each copy comes from "
-		"storage. If they read in order, CPU work at the same lines counts, too.",
+		"storage. The cost leaves out the time in which the data comes from storage once. "
+		"If they read in order, CPU work at the same lines counts, too.",
 };
 
 /* The first fetch from storage and all copies remain. */
 static double is_saved(const struct findings *findings, const struct file_group *file_group)
 {
-	return (1 - finding_share(number_min(file_group->size_bytes, file_group->fetched_bytes),
-				  file_group->fetched_bytes)) *
-	       (1 - threads_cpu_of_io(findings->results));
+	return fetched_beyond(file_group) * (1 - threads_cpu_of_io(findings->results));
 }
 
 const struct finding_rule finding_fetched_again = {
