@@ -95,7 +95,12 @@ class PathFindings(unittest.TestCase):
         self.assertTrue(found["advice"].startswith("Raise its limit of 0.5 CPUs"), found["advice"])
 
     def test_sleeps(self):
-        self.check("sleeps", ["sleeps"], ["polls"], "in sleeps")
+        """To poll for one's child is at most worth a note."""
+        self.check("sleeps", ["sleeps"], ["computes"], "in sleeps")
+        found = harness.undisturbed(lambda: self.findings("polls"),
+                                    lambda rows: "sleeps" in rows)["sleeps"]
+        self.assertEqual(found["severity"], "note")
+        self.assertTrue(found["evidence"]["peer"])
 
     def test_lock_wait(self):
         """What the lock costs, although the critical path goes on with its holder."""

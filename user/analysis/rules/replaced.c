@@ -22,7 +22,7 @@ static const struct table_column replacing_evidence[] = {
 	FACT(replacing, each_ns, "each", NS, "average of that time per call"),
 	FACT(replacing, written_bytes, "written", BYTES, "bytes of these writes; null: none"),
 	FACT(replacing, discarded_bytes, "discarded", BYTES,
-	     "bytes of freed space that the device was told of; null: none"),
+	     "bytes of freed space that were discarded; null: none"),
 };
 
 THRESHOLD_MIN(REPLACING_NS, 20000000, UNIT_NS, "time that they take",
@@ -103,8 +103,8 @@ const struct finding_rule finding_replacing = {
 	.pictures = "took metadata, calls metadata",
 	.rule = "Written data stays in memory until the kernel writes it to the device, unless a "
 		"call has to wait for that. ext4 and btrfs write a new file out when it is renamed "
-		"over an existing one, so that a crash leaves one or the other. Removing a file "
-		"waits for its pages that are being written at that moment. With the mount option "
-		"discard, the device is told of the space that becomes free. The cost is the time "
-		"of the requests that these calls waited for.",
+		"over an existing one, so that a crash cannot lose both. Removing a file waits for "
+		"its pages that are being written at that moment. With the mount option discard, "
+		"it also sends a discard of the freed space to the device. The cost is the time of "
+		"the requests that these calls waited for.",
 };
