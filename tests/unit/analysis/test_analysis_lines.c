@@ -120,6 +120,33 @@ TEST(test_hooks)
 	done(&made, report);
 }
 
+/* A function of Python whose line is unknown is no compiled code: its time is not its caller's. */
+TEST(test_line_unknown)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	made_frame(&made, 1, 20, "/job/tables.py", 0, "fill");
+	made_stack(&made, 1, 20, STACK_MAIN, 20);
+	made_stack(&made, 1, 21, 20, 3);
+	made_frame(&made, 1, 22, "/usr/lib/python3/dist-packages/sympy/tables.py", 0, "fill");
+	made_stack(&made, 1, 22, STACK_ITEM, 22);
+	SAMPLE(&made, .time = 100, .dur = 3 * MS, .pid = 10, .op = M_READ, .stack = 20);
+	SAMPLE(&made, .time = 4 * MS, .dur = 2 * MS, .pid = 10, .op = M_READ, .stack = 21);
+	SAMPLE(&made, .time = 7 * MS, .dur = MS, .pid = 10, .op = M_READ, .stack = 22);
+	report = report_of(&made, 10 * S);
+	assert_int_equal(report_table(report, "lines")->row_count, 3);
+	for (size_t row = 0; row < 2; row++) {
+		check_text(report, "lines", row, "file", "/job/tables.py");
+		check_null(report, "lines", row, "line");
+		check_text(report, "lines", row, "location", "fill in tables.py");
+	}
+	check_text(report, "lines", 1, "library", "torch/utils.py:7");
+	check_text(report, "lines", 2, "file", LOADER);
+	done(&made, report);
+}
+
 /* If the outer frames are missing, and with them the application's, a library's line is not taken
  * for the application's. */
 TEST(test_cut)

@@ -77,6 +77,12 @@ static bool is_system(struct trace_string source)
 	return false;
 }
 
+/* A function of Python has no line if its table of lines is longer than what is recorded of it. */
+static bool is_python(struct trace_string source)
+{
+	return source.length > 3 && !memcmp(source.bytes + source.length - 3, ".py", 3);
+}
+
 /* A function of compiled code has no line. */
 static enum frame_owner owner_of_native(struct trace_string source)
 {
@@ -96,7 +102,7 @@ enum frame_owner frame_owner(struct trace_string source, uint64_t line)
 		return OWNER_LIBRARY;
 	if (begins(source, "<"))
 		return OWNER_TEXT;
-	return line ? OWNER_APPLICATION : owner_of_native(source);
+	return line || is_python(source) ? OWNER_APPLICATION : owner_of_native(source);
 }
 
 size_t frame_in_library(char text[LIBRARY_BYTES], struct trace_string source, uint64_t line,
