@@ -127,6 +127,23 @@ static __always_inline void wait_note_owner(struct thread_account *thread, struc
 	thread->owner_tid = KREAD(task_struct, owner, pid);
 }
 
+/* Whether a call is an operation on files. Calls that map or unmap other memory wait for the lock
+ * of the process's mappings. */
+static __always_inline bool wait_is_on_files(const struct task_state *state, struct pt_regs *regs,
+					     __u32 number)
+{
+	struct call_row row;
+
+	if (number >= CALL_TABLE_SIZE)
+		return state->call.account.op;
+	row = call_row(number);
+	if (row.traits & CALL_MMAP)
+		return !(SYSCALL_ARG3(regs) & MAP_ANONYMOUS);
+	if (row.traits & CALL_MAP)
+		return state->call.account.file;
+	return state->call.account.op || row.op;
+}
+
 /* Sets the state of a task that is blocked, and whether it is in an I/O operation. */
 static __always_inline void wait_begin(struct task_state *state, struct task_struct *task)
 {
@@ -161,7 +178,7 @@ static __always_inline void wait_begin(struct task_state *state, struct task_str
 			call.state == THREAD_BY_FIRST ? SYSCALL_ARG0(regs) : SYSCALL_ARG1(regs));
 	else if (call.state && call.state < THREAD_BY_FIRST)
 		thread->state = call.state;
-	else if (in_io || (number < CALL_TABLE_SIZE && call_row(number).op))
+	else if (wait_is_on_files(state, regs, number))
 		thread->state = THREAD_STORAGE;
 	else
 		thread->state = THREAD_OTHER;
