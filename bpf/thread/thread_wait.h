@@ -144,6 +144,16 @@ static __always_inline bool wait_is_on_files(const struct task_state *state, str
 	return state->call.account.op || row.op;
 }
 
+/* Whether the path that the task opens has led to a FIFO. An open waits for the other end. */
+static __always_inline bool wait_opens_fifo(struct task_struct *task)
+{
+	struct nameidata *lookup = TASK_POINTER(task, nameidata);
+	struct dentry *dentry = lookup ? KREAD(nameidata, lookup, path.dentry) : NULL;
+	struct inode *inode = dentry ? KREAD(dentry, dentry, d_inode) : NULL;
+
+	return inode && file_class(inode) == FILE_CLASS_FIFO;
+}
+
 /* Sets the state of a task that is blocked, and whether it is in an I/O operation. */
 static __always_inline void wait_begin(struct task_state *state, struct task_struct *task)
 {
@@ -179,7 +189,7 @@ static __always_inline void wait_begin(struct task_state *state, struct task_str
 	else if (call.state && call.state < THREAD_BY_FIRST)
 		thread->state = call.state;
 	else if (wait_is_on_files(state, regs, number))
-		thread->state = THREAD_STORAGE;
+		thread->state = wait_opens_fifo(task) ? THREAD_PIPE : THREAD_STORAGE;
 	else
 		thread->state = THREAD_OTHER;
 	wait_note_owner(thread, task, regs, &call);

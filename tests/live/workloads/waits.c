@@ -8,6 +8,8 @@
 #include "waits/devices.h"
 #include "waits/locks.h"
 
+#include "waits/opens.h"
+
 static const struct {
 	const char *name, *state, *call;
 	void (*prepare)(void), (*block)(void), (*end)(void), (*clean)(void);
@@ -30,6 +32,7 @@ static const struct {
 	{ "pipe closed by exec", "pipe", "read", execute_prepare, pipe_block, execute_end,
 	  execute_clean },
 	{ "interrupted", "pipe", "read", pipe_prepare, interrupted_block, kick_end, close_ends },
+	{ "FIFO", "pipe", "open|openat", fifo_prepare, fifo_block, fifo_end, fifo_clean },
 	{ "socket pair", "pipe", "recvfrom", pair_prepare, message_block, message_end, close_ends },
 	{ "tcp", "pipe", "read", tcp_prepare, tcp_block, byte_end, tcp_clean },
 	{ "accept", "pipe", "accept", listen_prepare, accept_block, connect_end, tcp_clean },

@@ -21,7 +21,7 @@
 #define CALL_ON(name, state, wakes)                                                                \
 	[SYS_##name] = { #name, { wakes, THREAD_##state, WAIT_ON_DESCRIPTOR } }
 #define NUMBERED(name, state, wakes) [NUMBER_##name] = { #name, { wakes, THREAD_##state, 0 } }
-/* Never waits itself; ends waits of other threads. */
+/* Has no state of its own; ends waits of other threads. */
 #define ENDS(name, wakes) [SYS_##name] = { #name, { wakes, 0, 0 } }
 
 static const struct {
@@ -63,6 +63,16 @@ static const struct {
 	CALL_ON(splice, PIPE, WAKES(PIPE)),
 	TALKS(tee),
 	TALKS(vmsplice),
+	/* The open of a FIFO waits for its other end. That these calls end such waits is left out:
+	 * they are so frequent that an interrupt may come during one. */
+	ENDS(openat, 0),
+#ifdef SYS_openat2
+	ENDS(openat2, 0),
+#endif
+#ifdef SYS_open
+	ENDS(open, 0),
+	ENDS(creat, 0),
+#endif
 	ENDS(shutdown, WAKES(PIPE)),
 #ifdef SYS_dup2
 	ENDS(dup2, WAKES(PIPE) | WAKES(LOCK)),
