@@ -316,7 +316,8 @@ static const struct table_column thread_columns[] = {
 	       "when the thread began, or began to be recorded, since the start of the run"),
 	COLUMN(thread_row, end_ns, "end", NS, MOMENT,
 	       "when it or the recording ended, since the start of the run"),
-	{ "time_ns", "time", UNIT_NS, KIND_THREAD, "time between them: the states add up to it",
+	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
+	  "time between them, without gaps in which no thread had this ID: the states add up to it",
 	  TABLE_UINT(struct thread_row, times.time_ns), 0 },
 };
 
