@@ -63,7 +63,6 @@ FINDING_CASE("fsync-often", fsync_of_one_rank)
 	CALLS(made, 100 * MS, .count = sound ? 2 : 60, .op = M_FSYNC, .dur = MS / 2);
 }
 
-/* A checkpoint: a lot at once, by the main thread or by another. */
 FINDING_CASE("replace-waits", replace_waits)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -79,6 +78,7 @@ FINDING_CASE("replace-waits", replace_waits)
 	CALLS(made, 500 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
 }
 
+/* A checkpoint: a lot at once, by the main thread or by another. */
 FINDING_CASE("save-waits", save_waits)
 {
 	add_file(made, 1, 64 * MIB, "/data/checkpoint");

@@ -225,6 +225,23 @@ TEST(test_metadata_place)
 	done(&made, report);
 }
 
+/* Work before the first save cannot hide it, only that between the saves. */
+TEST(test_save_hidden)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN_RUN(&made, .threads = true);
+	add_states(&made, 10, 10, THREAD_CPU, 99, THREAD_SLEEP);
+	add_file(&made, 1, 64 * MIB, "/data/model");
+	for (uint64_t i = 0; i < 4; i++)
+		CALL(&made, .time = (500 + i * 110) * MS, .dur = 80 * MS, .pid = 10, .op = M_WRITE,
+		     .file = 1, .offset = i * 16 * MIB, .asked = 16 * MIB, .result = 16 * MIB);
+	report = report_between(&made, 10, END);
+	CHECK(report, "findings", row_of_finding(report, "save-waits"), "cost_ns", 3 * 30 * MS);
+	done(&made, report);
+}
+
 /* If others work during most of a sleep, it may be a way to wait for them. */
 TEST(test_polling)
 {

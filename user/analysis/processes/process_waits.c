@@ -109,6 +109,8 @@ static void add_to_row(struct process_waiting *waiting, const struct event *even
 	} else if (!(event->flags & EVENT_SUMMED) && begins < waiting->now.end) {
 		waiting->sums.back++;
 	}
+	if (!waiting->sums.first_start_ns && !(event->flags & EVENT_SUMMED))
+		waiting->sums.first_start_ns = event->start;
 	waiting->now.end = begins + event->bytes;
 	waiting->now.time_ns += event_time_ns(event);
 	waiting->now.end_ns = event->end;

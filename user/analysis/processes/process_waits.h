@@ -22,6 +22,7 @@ struct process_wait {
 	uint64_t row_ns; /* ... and the time of that run */
 	/* Time, start and end of the last run; 0: aggregated. */
 	uint64_t last_row_ns, last_start_ns, last_end_ns;
+	uint64_t first_start_ns; /* of the first run; 0: aggregated */
 };
 
 struct process_waits {

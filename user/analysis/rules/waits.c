@@ -44,6 +44,20 @@ static bool is_one(const struct process_wait *wait)
 	return number_sub(wait->last_end_ns, wait->last_start_ns) <= 2 * wait->last_row_ns;
 }
 
+/* Returns the time that a process spends on other things once it has begun to wait. */
+static uint64_t other_work_ns(const struct findings *findings, const struct process_wait *wait)
+{
+	const struct job *job = findings->results->job;
+	const struct process *process = &job->processes.processes[wait->process];
+	const uint64_t end_ns = process->ended ? process->end_ns : job->end_ns;
+	const uint64_t work_ns = processes_without_io_ns(findings->results, wait->process);
+
+	if (!wait->first_start_ns)
+		return work_ns;
+	return number_min(work_ns,
+			  number_sub(number_sub(end_ns, wait->first_start_ns), wait->time_ns));
+}
+
 /* Returns the part of a process's waits that its other work can hide: there is as much of it, and
  * some follows the last one. */
 static uint64_t can_hide_ns(const struct findings *findings, const struct process_wait *wait)
@@ -53,7 +67,7 @@ static uint64_t can_hide_ns(const struct findings *findings, const struct proces
 		wait->rows > 1 || is_one(wait) ? number_sub(wait->last_row_ns, after_ns) : 0;
 
 	return number_min(can_move_ns(findings, wait->process, number_sub(wait->time_ns, last_ns)),
-			  processes_without_io_ns(findings->results, wait->process));
+			  other_work_ns(findings, wait));
 }
 
 /* Finds the process that waited longest; `stands_still` decides which ones wait. Returns false if
