@@ -9,6 +9,16 @@
  * COMPARE(...) ?: COMPARE(...) by one number after the other. Arguments are evaluated twice. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
+/* Defines how to compare elements a and b of a type, for example
+ * COMPARE_BY(compare_sizes, struct item, COMPARE(a->size, b->size)). */
+#define COMPARE_BY(name, type, order)                                                              \
+	static int name(const void *left, const void *right)                                       \
+	{                                                                                          \
+		const type *a = left, *b = right;                                                  \
+                                                                                                   \
+		return order;                                                                      \
+	}
+
 /* Sorts by an uint64_t, or by the one that an element begins with. */
 static inline int compare_u64(const void *left, const void *right)
 {

@@ -7,12 +7,7 @@
 
 #include "base/compare.h"
 
-static int compare_starts(const void *a, const void *b)
-{
-	const struct interval *one = a, *other = b;
-
-	return COMPARE(one->start, other->start);
-}
+COMPARE_BY(compare_starts, struct interval, COMPARE(a->start, b->start))
 
 /* Sorts the intervals, and merges those that touch or overlap. */
 static void merge(struct intervals *intervals)

@@ -342,14 +342,11 @@ static double known(double share)
 	return isnan(share) ? -1 : share;
 }
 
-static int compare_rows(const void *left, const void *right)
-{
-	const struct row *a = left, *b = right;
-
-	return COMPARE(b->busy, a->busy) ?: COMPARE(known(b->cpu), known(a->cpu))
-					 ?: COMPARE(b->operations, a->operations)
-					 ?: COMPARE(a->number, b->number);
-}
+COMPARE_BY(compare_rows, struct row,
+	   COMPARE(b->busy, a->busy) ?:
+	   COMPARE(known(b->cpu), known(a->cpu)) ?:
+	   COMPARE(b->operations, a->operations) ?:
+	   COMPARE(a->number, b->number))
 
 static uint64_t interval_of(const struct top_sample *before, const struct top_sample *after)
 {

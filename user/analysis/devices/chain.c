@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/longest.h"
 #include "base/number.h"
 
@@ -105,13 +106,7 @@ static inline struct thread *find_thread(struct chain *chain, const struct event
 
 /* --- completing operations --- */
 
-static int compare_stretches(const void *left, const void *right)
-{
-	uint64_t a = ((const struct service_time *)left)->from,
-		 b = ((const struct service_time *)right)->from;
-
-	return a > b ? 1 : a < b ? -1 : 0;
-}
+COMPARE_BY(compare_stretches, struct service_time, COMPARE(a->from, b->from))
 
 static uint64_t device_time(struct waiting *waiting)
 {

@@ -97,12 +97,8 @@ static const char *host_of(const struct job *job, uint32_t file)
 	return job->traces[job->files.files[file].trace].header->host;
 }
 
-static int compare_slowness(const void *left, const void *right)
-{
-	const struct chain_operation *a = left, *b = right;
-
-	return COMPARE(b->time.time_ns, a->time.time_ns) ?: COMPARE(a->start, b->start);
-}
+COMPARE_BY(compare_slowness, struct chain_operation,
+	   COMPARE(b->time.time_ns, a->time.time_ns) ?: COMPARE(a->start, b->start))
 
 /* Chooses the files with the most time. */
 static void choose(struct chain *chain, size_t most)

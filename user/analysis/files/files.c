@@ -214,12 +214,8 @@ struct files_row {
 	uint32_t file;
 };
 
-static int compare_lines(const void *left, const void *right)
-{
-	const struct files_row *a = left, *b = right;
-
-	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->file, b->file);
-}
+COMPARE_BY(compare_lines, struct files_row,
+	   COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->file, b->file))
 
 static uint64_t time_of(const struct file_uses *files, uint32_t file)
 {

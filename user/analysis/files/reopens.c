@@ -217,12 +217,8 @@ static const struct table_column columns[] = {
 	       "summed over threads"),
 };
 
-static int compare_reopened(const void *a, const void *b)
-{
-	const struct reopened *one = a, *other = b;
-
-	return COMPARE(other->time_ns, one->time_ns) ?: COMPARE(one->file, other->file);
-}
+COMPARE_BY(compare_reopened, struct reopened,
+	   COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->file, b->file))
 
 static void fill(void *state, struct table *table)
 {

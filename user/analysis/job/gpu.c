@@ -47,12 +47,7 @@ static int complain(const struct gpu_reader *reader, const char *what)
 
 /* --- intervals --- */
 
-static int compare_intervals(const void *left, const void *right)
-{
-	const struct gpu_interval *a = left, *b = right;
-
-	return COMPARE(a->start_ns, b->start_ns);
-}
+COMPARE_BY(compare_intervals, struct gpu_interval, COMPARE(a->start_ns, b->start_ns))
 
 /* Sorts intervals, and merges those that overlap or touch. */
 static void merge(struct gpu *gpu)

@@ -282,15 +282,11 @@ static int load_block(struct lives *lives, size_t block, const struct life_sourc
 	return status;
 }
 
-static int compare_lives(const void *left, const void *right)
-{
-	const struct life *a = left, *b = right;
-
-	return COMPARE(b->present, a->present) ?:
-	       COMPARE(a->time_ns, b->time_ns) ?:
-	       COMPARE(a->kind, b->kind) ?:
-	       COMPARE(a->sequence, b->sequence);
-}
+COMPARE_BY(compare_lives, struct life,
+	   COMPARE(b->present, a->present) ?:
+	   COMPARE(a->time_ns, b->time_ns) ?:
+	   COMPARE(a->kind, b->kind) ?:
+	   COMPARE(a->sequence, b->sequence))
 
 /* --- replay, in time order --- */
 

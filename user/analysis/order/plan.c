@@ -8,14 +8,10 @@
 #include "analysis/order/cursor.h"
 #include "base/compare.h"
 
-static int compare_planned(const void *left, const void *right)
-{
-	const struct planned_block *a = left, *b = right;
-
-	return COMPARE(a->start_ns, b->start_ns) ?:
-	       COMPARE(a->trace, b->trace) ?:
-	       COMPARE(a->number, b->number);
-}
+COMPARE_BY(compare_planned, struct planned_block,
+	   COMPARE(a->start_ns, b->start_ns) ?:
+	   COMPARE(a->trace, b->trace) ?:
+	   COMPARE(a->number, b->number))
 
 /* Kinds whose events come before or after others that start together: a zero-length span begins
  * before it ends, a sample precedes its operation, a process ends after everything it does, and

@@ -249,12 +249,8 @@ struct last_end {
 };
 
 /* Innermost first. */
-static int compare_ends(const void *left, const void *right)
-{
-	const struct last_end *a = left, *b = right;
-
-	return COMPARE(a->end_ns, b->end_ns) ?: COMPARE(b->serial, a->serial);
-}
+COMPARE_BY(compare_ends, struct last_end,
+	   COMPARE(a->end_ns, b->end_ns) ?: COMPARE(b->serial, a->serial))
 
 /* Spans still open at the end of the walk end with their traces, or where the walk ends. */
 static int end_spans(struct walking *walking)

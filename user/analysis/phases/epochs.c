@@ -303,19 +303,11 @@ static double utilization(const struct epoch *epoch, bool computes)
 	return share(epoch->done.compute_ns, number_sub(epoch->end_ns, epoch->begin_ns));
 }
 
-static int compare_by_rank(const void *left, const void *right)
-{
-	const struct epoch *a = left, *b = right;
+COMPARE_BY(compare_by_rank, struct epoch,
+	   COMPARE(a->group, b->group) ?: COMPARE(a->begin_ns, b->begin_ns))
 
-	return COMPARE(a->group, b->group) ?: COMPARE(a->begin_ns, b->begin_ns);
-}
-
-static int compare_by_time(const void *left, const void *right)
-{
-	const struct epoch *a = left, *b = right;
-
-	return COMPARE(a->begin_ns, b->begin_ns) ?: COMPARE(a->group, b->group);
-}
+COMPARE_BY(compare_by_time, struct epoch,
+	   COMPARE(a->begin_ns, b->begin_ns) ?: COMPARE(a->group, b->group))
 
 /* Epochs without a number are counted, per rank. */
 static void count_epochs(struct epoch *epochs, size_t count)
@@ -399,12 +391,7 @@ static void fill(void *state, struct table *table)
 	table_set_note(table, note);
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	const int64_t *a = left, *b = right;
-
-	return COMPARE(*a, *b);
-}
+COMPARE_BY(compare_numbers, int64_t, COMPARE(*a, *b))
 
 /* Ranks share epochs with the same number; numbers may have gaps. */
 struct epochs_view epochs_view(const struct report *report)

@@ -358,12 +358,8 @@ struct spans_row {
 	uint32_t label;
 };
 
-static int compare_lines(const void *left, const void *right)
-{
-	const struct spans_row *a = left, *b = right;
-
-	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->label, b->label);
-}
+COMPARE_BY(compare_lines, struct spans_row,
+	   COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->label, b->label))
 
 static void set_note(struct table *table, const struct spans *spans)
 {

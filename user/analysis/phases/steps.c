@@ -350,12 +350,8 @@ static uint64_t outlier_limit(const struct series *series)
 	return number_add(median, number_max(margin, median / 10));
 }
 
-static int compare_steps(const void *left, const void *right)
-{
-	const struct step *a = left, *b = right;
-
-	return COMPARE(a->begin_ns, b->begin_ns) ?: COMPARE(a->rank, b->rank);
-}
+COMPARE_BY(compare_steps, struct step,
+	   COMPARE(a->begin_ns, b->begin_ns) ?: COMPARE(a->rank, b->rank))
 
 static void add_row(struct table *table, const struct job *job, const struct label *label,
 		    const struct step *step, bool outlier)

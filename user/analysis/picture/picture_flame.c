@@ -205,12 +205,8 @@ struct choice {
 };
 
 /* Callers, which have at least as much time and lower numbers, come first. */
-static int compare_choices(const void *left, const void *right)
-{
-	const struct choice *a = left, *b = right;
-
-	return COMPARE(b->weight, a->weight) ?: COMPARE(a->node, b->node);
-}
+COMPARE_BY(compare_choices, struct choice,
+	   COMPARE(b->weight, a->weight) ?: COMPARE(a->node, b->node))
 
 /* Weighs nodes by their share, with all they call, of the time in the state where that is most;
  * kinds of threads weigh most. Returns NULL if out of memory. */
@@ -439,13 +435,10 @@ const struct walk_calls picture_flame_calls = { .events = add_events, .matters =
 
 /* --- at the end --- */
 
-static int compare_cells(const void *left, const void *right)
-{
-	const struct flame_cell *a = left, *b = right;
-
-	return COMPARE(a->node, b->node) ?: COMPARE(a->state, b->state) ?:
-	       COMPARE(a->stretch, b->stretch);
-}
+COMPARE_BY(compare_cells, struct flame_cell,
+	   COMPARE(a->node, b->node) ?:
+	   COMPARE(a->state, b->state) ?:
+	   COMPARE(a->stretch, b->stretch))
 
 int picture_flame_finish(struct picture_flame *flame)
 {

@@ -104,22 +104,14 @@ struct lane_order {
 	uint32_t process, thread, lane;
 };
 
-static int compare_times(const void *left, const void *right)
-{
-	const struct lane_order *a = left, *b = right;
+COMPARE_BY(compare_times, struct lane_order,
+	   COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->lane, b->lane))
 
-	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->lane, b->lane);
-}
-
-static int compare_owners(const void *left, const void *right)
-{
-	const struct lane_order *a = left, *b = right;
-
-	return COMPARE(a->rank, b->rank) ?:
-	       COMPARE(a->start_ns, b->start_ns) ?:
-	       COMPARE(a->process, b->process) ?:
-	       COMPARE(a->thread, b->thread);
-}
+COMPARE_BY(compare_owners, struct lane_order,
+	   COMPARE(a->rank, b->rank) ?:
+	   COMPARE(a->start_ns, b->start_ns) ?:
+	   COMPARE(a->process, b->process) ?:
+	   COMPARE(a->thread, b->thread))
 
 int picture_spans_finish(struct picture_spans *spans)
 {

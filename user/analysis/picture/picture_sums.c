@@ -29,12 +29,8 @@ struct candidate {
 	uint64_t number, weight;
 };
 
-static int compare_candidates(const void *left, const void *right)
-{
-	const struct candidate *a = left, *b = right;
-
-	return COMPARE(b->weight, a->weight) ?: COMPARE(a->number, b->number);
-}
+COMPARE_BY(compare_candidates, struct candidate,
+	   COMPARE(b->weight, a->weight) ?: COMPARE(a->number, b->number))
 
 static int add_series(struct picture_set *set, uint64_t number)
 {
@@ -84,12 +80,7 @@ static int choose(struct picture_set *set, const struct results *results, enum p
 	return status ? status : add_others(set, used - chosen);
 }
 
-static int compare_ranks(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
+COMPARE_BY(compare_ranks, int64_t, COMPARE(*a, *b))
 
 /* Chooses the lowest ranks; maps each process to the series of its rank. */
 static int choose_ranks(struct picture_set *set, const struct job *job)

@@ -100,13 +100,10 @@ static void add_share(struct critical_path *path, struct path_thread *thread,
 	path->share_count++;
 }
 
-static int compare_shares(const void *left, const void *right)
-{
-	const struct path_share *a = left, *b = right;
-
-	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->process, b->process)
-						       ?: COMPARE(a->tid, b->tid);
-}
+COMPARE_BY(compare_shares, struct path_share,
+	   COMPARE(b->time_ns, a->time_ns) ?:
+	   COMPARE(a->process, b->process) ?:
+	   COMPARE(a->tid, b->tid))
 
 static void make_shares(struct critical_path *path, const struct results *results)
 {

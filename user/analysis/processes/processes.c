@@ -364,19 +364,11 @@ static void set_note(struct table *table, const struct job *job)
 }
 
 /* Most I/O time first. */
-static int compare_times(const void *left, const void *right)
-{
-	const struct processes_row *a = left, *b = right;
+COMPARE_BY(compare_times, struct processes_row,
+	   COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->process, b->process))
 
-	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->process, b->process);
-}
-
-static int compare_lines(const void *left, const void *right)
-{
-	const struct processes_row *a = left, *b = right;
-
-	return COMPARE(a->start_ns, b->start_ns) ?: COMPARE(a->process, b->process);
-}
+COMPARE_BY(compare_lines, struct processes_row,
+	   COMPARE(a->start_ns, b->start_ns) ?: COMPARE(a->process, b->process))
 
 /* Events with impossible pids, if any, get a row without a pid. */
 static size_t make_lines(const struct processes *processes, struct processes_row *lines)

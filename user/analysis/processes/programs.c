@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/map.h"
 #include "analysis/processes/processes.h"
 
@@ -94,12 +95,7 @@ static const struct table_column columns[] = {
 	       "number of metadata calls", JOB_SYSCALL, STRETCH(METADATA_CALLS)),
 };
 
-static int compare_programs(const void *left, const void *right)
-{
-	const struct program_row *a = left, *b = right;
-
-	return a->time_ns > b->time_ns ? -1 : a->time_ns < b->time_ns;
-}
+COMPARE_BY(compare_programs, struct program_row, COMPARE(b->time_ns, a->time_ns))
 
 static void add_programs(struct programs *programs, const struct results *results,
 			 struct table *table)

@@ -173,12 +173,8 @@ static const struct table_column columns[] = {
 	STATE(THREAD_OTHER, "other_ns", "other", "blocked elsewhere in the kernel"),
 };
 
-static int compare_rows(const void *left, const void *right)
-{
-	const struct states_row *a = left, *b = right;
-
-	return COMPARE(b->amounts.time_ns, a->amounts.time_ns) ?: COMPARE(a->label, b->label);
-}
+COMPARE_BY(compare_rows, struct states_row,
+	   COMPARE(b->amounts.time_ns, a->amounts.time_ns) ?: COMPARE(a->label, b->label))
 
 static void conclude(const struct results *results, struct table *table)
 {

@@ -338,13 +338,9 @@ static void sum_groups(struct starts *starts)
 	}
 }
 
-static int compare_groups(const void *a, const void *b)
-{
-	const struct starts_view *one = &((const struct started *)a)->view;
-	const struct starts_view *other = &((const struct started *)b)->view;
-
-	return COMPARE(other->time_ns, one->time_ns) ?: COMPARE(one->parent_pid, other->parent_pid);
-}
+COMPARE_BY(compare_groups, struct started,
+	   COMPARE(b->view.time_ns, a->view.time_ns)
+		   ?: COMPARE(a->view.parent_pid, b->view.parent_pid))
 
 static void fill(void *state, struct table *table)
 {

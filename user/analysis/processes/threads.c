@@ -341,13 +341,10 @@ bool threads_absent(struct table *table, const struct job *job)
 	return table_absent_if(table, why, why);
 }
 
-static int compare_threads(const void *left, const void *right)
-{
-	const struct thread *a = left, *b = right;
-
-	return COMPARE(a->process, b->process) ?: COMPARE(a->start_ns, b->start_ns)
-						       ?: COMPARE(a->tid, b->tid);
-}
+COMPARE_BY(compare_threads, struct thread,
+	   COMPARE(a->process, b->process) ?:
+	   COMPARE(a->start_ns, b->start_ns) ?:
+	   COMPARE(a->tid, b->tid))
 
 static void fill(void *state, struct table *table)
 {

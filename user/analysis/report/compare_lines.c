@@ -131,12 +131,8 @@ static bool has_changed(const struct compared_lines *all, const struct compared_
 	return change_ns > ERRORS_MIN * line->change_uncertainty_ns;
 }
 
-static int compare_changes(const void *left, const void *right)
-{
-	const struct compared_line *a = left, *b = right;
-
-	return COMPARE(fabs((double)b->change_ns), fabs((double)a->change_ns));
-}
+COMPARE_BY(compare_changes, struct compared_line,
+	   COMPARE(fabs((double)b->change_ns), fabs((double)a->change_ns)))
 
 static const struct table_column columns[] = {
 	COLUMN(compared_line, location, "", NONE, FACT,

@@ -13,6 +13,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
 #include "analysis/stacks/lines.h"
+#include "base/compare.h"
 #include "base/number.h"
 
 /* --- checkpoints --- */
@@ -268,13 +269,6 @@ static const struct table_column workers_columns[] = {
 	FACT(workers, beyond, "beyond", SHARE, "share of its average span above the median"),
 };
 
-static int compare_times(const void *left, const void *right)
-{
-	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 /* Lists each worker's time per span, unsorted; returns how many. *workers receives the slowest. */
 static size_t list_workers(const struct findings *findings, uint64_t *times,
 			   struct workers *workers)
@@ -344,7 +338,7 @@ static int find_worker_slow(struct findings *findings, const struct finding_rule
 	if (!times)
 		return -ENOMEM;
 	workers.workers = list_workers(findings, times, &workers);
-	qsort(times, workers.workers, sizeof(*times), compare_times);
+	qsort(times, workers.workers, sizeof(*times), compare_u64);
 	workers.median_ns = workers.workers ? times[(workers.workers - 1) / 2] : 0;
 	slow = count_slow(times, workers.workers, workers.each_ns);
 	free(times);

@@ -36,12 +36,8 @@ static const struct table_column behind_columns[] = {
 THRESHOLD_MIN(BEHIND_SHARE, 0.1, UNIT_SHARE, "share of the run that the others wait for it",
 	      "a choice: the threshold of severity high");
 
-static int compare_busy(const void *left, const void *right)
-{
-	const struct rank_path *a = left, *b = right;
-
-	return COMPARE(a->busy_ns, b->busy_ns) ?: COMPARE(b->rank, a->rank);
-}
+COMPARE_BY(compare_busy, struct rank_path,
+	   COMPARE(a->busy_ns, b->busy_ns) ?: COMPARE(b->rank, a->rank))
 
 /* Sums up the path by rank. Returns the number of ranks, or -ENOMEM. */
 static int sum_up(const struct findings *findings, struct rank_path *ranks)

@@ -7,6 +7,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
 #include "analysis/stacks/lines.h"
+#include "base/compare.h"
 #include "base/grow.h"
 #include "base/number.h"
 
@@ -17,12 +18,7 @@ struct rank_io {
 	uint64_t fetched_bytes; /* the part of `bytes` from storage */
 };
 
-static int compare_ranks(const void *left, const void *right)
-{
-	const struct rank_io *a = left, *b = right;
-
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
-}
+COMPARE_BY(compare_ranks, struct rank_io, COMPARE(a->rank, b->rank))
 
 /* Ascending; among equals, the lowest rank is last. */
 static int compare_numbers(const void *left, const void *right, void *offset)
@@ -30,7 +26,7 @@ static int compare_numbers(const void *left, const void *right, void *offset)
 	const uint64_t a = *(const uint64_t *)((const char *)left + *(const size_t *)offset);
 	const uint64_t b = *(const uint64_t *)((const char *)right + *(const size_t *)offset);
 
-	return a != b ? (a < b ? -1 : 1) : compare_ranks(right, left);
+	return COMPARE(a, b) ?: compare_ranks(right, left);
 }
 
 /* Sorts ranks by a number at that offset; returns the median one. */

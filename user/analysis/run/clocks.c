@@ -10,12 +10,7 @@
 /* Synchronized clocks differ by less, and the nodes of a job start within less. */
 #define APART_NS 1000000000ull
 
-static int compare_starts(const void *left, const void *right)
-{
-	const struct host_time *a = left, *b = right;
-
-	return COMPARE(a->start_ns, b->start_ns);
-}
+COMPARE_BY(compare_starts, struct host_time, COMPARE(a->start_ns, b->start_ns))
 
 void clocks_say_apart(struct strbuf *text, struct host_time *hosts, size_t count)
 {

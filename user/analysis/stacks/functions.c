@@ -28,13 +28,11 @@ static int compare_literals(const char *a, const char *b)
 	return a && b ? strcmp(a, b) : !!a - !!b;
 }
 
-static int compare_rows(const void *left, const void *right)
-{
-	const struct lines_row *a = left, *b = right;
-
-	return compare_texts(a->file, b->file) ?: compare_texts(a->function, b->function) ?:
-	       compare_literals(a->state, b->state) ?: compare_literals(a->reason, b->reason);
-}
+COMPARE_BY(compare_rows, struct lines_row,
+	   compare_texts(a->file, b->file) ?:
+	   compare_texts(a->function, b->function) ?:
+	   compare_literals(a->state, b->state) ?:
+	   compare_literals(a->reason, b->reason))
 
 struct functions {
 	struct arena *arena;

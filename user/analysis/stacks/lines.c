@@ -213,14 +213,10 @@ static void set_location(struct lines_row *row, char text[LOCATION_BYTES])
 				      row->function);
 }
 
-static int compare_rows(const void *left, const void *right)
-{
-	const struct lines_row *a = left, *b = right;
-
-	return COMPARE(b->sums.time_ns, a->sums.time_ns) ?:
-	       COMPARE(b->sums.samples, a->sums.samples) ?:
-	       COMPARE(a->line, b->line);
-}
+COMPARE_BY(compare_rows, struct lines_row,
+	   COMPARE(b->sums.time_ns, a->sums.time_ns) ?:
+	   COMPARE(b->sums.samples, a->sums.samples) ?:
+	   COMPARE(a->line, b->line))
 
 void lines_add_rows(struct table *table, const struct job *job, struct lines_row *rows,
 		    size_t count)

@@ -466,7 +466,7 @@ static int compare_worth(const void *left, const void *right, void *context)
 	if (worth->column != TABLE_NO_COLUMN)
 		order = -merge_compare(&table_row(worth->table, a)[worth->column],
 				       &table_row(worth->table, b)[worth->column]);
-	return order ? order : a < b ? -1 : a > b;
+	return order ?: COMPARE(a, b);
 }
 
 /* Returns the rows by the view's sort column; the row for the rest, if any, stays last. */
@@ -483,12 +483,7 @@ static size_t *order_rows(const struct table *table)
 	return rows;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	size_t a = *(const size_t *)left, b = *(const size_t *)right;
-
-	return COMPARE(a, b);
-}
+COMPARE_BY(compare_numbers, size_t, COMPARE(*a, *b))
 
 static int fold_rows(struct merged *merged, const struct table *from, size_t *rows, size_t most)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/number.h"
 
 /* --- columns --- */
@@ -93,7 +94,7 @@ static int compare_rows(const void *left, const void *right)
 	const struct selected_row *a = left, *b = right;
 	int order = a->cell ? compare_cells(a->cell, b->cell) : 0;
 
-	return order ? order : (int)(a->number > b->number) - (int)(a->number < b->number);
+	return order ?: COMPARE(a->number, b->number);
 }
 
 static int add_rows(struct table *made, const struct table *table, const size_t *columns,

@@ -30,12 +30,8 @@ void table_note_percentile(struct table *table, const struct cell *cell,
 	table_fail(table, sparse_histogram_of(&noted->of, histogram));
 }
 
-static int compare_percentiles(const void *key, const void *item)
-{
-	const struct table_percentile *a = key, *b = item;
-
-	return COMPARE(a->row, b->row) ?: COMPARE(a->column, b->column);
-}
+COMPARE_BY(compare_percentiles, struct table_percentile,
+	   COMPARE(a->row, b->row) ?: COMPARE(a->column, b->column))
 
 struct table_percentile *table_find_percentile(const struct table *table, size_t row, size_t column)
 {
@@ -60,7 +56,7 @@ static int compare_rows(const void *left, const void *right, void *context)
 	size_t a = *(const size_t *)left, b = *(const size_t *)right;
 	int order = sorting->compare(sorting->table, a, b, sorting->context);
 
-	return order ? order : a < b ? -1 : a > b;
+	return order ?: COMPARE(a, b);
 }
 
 /* Reorders the rows in place, one cycle after the other; `order` has their old numbers, and `saved`
@@ -186,12 +182,10 @@ struct ordered {
 	bool rest;
 };
 
-static int compare_ordered(const void *left, const void *right)
-{
-	const struct ordered *a = left, *b = right;
-
-	return COMPARE(a->rest, b->rest) ?: COMPARE(b->key, a->key) ?: COMPARE(a->row, b->row);
-}
+COMPARE_BY(compare_ordered, struct ordered,
+	   COMPARE(a->rest, b->rest) ?:
+	   COMPARE(b->key, a->key) ?:
+	   COMPARE(a->row, b->row))
 
 size_t *table_order(const struct table *table)
 {

@@ -168,14 +168,10 @@ static const struct table_column columns[] = {
 	       "longest duration of an operation, exact; null if operations were aggregated"),
 };
 
-static int compare_lines(const void *left, const void *right)
-{
-	const struct operations_row *a = left, *b = right;
-
-	return COMPARE(b->total.thread_time_ns, a->total.thread_time_ns) ?:
-	       strcmp(a->operation->name, b->operation->name) ?:
-	       strcmp(a->operation->layer, b->operation->layer);
-}
+COMPARE_BY(compare_lines, struct operations_row,
+	   COMPARE(b->total.thread_time_ns, a->total.thread_time_ns) ?:
+	   strcmp(a->operation->name, b->operation->name) ?:
+	   strcmp(a->operation->layer, b->operation->layer))
 
 static size_t make_lines(const struct job *job, struct operations_row *lines)
 {

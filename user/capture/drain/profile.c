@@ -221,12 +221,8 @@ static bool emit(struct profile *profile, unsigned int number, profile_take_fn t
 	return true;
 }
 
-static int compare_idle(const void *left, const void *right)
-{
-	const struct idle *a = left, *b = right;
-
-	return COMPARE(a->lately, b->lately) ?: COMPARE(a->last_ns, b->last_ns);
-}
+COMPARE_BY(compare_idle, struct idle,
+	   COMPARE(a->lately, b->lately) ?: COMPARE(a->last_ns, b->last_ns))
 
 static void retire(struct profile *profile, unsigned int number)
 {

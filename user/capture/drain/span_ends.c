@@ -141,19 +141,9 @@ void span_ends_present(struct span_ends *ends, uint32_t pid)
 		ends->present[ends->present_count++] = pid;
 }
 
-static int compare_pids(const void *left, const void *right)
-{
-	const uint32_t *one = left, *other = right;
+COMPARE_BY(compare_pids, uint32_t, COMPARE(*a, *b))
 
-	return COMPARE(*one, *other);
-}
-
-static int compare_children(const void *left, const void *right)
-{
-	const struct fork *one = left, *other = right;
-
-	return COMPARE(one->child, other->child);
-}
+COMPARE_BY(compare_children, struct fork, COMPARE(a->child, b->child))
 
 static bool was_present(const struct span_ends *ends, uint32_t pid)
 {

@@ -195,12 +195,8 @@ static bool is_own(const char *path, const struct trace_header *like)
 	return own;
 }
 
-static int compare_age(const void *left, const void *right)
-{
-	const struct flight_file *a = left, *b = right;
-
-	return COMPARE(a->changed_ns, b->changed_ns) ?: strcmp(a->path, b->path);
-}
+COMPARE_BY(compare_age, struct flight_file,
+	   COMPARE(a->changed_ns, b->changed_ns) ?: strcmp(a->path, b->path))
 
 static void look_at(struct flight_files *files, const char *directory, const char *name,
 		    const struct trace_header *like)

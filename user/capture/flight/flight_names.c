@@ -135,12 +135,8 @@ static enum use use_of(const struct flight_names *names, const struct known_name
 }
 
 /* Sorts names in the order in which they are dropped. */
-static int by_use_and_age(const void *left, const void *right)
-{
-	const struct candidate *a = left, *b = right;
-
-	return COMPARE(a->use, b->use) ?: COMPARE(a->arrival, b->arrival);
-}
+COMPARE_BY(by_use_and_age, struct candidate,
+	   COMPARE(a->use, b->use) ?: COMPARE(a->arrival, b->arrival))
 
 static void drop(struct flight_names *names, const struct candidate *candidate)
 {

@@ -106,19 +106,10 @@ static int copy_state(struct flight *flight, struct flight_snapshot *snapshot)
 	return snapshot->names.incomplete || snapshot->past.incomplete ? -ENOMEM : 0;
 }
 
-static int compare_operations(const void *left, const void *right)
-{
-	const struct event_in_flight *a = left, *b = right;
+COMPARE_BY(compare_operations, struct event_in_flight, COMPARE(a->tid, b->tid))
 
-	return COMPARE(a->tid, b->tid);
-}
-
-static int compare_threads(const void *left, const void *right)
-{
-	const struct event_thread_now *a = left, *b = right;
-
-	return COMPARE(a->time.header.tid, b->time.header.tid);
-}
+COMPARE_BY(compare_threads, struct event_thread_now,
+	   COMPARE(a->time.header.tid, b->time.header.tid))
 
 /* Reads what is in flight. */
 static void take_in_flight(struct flight *flight, struct flight_snapshot *snapshot)

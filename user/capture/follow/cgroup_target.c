@@ -90,12 +90,7 @@ static int take_mount(void *context, const struct mount *mount)
 	return 0;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	const struct hierarchy *a = left, *b = right;
-
-	return COMPARE(a->number, b->number);
-}
+COMPARE_BY(compare_numbers, struct hierarchy, COMPARE(a->number, b->number))
 
 /* Version 2 goes first: systemd and container engines refer to its cgroups. Returns 0 or -ENOMEM,
  * logged. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Starts helper processes, which do not execute a program. */
+#include "base/compare.h"
 #include "capture/host/helper.h"
 
 #include <fcntl.h>
@@ -13,10 +14,7 @@ pid_t helper_fork(void)
 	return syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 }
 
-static int compare(const void *left, const void *right)
-{
-	return *(const int *)left - *(const int *)right;
-}
+COMPARE_BY(compare, int, COMPARE(*a, *b))
 
 void helper_keep_descriptors(const int *kept, size_t count)
 {

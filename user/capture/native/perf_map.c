@@ -18,12 +18,8 @@
 #define FUNCTIONS_MAX (1u << 20)
 #define AGAIN_NS 1000000000ull
 
-static int compare_functions(const void *left, const void *right)
-{
-	const struct perf_map_function *a = left, *b = right;
-
-	return COMPARE(a->start, b->start) ?: COMPARE(a->order, b->order);
-}
+COMPARE_BY(compare_functions, struct perf_map_function,
+	   COMPARE(a->start, b->start) ?: COMPARE(a->order, b->order))
 
 /* Reads a hexadecimal number, with or without 0x, that a space follows. */
 static bool parse_number(char **at, const char *end, uint64_t *number)

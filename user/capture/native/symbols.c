@@ -135,12 +135,8 @@ bool symbols_is_eval(const char *name)
 	return !strncmp(name, eval, length) && (!name[length] || name[length] == '.');
 }
 
-static int compare_symbols(const void *left, const void *right)
-{
-	const struct symbol *a = left, *b = right;
-
-	return COMPARE(a->start, b->start) ?: COMPARE(a->index, b->index);
-}
+COMPARE_BY(compare_symbols, struct symbol,
+	   COMPARE(a->start, b->start) ?: COMPARE(a->index, b->index))
 
 /* If an address has several names, prefers those that programs use: read, not __libc_read. */
 static bool is_better(const struct symbols *symbols, const struct symbol *symbol,

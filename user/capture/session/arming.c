@@ -147,21 +147,13 @@ static int make_pass(struct arming *arming, uint64_t *found)
 	return err;
 }
 
-static int compare_rows(const void *left, const void *right)
-{
-	const struct attach_row *one = left, *other = right;
+COMPARE_BY(compare_rows, struct attach_row,
+	   COMPARE(a->pid, b->pid) ?:
+	   COMPARE(a->started_ns, b->started_ns) ?:
+	   COMPARE(a->armed_ns, b->armed_ns))
 
-	return COMPARE(one->pid, other->pid) ?:
-	       COMPARE(one->started_ns, other->started_ns) ?:
-	       COMPARE(one->armed_ns, other->armed_ns);
-}
-
-static int compare_reported(const void *left, const void *right)
-{
-	const struct reported *one = left, *other = right;
-
-	return COMPARE(one->pid, other->pid) ?: COMPARE(one->started_ns, other->started_ns);
-}
+COMPARE_BY(compare_reported, struct reported,
+	   COMPARE(a->pid, b->pid) ?: COMPARE(a->started_ns, b->started_ns))
 
 static bool was_reported(const struct arming *arming, const struct reported *one)
 {

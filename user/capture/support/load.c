@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "bpf/records/event.h"
 #include "base/grow.h"
 #include "base/thread.h"
@@ -220,12 +221,7 @@ static void *work(void *context)
 }
 
 /* Longest first, so that all CPUs finish at about the same time. */
-static int compare_jobs(const void *left, const void *right)
-{
-	const struct loading *one = left, *other = right;
-
-	return one->count < other->count ? 1 : one->count > other->count ? -1 : 0;
-}
+COMPARE_BY(compare_jobs, struct loading, COMPARE(b->count, a->count))
 
 static int load_together(struct loader *loader)
 {

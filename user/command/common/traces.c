@@ -120,12 +120,10 @@ struct given_trace {
 	size_t place;
 };
 
-static int compare_given(const void *left, const void *right)
-{
-	const struct given_trace *a = left, *b = right;
-
-	return COMPARE(a->dev, b->dev) ?: COMPARE(a->ino, b->ino) ?: COMPARE(a->place, b->place);
-}
+COMPARE_BY(compare_given, struct given_trace,
+	   COMPARE(a->dev, b->dev) ?:
+	   COMPARE(a->ino, b->ino) ?:
+	   COMPARE(a->place, b->place))
 
 /* Each may be given once, including standard input. Missing files are reported when opened. */
 static int check_twice(char *const *paths, size_t count)

@@ -111,12 +111,8 @@ void span_times_take(struct span_times *times, const struct event_header *record
 	}
 }
 
-static int compare(const void *left, const void *right)
-{
-	const struct span_turn *a = left, *b = right;
-
-	return COMPARE(a->time_ns, b->time_ns) ?: COMPARE(a->order, b->order);
-}
+COMPARE_BY(compare, struct span_turn,
+	   COMPARE(a->time_ns, b->time_ns) ?: COMPARE(a->order, b->order))
 
 /* --- bookings --- */
 

@@ -103,12 +103,10 @@ static int compare_threads(const struct lap *a, const struct lap *b)
 	return COMPARE(a->tid, b->tid) ?: COMPARE(a->pid, b->pid);
 }
 
-static int compare(const void *left, const void *right)
-{
-	const struct lap *a = left, *b = right;
-
-	return compare_threads(a, b) ?: COMPARE(a->kind, b->kind) ?: COMPARE(a->from_ns, b->from_ns);
-}
+COMPARE_BY(compare, struct lap,
+	   compare_threads(a, b) ?:
+	   COMPARE(a->kind, b->kind) ?:
+	   COMPARE(a->from_ns, b->from_ns))
 
 /*
  * Books what an interval has more than was booked of it. A state may have less: what a running

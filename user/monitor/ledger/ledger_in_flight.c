@@ -6,12 +6,8 @@
 #include "base/compare.h"
 #include "monitor/ledger/ledger_state.h"
 
-static int compare(const void *left, const void *right)
-{
-	const struct ledger_in_flight *a = left, *b = right;
-
-	return COMPARE(a->pid, b->pid) ?: COMPARE(a->since_ns, b->since_ns);
-}
+COMPARE_BY(compare, struct ledger_in_flight,
+	   COMPARE(a->pid, b->pid) ?: COMPARE(a->since_ns, b->since_ns))
 
 void ledger_forget_in_flight(struct ledger *ledger)
 {

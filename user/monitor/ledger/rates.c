@@ -53,18 +53,11 @@ void rates_close(struct rates *rates)
 	free(rates);
 }
 
-static int by_id(const void *key, const void *entry)
-{
-	uint64_t a = *(const uint64_t *)key, b = ((const struct rated_job *)entry)->id;
-
-	return COMPARE(a, b);
-}
-
 static const struct rated_job *find_entry(const struct rates *rates, uint64_t id)
 {
-	return rates->count
-		       ? bsearch(&id, rates->entries, rates->count, sizeof(struct rated_job), by_id)
-		       : NULL;
+	return rates->count ? bsearch(&id, rates->entries, rates->count, sizeof(struct rated_job),
+				      compare_u64)
+			    : NULL;
 }
 
 static const struct rated_cell *find_cell(const struct rated_job *entry, enum ledger_op op,

@@ -115,12 +115,8 @@ static void add_row(struct slow_lines *slow, const struct cell *cells)
 	slow->time_ns += number_of(slow, cells, TIME);
 }
 
-static int compare_lines(const void *left, const void *right)
-{
-	const struct slow_line *a = left, *b = right;
-
-	return COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->cells, b->cells);
-}
+COMPARE_BY(compare_lines, struct slow_line,
+	   COMPARE(b->time_ns, a->time_ns) ?: COMPARE(a->cells, b->cells))
 
 static void add_padding(struct sink *out, const char *text, size_t length, size_t columns)
 {

@@ -411,10 +411,7 @@ static void write_graph(const struct speedscope *all, const struct graph *graph,
 	sink_char(out, '}');
 }
 
-static int compare_stacks(const void *a, const void *b)
-{
-	return COMPARE(((const struct weighed *)a)->key, ((const struct weighed *)b)->key);
-}
+COMPARE_BY(compare_stacks, struct weighed, COMPARE(a->key, b->key))
 
 /* Returns all weights, by graph and node; NULL if out of memory. */
 static struct weighed *sort_weights(const struct speedscope *all)

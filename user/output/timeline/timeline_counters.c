@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Bytes by process and time bucket, stored sparsely. */
+#include "base/compare.h"
 #include "base/number.h"
 #include "output/timeline/timeline_model.h"
 
@@ -169,9 +170,7 @@ static int compare_entries(const void *left, const void *right)
 {
 	const uint64_t *a = *(const uint64_t *const *)left, *b = *(const uint64_t *const *)right;
 
-	if (a[0] != b[0])
-		return a[0] < b[0] ? -1 : 1;
-	return a[1] < b[1] ? -1 : a[1] > b[1];
+	return COMPARE(a[0], b[0]) ?: COMPARE(a[1], b[1]);
 }
 
 void counters_write(struct model *model)

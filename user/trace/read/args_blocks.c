@@ -83,12 +83,8 @@ int args_blocks_survey(const struct block *block, struct args_position *position
 	return err;
 }
 
-static int by_first(const void *a, const void *b)
-{
-	const struct args_position *left = a, *right = b;
-
-	return COMPARE(left->first, right->first) ?: COMPARE(left->offset, right->offset);
-}
+COMPARE_BY(by_first, struct args_position,
+	   COMPARE(a->first, b->first) ?: COMPARE(a->offset, b->offset))
 
 void args_blocks_sort(struct args_blocks *args)
 {

@@ -100,12 +100,7 @@ int texts_add(struct texts *texts, const struct block *block)
 	return err;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct text *left = a, *right = b;
-
-	return COMPARE(left->id, right->id);
-}
+COMPARE_BY(by_id, struct text, COMPARE(a->id, b->id))
 
 void texts_sort(struct texts *texts)
 {
