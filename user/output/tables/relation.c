@@ -49,46 +49,16 @@ static bool has(const struct relation_row *row, const struct relation_column *co
 	return column->number < trace_schemas[row->resolved->kind].column_count;
 }
 
-static void get_time(struct relation_row *row, const struct relation_column *column,
-		     struct cell *cell)
-{
-	cell_uint(cell, number_sub(row->event->start, row->base_ns));
-}
-
-static void get_uint(struct relation_row *row, const struct relation_column *column,
-		     struct cell *cell)
-{
-	if (has(row, column))
-		cell_uint(cell, row->resolved->values[column->number]);
-}
-
-static void get_int(struct relation_row *row, const struct relation_column *column,
-		    struct cell *cell)
-{
-	if (has(row, column))
-		cell_int(cell, row->resolved->values[column->number]);
-}
-
-static void get_offset(struct relation_row *row, const struct relation_column *column,
-		       struct cell *cell)
-{
-	if (has(row, column) && (int64_t)row->resolved->values[column->number] >= 0)
-		cell_uint(cell, row->resolved->values[column->number]);
-}
+RELATION_GETTER(get_time, true, cell_uint, number_sub(row->event->start, row->base_ns))
+RELATION_GETTER(get_uint, has(row, column), cell_uint, row->resolved->values[column->number])
+RELATION_GETTER(get_int, has(row, column), cell_int, row->resolved->values[column->number])
+RELATION_GETTER(get_offset, has(row, column) && (int64_t)row->resolved->values[column->number] >= 0,
+		cell_uint, row->resolved->values[column->number])
 
 /* 0 means unknown. */
-static void get_known(struct relation_row *row, const struct relation_column *column,
-		      struct cell *cell)
-{
-	if (row->resolved->values[column->number])
-		cell_uint(cell, row->resolved->values[column->number]);
-}
-
-static void get_op(struct relation_row *row, const struct relation_column *column,
-		   struct cell *cell)
-{
-	relation_literal(cell, row->resolved->name);
-}
+RELATION_GETTER(get_known, row->resolved->values[column->number], cell_uint,
+		row->resolved->values[column->number])
+RELATION_GETTER(get_op, true, relation_literal, row->resolved->name)
 
 /* The column holds the operation's number plus 1. */
 static void get_call(struct relation_row *row, const struct relation_column *column,
@@ -124,28 +94,14 @@ static void get_stack(struct relation_row *row, const struct relation_column *co
 		cell_uint(cell, stack);
 }
 
-static void get_string(struct relation_row *row, const struct relation_column *column,
-		       struct cell *cell)
-{
-	if (has(row, column))
-		relation_text(cell, trace_reader_string(row->resolved->reader,
-							row->resolved->values[column->number]));
-}
+RELATION_GETTER(get_string, has(row, column), relation_text,
+		trace_reader_string(row->resolved->reader, row->resolved->values[column->number]))
 
 /* The path given in the row itself, made absolute; the file's own path is in its row in "files". */
-static void get_path(struct relation_row *row, const struct relation_column *column,
-		     struct cell *cell)
-{
-	if (has(row, column) && row->resolved->values[column->number])
-		relation_text(cell, row->resolved->path);
-}
-
-static void get_path2(struct relation_row *row, const struct relation_column *column,
-		      struct cell *cell)
-{
-	if (has(row, column) && row->resolved->values[column->number])
-		relation_text(cell, row->resolved->path2);
-}
+RELATION_GETTER(get_path, has(row, column) && row->resolved->values[column->number], relation_text,
+		row->resolved->path)
+RELATION_GETTER(get_path2, has(row, column) && row->resolved->values[column->number], relation_text,
+		row->resolved->path2)
 
 static void get_device(struct relation_row *row, const struct relation_column *column,
 		       struct cell *cell)

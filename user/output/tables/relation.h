@@ -109,4 +109,14 @@ relation_getter relation_get_process;
 void relation_text(struct cell *cell, struct trace_string text);
 void relation_literal(struct cell *cell, const char *text);
 
+/* Defines a getter: null unless `known`, else what `set` makes of `value`. Both are expressions in
+ * row and column. */
+#define RELATION_GETTER(name, known, set, value)                                                   \
+	static void name(struct relation_row *row, const struct relation_column *column,           \
+			 struct cell *cell)                                                        \
+	{                                                                                          \
+		if (known)                                                                         \
+			set(cell, value);                                                          \
+	}
+
 #endif

@@ -4,45 +4,15 @@
 
 #include "output/tables/relation.h"
 
-static void get_span(struct relation_row *row, const struct relation_column *column,
-		     struct cell *cell)
-{
-	if (row->span)
-		cell_uint(cell, row->span);
-}
-
-static void get_timed(struct relation_row *row, const struct relation_column *column,
-		      struct cell *cell)
-{
-	if (row->event->class != IO_NONE && row->event->flags & EVENT_TIMED)
-		cell_uint(cell, row->event->end - row->event->start);
-}
-
-static void get_layer(struct relation_row *row, const struct relation_column *column,
-		      struct cell *cell)
-{
-	relation_literal(cell, row->resolved->layer);
-}
-
-static void get_class(struct relation_row *row, const struct relation_column *column,
-		      struct cell *cell)
-{
-	relation_literal(cell, relation_class(row->event->class));
-}
-
-static void get_method(struct relation_row *row, const struct relation_column *column,
-		       struct cell *cell)
-{
-	if (row->event->method < METHOD_COUNT)
-		relation_literal(cell, method_names[row->event->method]);
-}
-
-static void get_read(struct relation_row *row, const struct relation_column *column,
-		     struct cell *cell)
-{
-	if (row->event->class == IO_READ && row->event->flags & EVENT_COUNTED)
-		cell_uint(cell, row->event->bytes);
-}
+RELATION_GETTER(get_span, row->span, cell_uint, row->span)
+RELATION_GETTER(get_timed, row->event->class != IO_NONE && row->event->flags & EVENT_TIMED,
+		cell_uint, row->event->end - row->event->start)
+RELATION_GETTER(get_layer, true, relation_literal, row->resolved->layer)
+RELATION_GETTER(get_class, true, relation_literal, relation_class(row->event->class))
+RELATION_GETTER(get_method, row->event->method < METHOD_COUNT, relation_literal,
+		method_names[row->event->method])
+RELATION_GETTER(get_read, row->event->class == IO_READ && row->event->flags & EVENT_COUNTED,
+		cell_uint, row->event->bytes)
 
 /* Whether a read is part of a transfer that also writes to another file. */
 static bool writes_too(const struct relation_row *row)
@@ -55,12 +25,10 @@ static bool writes_too(const struct relation_row *row)
 	       row->resolved->values[SYSCALL_PATH_FILE2];
 }
 
-static void get_written(struct relation_row *row, const struct relation_column *column,
-			struct cell *cell)
-{
-	if (row->event->flags & EVENT_COUNTED && (row->event->class == IO_WRITE || writes_too(row)))
-		cell_uint(cell, row->event->bytes);
-}
+RELATION_GETTER(get_written,
+		(row->event->class == IO_WRITE || writes_too(row)) &&
+			row->event->flags & EVENT_COUNTED,
+		cell_uint, row->event->bytes)
 
 static void get_error(struct relation_row *row, const struct relation_column *column,
 		      struct cell *cell)
@@ -71,11 +39,7 @@ static void get_error(struct relation_row *row, const struct relation_column *co
 		relation_literal(cell, strerrorname_np(-(int)result));
 }
 
-static void get_major(struct relation_row *row, const struct relation_column *column,
-		      struct cell *cell)
-{
-	cell_bool(cell, row->resolved->values[FAULT_FLAGS] & TRACE_FAULT_MAJOR);
-}
+RELATION_GETTER(get_major, true, cell_bool, row->resolved->values[FAULT_FLAGS] & TRACE_FAULT_MAJOR)
 
 #define SPAN_COLUMN                                                                                \
 	{                                                                                          \

@@ -25,87 +25,22 @@ static struct trace_string span_string(const struct relation_row *row, uint64_t 
 	return trace_reader_string(row->job->traces[process_of(row)->trace].reader, id);
 }
 
-static void get_span_id(struct relation_row *row, const struct relation_column *column,
-			struct cell *cell)
-{
-	cell_uint(cell, span_of(row)->serial);
-}
-
-static void get_span_parent(struct relation_row *row, const struct relation_column *column,
-			    struct cell *cell)
-{
-	if (span_of(row)->parent != SPAN_NONE)
-		cell_uint(cell, span_of(row)->parent_serial);
-}
-
-static void get_span_pid(struct relation_row *row, const struct relation_column *column,
-			 struct cell *cell)
-{
-	if (row->process != PROCESS_UNKNOWN)
-		cell_uint(cell, process_of(row)->pid);
-}
-
-static void get_span_tid(struct relation_row *row, const struct relation_column *column,
-			 struct cell *cell)
-{
-	cell_uint(cell, span_of(row)->thread);
-}
-
-static void get_span_name(struct relation_row *row, const struct relation_column *column,
-			  struct cell *cell)
-{
-	relation_text(cell, span_string(row, row->of->name));
-}
-
-static void get_span_category(struct relation_row *row, const struct relation_column *column,
-			      struct cell *cell)
-{
-	relation_text(cell, span_string(row, row->of->category));
-}
-
-static void get_span_time(struct relation_row *row, const struct relation_column *column,
-			  struct cell *cell)
-{
-	cell_uint(cell, number_sub(span_of(row)->begin_ns, row->base_ns));
-}
-
-static void get_span_dur(struct relation_row *row, const struct relation_column *column,
-			 struct cell *cell)
-{
-	cell_uint(cell, number_sub(span_of(row)->end_ns, span_of(row)->begin_ns));
-}
-
-static void get_span_unfinished(struct relation_row *row, const struct relation_column *column,
-				struct cell *cell)
-{
-	cell_bool(cell, span_of(row)->unfinished);
-}
-
-static void get_epoch(struct relation_row *row, const struct relation_column *column,
-		      struct cell *cell)
-{
-	if (row->of->epoch != TABLE_NO_INT)
-		cell_int(cell, row->of->epoch);
-}
-
-static void get_step(struct relation_row *row, const struct relation_column *column,
-		     struct cell *cell)
-{
-	if (row->of->step != TABLE_NO_INT)
-		cell_int(cell, row->of->step);
-}
-
-static void get_span_flags(struct relation_row *row, const struct relation_column *column,
-			   struct cell *cell)
-{
-	cell_uint(cell, row->of->flags);
-}
-
-static void get_span_args(struct relation_row *row, const struct relation_column *column,
-			  struct cell *cell)
-{
-	relation_text(cell, args_json(row->made, span_string(row, row->of->args)));
-}
+RELATION_GETTER(get_span_id, true, cell_uint, span_of(row)->serial)
+RELATION_GETTER(get_span_parent, span_of(row)->parent != SPAN_NONE, cell_uint,
+		span_of(row)->parent_serial)
+RELATION_GETTER(get_span_pid, row->process != PROCESS_UNKNOWN, cell_uint, process_of(row)->pid)
+RELATION_GETTER(get_span_tid, true, cell_uint, span_of(row)->thread)
+RELATION_GETTER(get_span_name, true, relation_text, span_string(row, row->of->name))
+RELATION_GETTER(get_span_category, true, relation_text, span_string(row, row->of->category))
+RELATION_GETTER(get_span_time, true, cell_uint, number_sub(span_of(row)->begin_ns, row->base_ns))
+RELATION_GETTER(get_span_dur, true, cell_uint,
+		number_sub(span_of(row)->end_ns, span_of(row)->begin_ns))
+RELATION_GETTER(get_span_unfinished, true, cell_bool, span_of(row)->unfinished)
+RELATION_GETTER(get_epoch, row->of->epoch != TABLE_NO_INT, cell_int, row->of->epoch)
+RELATION_GETTER(get_step, row->of->step != TABLE_NO_INT, cell_int, row->of->step)
+RELATION_GETTER(get_span_flags, true, cell_uint, row->of->flags)
+RELATION_GETTER(get_span_args, true, relation_text,
+		args_json(row->made, span_string(row, row->of->args)))
 
 static const struct relation_column spans[] = {
 	{ "id", RELATION_UINT, UNIT_NONE, "span id, in order of start", .get = get_span_id },
@@ -138,37 +73,14 @@ static const struct file *file_of(const struct relation_row *row)
 	return &row->job->files.files[row->number];
 }
 
-static void get_number(struct relation_row *row, const struct relation_column *column,
-		       struct cell *cell)
-{
-	cell_uint(cell, row->number);
-}
-
-static void get_file_path(struct relation_row *row, const struct relation_column *column,
-			  struct cell *cell)
-{
-	relation_text(cell, file_table_path(&row->job->files, row->number));
-}
-
-static void get_filesystem(struct relation_row *row, const struct relation_column *column,
-			   struct cell *cell)
-{
-	relation_text(cell, file_table_filesystem(&row->job->files, row->number));
-}
-
-static void get_file_host(struct relation_row *row, const struct relation_column *column,
-			  struct cell *cell)
-{
-	if (row->number != FILE_UNKNOWN)
-		relation_literal(cell, row->job->traces[file_of(row)->trace].header->host);
-}
-
-static void get_file_dev(struct relation_row *row, const struct relation_column *column,
-			 struct cell *cell)
-{
-	if (row->number != FILE_UNKNOWN)
-		relation_literal(cell, units_device(row->devices[0], file_of(row)->dev));
-}
+RELATION_GETTER(get_number, true, cell_uint, row->number)
+RELATION_GETTER(get_file_path, true, relation_text, file_table_path(&row->job->files, row->number))
+RELATION_GETTER(get_filesystem, true, relation_text,
+		file_table_filesystem(&row->job->files, row->number))
+RELATION_GETTER(get_file_host, row->number != FILE_UNKNOWN, relation_literal,
+		row->job->traces[file_of(row)->trace].header->host)
+RELATION_GETTER(get_file_dev, row->number != FILE_UNKNOWN, relation_literal,
+		units_device(row->devices[0], file_of(row)->dev))
 
 /* Members of a file, by column->number. */
 enum {
@@ -192,12 +104,8 @@ static void get_file_number(struct relation_row *row, const struct relation_colu
 		cell_uint(cell, value);
 }
 
-static void get_deleted(struct relation_row *row, const struct relation_column *column,
-			struct cell *cell)
-{
-	if (row->number != FILE_UNKNOWN)
-		cell_bool(cell, file_of(row)->flags & TRACE_FILE_DELETED);
-}
+RELATION_GETTER(get_deleted, row->number != FILE_UNKNOWN, cell_bool,
+		(file_of(row)->flags & TRACE_FILE_DELETED))
 
 static const struct relation_column files[] = {
 	{ "id", RELATION_UINT, UNIT_NONE,
@@ -236,80 +144,32 @@ static const struct process *this_process(const struct relation_row *row)
 	return &row->job->processes.processes[row->number];
 }
 
-static void get_pid(struct relation_row *row, const struct relation_column *column,
-		    struct cell *cell)
-{
-	if (known(row))
-		cell_uint(cell, this_process(row)->pid);
-}
-
-static void get_ppid(struct relation_row *row, const struct relation_column *column,
-		     struct cell *cell)
-{
-	if (known(row) && this_process(row)->ppid)
-		cell_uint(cell, this_process(row)->ppid);
-}
-
-static void get_parent(struct relation_row *row, const struct relation_column *column,
-		       struct cell *cell)
-{
-	if (known(row) && this_process(row)->parent != PROCESS_NONE)
-		cell_uint(cell, this_process(row)->parent);
-}
-
-static void get_rank(struct relation_row *row, const struct relation_column *column,
-		     struct cell *cell)
-{
-	if (known(row) && this_process(row)->rank >= 0)
-		cell_int(cell, this_process(row)->rank);
-}
-
-static void get_host(struct relation_row *row, const struct relation_column *column,
-		     struct cell *cell)
-{
-	if (known(row))
-		relation_literal(cell, row->job->traces[this_process(row)->trace].header->host);
-}
-
-static void get_start(struct relation_row *row, const struct relation_column *column,
-		      struct cell *cell)
-{
-	if (known(row))
-		cell_uint(cell, number_sub(this_process(row)->start_ns, row->base_ns));
-}
-
-static void get_end(struct relation_row *row, const struct relation_column *column,
-		    struct cell *cell)
-{
-	if (known(row) && this_process(row)->ended)
-		cell_uint(cell, number_sub(this_process(row)->end_ns, row->base_ns));
-}
-
-static void get_exit_code(struct relation_row *row, const struct relation_column *column,
-			  struct cell *cell)
-{
-	if (known(row) && this_process(row)->ended && WIFEXITED((int)this_process(row)->status))
-		cell_int(cell, WEXITSTATUS((int)this_process(row)->status));
-}
-
-static void get_signal(struct relation_row *row, const struct relation_column *column,
-		       struct cell *cell)
-{
-	if (known(row) && this_process(row)->ended && WIFSIGNALED((int)this_process(row)->status))
-		cell_int(cell, WTERMSIG((int)this_process(row)->status));
-}
+RELATION_GETTER(get_pid, known(row), cell_uint, this_process(row)->pid)
+RELATION_GETTER(get_ppid, known(row) && this_process(row)->ppid, cell_uint, this_process(row)->ppid)
+RELATION_GETTER(get_parent, known(row) && this_process(row)->parent != PROCESS_NONE, cell_uint,
+		this_process(row)->parent)
+RELATION_GETTER(get_rank, known(row) && this_process(row)->rank >= 0, cell_int,
+		this_process(row)->rank)
+RELATION_GETTER(get_host, known(row), relation_literal,
+		row->job->traces[this_process(row)->trace].header->host)
+RELATION_GETTER(get_start, known(row), cell_uint,
+		number_sub(this_process(row)->start_ns, row->base_ns))
+RELATION_GETTER(get_end, known(row) && this_process(row)->ended, cell_uint,
+		number_sub(this_process(row)->end_ns, row->base_ns))
+RELATION_GETTER(get_exit_code,
+		known(row) && this_process(row)->ended && WIFEXITED((int)this_process(row)->status),
+		cell_int, WEXITSTATUS((int)this_process(row)->status))
+RELATION_GETTER(get_signal,
+		known(row) && this_process(row)->ended &&
+			WIFSIGNALED((int)this_process(row)->status),
+		cell_int, WTERMSIG((int)this_process(row)->status))
 
 static struct trace_string string_of(const struct relation_row *row, uint64_t id)
 {
 	return trace_reader_string(row->job->traces[this_process(row)->trace].reader, id);
 }
 
-static void get_comm(struct relation_row *row, const struct relation_column *column,
-		     struct cell *cell)
-{
-	if (known(row))
-		relation_text(cell, string_of(row, this_process(row)->comm));
-}
+RELATION_GETTER(get_comm, known(row), relation_text, string_of(row, this_process(row)->comm))
 
 static void get_command(struct relation_row *row, const struct relation_column *column,
 			struct cell *cell)
@@ -355,30 +215,12 @@ static const struct tree_stack *stack_of(const struct relation_row *row)
 	return &row->stacks.stacks[row->number + 1];
 }
 
-static void get_stack_id(struct relation_row *row, const struct relation_column *column,
-			 struct cell *cell)
-{
-	cell_uint(cell, row->number + 1);
-}
-
-static void get_stack_caller(struct relation_row *row, const struct relation_column *column,
-			     struct cell *cell)
-{
-	if (stack_of(row)->caller != STACK_NONE)
-		cell_uint(cell, stack_of(row)->caller);
-}
-
-static void get_stack_depth(struct relation_row *row, const struct relation_column *column,
-			    struct cell *cell)
-{
-	cell_uint(cell, stack_of(row)->depth);
-}
-
-static void get_stack_source(struct relation_row *row, const struct relation_column *column,
-			     struct cell *cell)
-{
-	relation_text(cell, stack_tree_source(&row->stacks, stack_of(row)->frame));
-}
+RELATION_GETTER(get_stack_id, true, cell_uint, row->number + 1)
+RELATION_GETTER(get_stack_caller, stack_of(row)->caller != STACK_NONE, cell_uint,
+		stack_of(row)->caller)
+RELATION_GETTER(get_stack_depth, true, cell_uint, stack_of(row)->depth)
+RELATION_GETTER(get_stack_source, true, relation_text,
+		stack_tree_source(&row->stacks, stack_of(row)->frame))
 
 static void get_stack_line(struct relation_row *row, const struct relation_column *column,
 			   struct cell *cell)
@@ -389,11 +231,8 @@ static void get_stack_line(struct relation_row *row, const struct relation_colum
 		cell_uint(cell, line);
 }
 
-static void get_stack_function(struct relation_row *row, const struct relation_column *column,
-			       struct cell *cell)
-{
-	relation_text(cell, stack_tree_function(&row->stacks, stack_of(row)->frame));
-}
+RELATION_GETTER(get_stack_function, true, relation_text,
+		stack_tree_function(&row->stacks, stack_of(row)->frame))
 
 static enum frame_owner owner_at(const struct stack_tree *tree, uint32_t stack)
 {
