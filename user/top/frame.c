@@ -86,16 +86,15 @@ static const struct table_column state_columns[] = {
 	}
 
 static const struct table_column name_columns[TOP_SUBJECTS][NAME_COLUMNS] = {
-	[TOP_JOBS] = { { "job", "job", UNIT_NONE, KIND_FACT, "Slurm job, container or cgroup",
-			 TABLE_TEXT(struct row, name), 0 },
+	[TOP_JOBS] = { COLUMN_AS("job", row, name, "job", NONE, FACT,
+				 "Slurm job, container or cgroup"),
 		       USER_COLUMN },
 	[TOP_PROCESSES] = { COLUMN(row, pid, "pid", NONE, FACT, "process"),
-			    { "command", "command", UNIT_NONE, KIND_FACT,
-			      "beginning of its command line", TABLE_TEXT(struct row, name), 0 },
+			    COLUMN_AS("command", row, name, "command", NONE, FACT,
+				      "beginning of its command line"),
 			    COLUMN(row, job, "job", NONE, FACT, "job of the process"),
 			    USER_COLUMN },
-	[TOP_FILES] = { { "path", "path", UNIT_PATH, KIND_FACT, "path of the file",
-			  TABLE_TEXT(struct row, name), 0 },
+	[TOP_FILES] = { COLUMN_AS("path", row, name, "path", PATH, FACT, "path of the file"),
 			COLUMN(row, job, "job", NONE, FACT, "job that uses the file"),
 			USER_COLUMN },
 };

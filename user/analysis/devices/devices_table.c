@@ -132,20 +132,16 @@ static const struct table_column columns[] = {
 	  .get = get_served },
 	{ "partitions", NULL, UNIT_NONE, KIND_LIST,
 	  "major:minor of the partitions that received requests of the run", .get = get_parts },
-	{ "unseen.reads", NULL, UNIT_COUNT, KIND_SUM,
-	  "reads in /proc/diskstats without a completion event (lower bound), in no other number: "
-	  "if any, other counts and bytes of reads are lower bounds",
-	  TABLE_UINT(struct devices_row, unseen.requests[DEVICE_READS]), 0 },
-	{ "unseen.read_bytes", NULL, UNIT_BYTES, KIND_SUM,
-	  "bytes of reads without a completion event",
-	  TABLE_UINT(struct devices_row, unseen.bytes[DEVICE_READS]), 0 },
-	{ "unseen.writes", NULL, UNIT_COUNT, KIND_SUM,
-	  "writes in /proc/diskstats without a completion event (lower bound), in no other number: "
-	  "if any, other counts and bytes of writes are lower bounds",
-	  TABLE_UINT(struct devices_row, unseen.requests[DEVICE_WRITES]), 0 },
-	{ "unseen.write_bytes", NULL, UNIT_BYTES, KIND_SUM,
-	  "bytes of writes without a completion event",
-	  TABLE_UINT(struct devices_row, unseen.bytes[DEVICE_WRITES]), 0 },
+	COLUMN_AS("unseen.reads", devices_row, unseen.requests[DEVICE_READS], NULL, COUNT, SUM,
+		  "reads in /proc/diskstats without a completion event (lower bound), in no other "
+		  "number: if any, other counts and bytes of reads are lower bounds"),
+	COLUMN_AS("unseen.read_bytes", devices_row, unseen.bytes[DEVICE_READS], NULL, BYTES, SUM,
+		  "bytes of reads without a completion event"),
+	COLUMN_AS("unseen.writes", devices_row, unseen.requests[DEVICE_WRITES], NULL, COUNT, SUM,
+		  "writes in /proc/diskstats without a completion event (lower bound), in no other "
+		  "number: if any, other counts and bytes of writes are lower bounds"),
+	COLUMN_AS("unseen.write_bytes", devices_row, unseen.bytes[DEVICE_WRITES], NULL, BYTES, SUM,
+		  "bytes of writes without a completion event"),
 };
 
 static const char *const use_titles[DEVICE_USES] = { "reads", "writes", "discards", "flushes" };

@@ -18,11 +18,10 @@ static const struct table_column where[] = {
 	  "part of the operations' time with at least one of their own requests at a device, or "
 	  "with the server of a " SERVED_MOUNT ", summed over threads",
 	  TABLE_UINT(struct chain_line, time.device_ns), 0 },
-	{ "queue_ns", "in queue", UNIT_NS, KIND_SUM,
-	  "part of the operations' time with some of their own requests queued and none at a "
-	  "device, summed over threads; part of device_ns on mounts where that is unknown "
-	  "(FUSE, 9p, CIFS, AFS, Ceph)",
-	  TABLE_UINT(struct chain_line, time.queue_ns), 0 },
+	COLUMN_AS("queue_ns", chain_line, time.queue_ns, "in queue", NS, SUM,
+		  "part of the operations' time with some of their own requests queued and none at "
+		  "a device, summed over threads; part of device_ns on mounts where that is "
+		  "unknown (FUSE, 9p, CIFS, AFS, Ceph)"),
 	COLUMN(chain_line, other_ns, "other", NS, SUM,
 	       "part of the operations' time with none of their own requests in flight (locks, I/O "
 	       "of other tasks, flushes, CPU), summed over threads"),
@@ -34,9 +33,9 @@ void chain_add_columns(struct table *table)
 }
 
 static const struct table_column whole[] = {
-	{ "time_ns", NULL, UNIT_NS, KIND_THREAD,
-	  "time of operations that had requests of their own in flight, summed over threads",
-	  TABLE_UINT(struct chain_line, time.time_ns), 0 },
+	COLUMN_AS(
+		"time_ns", chain_line, time.time_ns, NULL, NS, THREAD,
+		"time of operations that had requests of their own in flight, summed over threads"),
 };
 
 void chain_add_group(struct table *table, size_t base)
@@ -72,13 +71,11 @@ struct latency_breakdown_row {
 };
 
 static const struct table_column first_columns[] = {
-	{ "count", "operations", UNIT_COUNT, KIND_SUM,
-	  "calls and faults with requests of their own in flight: bios that their thread queued "
-	  "during them, or earlier for the same file",
-	  TABLE_UINT(struct latency_breakdown_row, chain.time.count), 0 },
-	{ "time_ns", "thread time", UNIT_NS, KIND_THREAD,
-	  "time of these operations, summed over threads",
-	  TABLE_UINT(struct latency_breakdown_row, chain.time.time_ns), 0 },
+	COLUMN_AS("count", latency_breakdown_row, chain.time.count, "operations", COUNT, SUM,
+		  "calls and faults with requests of their own in flight: bios that their thread "
+		  "queued during them, or earlier for the same file"),
+	COLUMN_AS("time_ns", latency_breakdown_row, chain.time.time_ns, "thread time", NS, THREAD,
+		  "time of these operations, summed over threads"),
 };
 
 static const struct table_column last_columns[] = {
@@ -86,8 +83,8 @@ static const struct table_column last_columns[] = {
 	  "bios of these operations: contiguous parts of files in requests; or requests "
 	  "to " SERVED_MOUNTS,
 	  TABLE_UINT(struct latency_breakdown_row, chain.time.bios), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes moved by these bios",
-	  TABLE_UINT(struct latency_breakdown_row, chain.time.bytes), 0 },
+	COLUMN_AS("bytes", latency_breakdown_row, chain.time.bytes, "bytes", BYTES, SUM,
+		  "bytes moved by these bios"),
 	COLUMN(latency_breakdown_row, host, NULL, NONE, KEY, "host of the file"),
 	COLUMN(latency_breakdown_row, path, "file", PATH, KEY, "path of the file; null: unknown"),
 };

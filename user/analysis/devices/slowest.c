@@ -68,8 +68,8 @@ static void get_requests(struct table *table, struct cell *cell, const void *row
 }
 
 static const struct table_column first_columns[] = {
-	{ "op", "operation", UNIT_NONE, KIND_FACT, "kernel name of the call, or kind of fault",
-	  TABLE_LITERAL(struct slowest_row, name), 0 },
+	COLUMN_AS("op", slowest_row, name, "operation", NONE, FACT,
+		  "kernel name of the call, or kind of fault"),
 	COLUMN(slowest_row, start_ns, "at", NS, MOMENT,
 	       "start of the operation, since the start of the run"),
 	COLUMN(slowest_row, pid, "pid", NONE, FACT, "process ID"),
@@ -78,14 +78,13 @@ static const struct table_column first_columns[] = {
 	       "offset of the operation in the file, in bytes"),
 	COLUMN(slowest_row, bytes, "bytes", BYTES, SUM,
 	       "bytes moved by the operation; null for faults"),
-	{ "time_ns", "time", UNIT_NS, KIND_DURATION, "duration of the operation",
-	  TABLE_UINT(struct slowest_row, chain.time.time_ns), 0 },
+	COLUMN_AS("time_ns", slowest_row, chain.time.time_ns, "time", NS, DURATION,
+		  "duration of the operation"),
 };
 
 static const struct table_column last_columns[] = {
-	{ "bios", "bios", UNIT_COUNT, KIND_SUM,
-	  "bios of the operation: contiguous parts of files in its requests",
-	  TABLE_UINT(struct slowest_row, chain.time.bios), 0 },
+	COLUMN_AS("bios", slowest_row, chain.time.bios, "bios", COUNT, SUM,
+		  "bios of the operation: contiguous parts of files in its requests"),
 	{ "requests", NULL, UNIT_NONE, KIND_FACT,
 	  "first 16 bios of the operation: op, dev, request, start_ns (since its start), bytes, "
 	  "queue_ns, service_ns",
@@ -166,16 +165,15 @@ struct span_line {
 static const struct table_column first_span_columns[] = {
 	COLUMN(span_line, name, "span", NONE, KEY, "name of the span"),
 	COLUMN(span_line, category, "category", NONE, KEY, "category of the span"),
-	{ "count", "operations", UNIT_COUNT, KIND_SUM,
-	  "calls and faults in the span that had requests of their own in flight",
-	  TABLE_UINT(struct span_line, chain.time.count), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_THREAD, "time of these operations, summed over threads",
-	  TABLE_UINT(struct span_line, chain.time.time_ns), 0 },
+	COLUMN_AS("count", span_line, chain.time.count, "operations", COUNT, SUM,
+		  "calls and faults in the span that had requests of their own in flight"),
+	COLUMN_AS("time_ns", span_line, chain.time.time_ns, "time", NS, THREAD,
+		  "time of these operations, summed over threads"),
 };
 
 static const struct table_column last_span_columns[] = {
-	{ "bytes", "bytes", UNIT_BYTES, KIND_SUM, "bytes moved by their requests",
-	  TABLE_UINT(struct span_line, chain.time.bytes), 0 },
+	COLUMN_AS("bytes", span_line, chain.time.bytes, "bytes", BYTES, SUM,
+		  "bytes moved by their requests"),
 };
 
 static void conclude_spans(const struct results *results, struct table *table)

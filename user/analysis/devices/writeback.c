@@ -261,16 +261,15 @@ static struct writeback_view view_of(const struct writeback *writeback, uint32_t
 
 static const struct table_column columns[] = {
 	COLUMN(writeback_view, path, "file", PATH, KEY, "path of the file"),
-	{ "written_bytes", "written by calls", UNIT_BYTES, KIND_SUM,
-	  "bytes written into the page cache by calls, O_DIRECT excluded",
-	  TABLE_UINT(struct writeback_view, sums.call_bytes), JOB_SYSCALL },
-	{ "stored_bytes", "stored", UNIT_BYTES, KIND_SUM,
-	  "bytes of pages faulted on by stores: lower bound of what was stored to, as later stores "
-	  "to a large folio may not fault",
-	  TABLE_UINT(struct writeback_view, sums.stored_bytes), JOB_FAULT },
-	{ "dirtied_bytes", "dirtied by stores", UNIT_BYTES, KIND_SUM,
-	  "bytes of whole folios dirtied by stores: upper bound of what was stored to",
-	  TABLE_UINT(struct writeback_view, sums.dirtied_bytes), JOB_DIRTIED },
+	COLUMN_AS("written_bytes", writeback_view, sums.call_bytes, "written by calls", BYTES, SUM,
+		  "bytes written into the page cache by calls, O_DIRECT excluded", JOB_SYSCALL),
+	COLUMN_AS("stored_bytes", writeback_view, sums.stored_bytes, "stored", BYTES, SUM,
+		  "bytes of pages faulted on by stores: lower bound of what was stored to, as "
+		  "later stores to a large folio may not fault",
+		  JOB_FAULT),
+	COLUMN_AS("dirtied_bytes", writeback_view, sums.dirtied_bytes, "dirtied by stores", BYTES,
+		  SUM, "bytes of whole folios dirtied by stores: upper bound of what was stored to",
+		  JOB_DIRTIED),
 	COLUMN(writeback_view, device_bytes, "written to the device", BYTES, SUM,
 	       "bytes of the file in completed write requests, O_DIRECT and the file system's own "
 	       "blocks excluded",
@@ -297,12 +296,11 @@ static const struct table_column columns[] = {
 	       "time from the end of the last write or store until the last bytes reached the "
 	       "device",
 	       JOB_BLOCK),
-	{ "pauses", NULL, UNIT_COUNT, KIND_SUM,
-	  "times the kernel throttled a thread writing to the file",
-	  TABLE_UINT(struct writeback_view, sums.pauses), JOB_THROTTLED },
-	{ "pause_ns", "throttled", UNIT_NS, KIND_SUM,
-	  "time threads writing to the file were throttled, summed over threads",
-	  TABLE_UINT(struct writeback_view, sums.pause_ns), JOB_THROTTLED },
+	COLUMN_AS("pauses", writeback_view, sums.pauses, NULL, COUNT, SUM,
+		  "times the kernel throttled a thread writing to the file", JOB_THROTTLED),
+	COLUMN_AS("pause_ns", writeback_view, sums.pause_ns, "throttled", NS, SUM,
+		  "time threads writing to the file were throttled, summed over threads",
+		  JOB_THROTTLED),
 	COLUMN(writeback_view, first_dirtied_ns, NULL, NS, MOMENT,
 	       "start of the first write or store, since the start of the run"),
 	COLUMN(writeback_view, last_dirtied_ns, NULL, NS, MOMENT,

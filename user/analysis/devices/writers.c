@@ -88,14 +88,14 @@ struct writers_row {
 };
 
 static const struct table_column sum_columns[] = {
-	{ "written_bytes", NULL, UNIT_BYTES, KIND_SUM, "bytes written by calls",
-	  TABLE_UINT(struct writers_row, sums.call_bytes), JOB_SYSCALL },
-	{ "stored_bytes", NULL, UNIT_BYTES, KIND_SUM, "bytes of pages faulted on by stores",
-	  TABLE_UINT(struct writers_row, sums.stored_bytes), JOB_FAULT },
-	{ "dirtied_bytes", NULL, UNIT_BYTES, KIND_SUM, "bytes of whole folios dirtied by stores",
-	  TABLE_UINT(struct writers_row, sums.dirtied_bytes), JOB_DIRTIED },
-	{ "pause_ns", NULL, UNIT_NS, KIND_SUM, "time the writer was throttled, summed over threads",
-	  TABLE_UINT(struct writers_row, sums.pause_ns), JOB_THROTTLED },
+	COLUMN_AS("written_bytes", writers_row, sums.call_bytes, NULL, BYTES, SUM,
+		  "bytes written by calls", JOB_SYSCALL),
+	COLUMN_AS("stored_bytes", writers_row, sums.stored_bytes, NULL, BYTES, SUM,
+		  "bytes of pages faulted on by stores", JOB_FAULT),
+	COLUMN_AS("dirtied_bytes", writers_row, sums.dirtied_bytes, NULL, BYTES, SUM,
+		  "bytes of whole folios dirtied by stores", JOB_DIRTIED),
+	COLUMN_AS("pause_ns", writers_row, sums.pause_ns, NULL, NS, SUM,
+		  "time the writer was throttled, summed over threads", JOB_THROTTLED),
 	COLUMN(writers_row, device_bytes, NULL, BYTES, SUM,
 	       "bytes of the file written to the device, by the writer's share of the dirtied "
 	       "bytes",
@@ -104,8 +104,7 @@ static const struct table_column sum_columns[] = {
 
 static const struct table_column process_columns[] = {
 	COLUMN(writers_row, pid, NULL, NONE, FACT, "process ID"),
-	{ "comm", NULL, UNIT_NONE, KIND_FACT, "name of the process",
-	  TABLE_TEXT(struct writers_row, name), 0 },
+	COLUMN_AS("comm", writers_row, name, NULL, NONE, FACT, "name of the process"),
 };
 
 static const struct table_column span_columns[] = {

@@ -448,10 +448,9 @@ static const struct table_column columns[] = {
 	COLUMN(io_patterns_row, files, "files", COUNT, DERIVED, "files that these calls accessed"),
 	COLUMN(io_patterns_row, path, "file", NONE, LARGEST,
 	       "file with the most time in these calls; a directory only if there is no file"),
-	{ "file_thread_time_ns", "file's time", UNIT_NS, KIND_LARGEST,
-	  "time of these calls on that file, summed over threads; over several summaries, the "
-	  "largest of them",
-	  TABLE_UINT(struct io_patterns_row, file_time_ns), 0 },
+	COLUMN_AS("file_thread_time_ns", io_patterns_row, file_time_ns, "file's time", NS, LARGEST,
+		  "time of these calls on that file, summed over threads; over several summaries, "
+		  "the largest of them"),
 	COLUMN(io_patterns_row, read_for_write_bytes, NULL, BYTES, SUM,
 	       "bytes read from storage by these calls to complete partially written pages",
 	       JOB_READ_FOR_WRITE),

@@ -15,37 +15,32 @@ struct readahead_row {
 	double used; /* share */
 };
 
-#define SUM(member) TABLE_UINT(struct readahead_row, sums.member)
-
 static const struct table_column columns[] = {
 	COLUMN(readahead_row, path, "file", PATH, KEY, "path of the file"),
-	{ "fetched_bytes", "fetched", UNIT_BYTES, KIND_SUM,
-	  "bytes read from storage into the page cache by block reads, O_DIRECT and file system "
-	  "metadata excluded",
-	  SUM(fetched_bytes), 0 },
-	{ "asked_bytes", "requested", UNIT_BYTES, KIND_SUM,
-	  "fetched bytes in pages that an operation in progress reads, writes or faults on",
-	  SUM(asked_bytes), 0 },
-	{ "ahead_bytes", "ahead", UNIT_BYTES, KIND_SUM,
-	  "fetched bytes in pages that no operation had requested yet", SUM(ahead_bytes), 0 },
-	{ "advised_bytes", "by advice", UNIT_BYTES, KIND_SUM,
-	  "bytes fetched ahead because a call advised it (readahead, fadvise, madvise, populate)",
-	  SUM(advised_bytes), 0 },
-	{ "used_bytes", "used", UNIT_BYTES, KIND_SUM,
-	  "bytes fetched ahead and read or faulted on later, in whole pages; use by programs that "
-	  "were not recorded is not seen",
-	  SUM(used_bytes), 0 },
-	{ "unseen_bytes", "unknown", UNIT_BYTES, KIND_SUM,
-	  "bytes fetched ahead whose use cannot be seen: never faulted on but mapped around a "
-	  "fault, in its large folio or by a map call; or fetched by operations on other files",
-	  SUM(unseen_bytes), 0 },
-	{ "unused_bytes", "unused", UNIT_BYTES, KIND_SUM,
-	  "bytes fetched ahead and not used by the end of the recording", SUM(unused_bytes), 0 },
+	COLUMN_AS("fetched_bytes", readahead_row, sums.fetched_bytes, "fetched", BYTES, SUM,
+		  "bytes read from storage into the page cache by block reads, O_DIRECT and file "
+		  "system metadata excluded"),
+	COLUMN_AS(
+		"asked_bytes", readahead_row, sums.asked_bytes, "requested", BYTES, SUM,
+		"fetched bytes in pages that an operation in progress reads, writes or faults on"),
+	COLUMN_AS("ahead_bytes", readahead_row, sums.ahead_bytes, "ahead", BYTES, SUM,
+		  "fetched bytes in pages that no operation had requested yet"),
+	COLUMN_AS("advised_bytes", readahead_row, sums.advised_bytes, "by advice", BYTES, SUM,
+		  "bytes fetched ahead because a call advised it (readahead, fadvise, madvise, "
+		  "populate)"),
+	COLUMN_AS("used_bytes", readahead_row, sums.used_bytes, "used", BYTES, SUM,
+		  "bytes fetched ahead and read or faulted on later, in whole pages; use by "
+		  "programs that were not recorded is not seen"),
+	COLUMN_AS("unseen_bytes", readahead_row, sums.unseen_bytes, "unknown", BYTES, SUM,
+		  "bytes fetched ahead whose use cannot be seen: never faulted on but mapped "
+		  "around a fault, in its large folio or by a map call; or fetched by operations "
+		  "on other files"),
+	COLUMN_AS("unused_bytes", readahead_row, sums.unused_bytes, "unused", BYTES, SUM,
+		  "bytes fetched ahead and not used by the end of the recording"),
 	COLUMN(readahead_row, used, "used share", SHARE, DERIVED,
 	       "share of the bytes fetched ahead that were used"),
-	{ "unplaced_bytes", NULL, UNIT_BYTES, KIND_SUM,
-	  "bytes fetched at an unknown offset: compressed, or not in pages of the file",
-	  SUM(unplaced_bytes), 0 },
+	COLUMN_AS("unplaced_bytes", readahead_row, sums.unplaced_bytes, NULL, BYTES, SUM,
+		  "bytes fetched at an unknown offset: compressed, or not in pages of the file"),
 	COLUMN(readahead_row, window_bytes, "window", BYTES, FACT,
 	       "readahead limit of the file's device (read_ahead_kb); null: unknown"),
 };

@@ -292,18 +292,17 @@ struct path_row {
 	}
 
 static const struct table_column columns[] = {
-	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
-	  "time on the critical path: what this thread did or waited for, as a main thread or "
-	  "while one waited for it; all rows add up to the lifetimes of the main threads",
-	  TABLE_UINT(struct path_row, share.time_ns), 0 },
+	COLUMN_AS(
+		"time_ns", path_row, share.time_ns, "time", NS, THREAD,
+		"time on the critical path: what this thread did or waited for, as a main thread "
+		"or while one waited for it; all rows add up to the lifetimes of the main threads"),
 	PART(THREAD_CPU, "cpu_ns", "on CPU",
 	     "part of it on a CPU, outside I/O operations; estimated where waits of less than 1 ms "
 	     "matter, from the thread's states"),
 	PART(THREAD_RUNNABLE, "runnable_ns", "CPU wait", "waiting for a CPU"),
 	PART(PATH_IO, "io_ns", "I/O", "in I/O operations"),
-	{ "io_runnable_ns", "CPU wait in I/O", UNIT_NS, KIND_THREAD,
-	  "part of io_ns spent waiting for a CPU; estimated from the thread's states",
-	  TABLE_UINT(struct path_row, share.io_runnable_ns), 0 },
+	COLUMN_AS("io_runnable_ns", path_row, share.io_runnable_ns, "CPU wait in I/O", NS, THREAD,
+		  "part of io_ns spent waiting for a CPU; estimated from the thread's states"),
 	PART(THREAD_MEMORY, "memory_ns", "memory", "blocked for memory"),
 	PART(THREAD_LOCK, "lock_ns", "lock",
 	     "blocked on a lock that no thread of the run is known to have released"),

@@ -154,12 +154,10 @@ struct states_row {
 static const struct table_column columns[] = {
 	COLUMN(states_row, name, "name", NONE, KEY, "name of the spans"),
 	COLUMN(states_row, category, "category", NONE, KEY, "category of the spans"),
-	{ "count", "count", UNIT_COUNT, KIND_SUM, "number of spans",
-	  TABLE_UINT(struct states_row, amounts.count), 0 },
-	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
-	  "sum of the durations of the spans, less spans of the same thread in them: the states "
-	  "add up to it",
-	  TABLE_UINT(struct states_row, amounts.time_ns), 0 },
+	COLUMN_AS("count", states_row, amounts.count, "count", COUNT, SUM, "number of spans"),
+	COLUMN_AS("time_ns", states_row, amounts.time_ns, "time", NS, THREAD,
+		  "sum of the durations of the spans, less spans of the same thread in them: the "
+		  "states add up to it"),
 	STATE(THREAD_CPU, "running_ns", "running",
 	      "the rest: on a CPU or waiting for one outside I/O, and waits of less than 1 ms"),
 	STATE(STATE_IO, "io_ns", "I/O", "in the thread's I/O operations, on a CPU or blocked"),

@@ -133,9 +133,8 @@ static const struct table_column process_columns[] = {
 
 static const struct table_column sum_columns[] = {
 	COLUMN(group, threads, "threads", COUNT, SUM, "number of these threads"),
-	{ "time_ns", "time", UNIT_NS, KIND_THREAD,
-	  "recorded time of these threads, summed: the states add up to it",
-	  TABLE_UINT(struct group, times.time_ns), 0 },
+	COLUMN_AS("time_ns", group, times.time_ns, "time", NS, THREAD,
+		  "recorded time of these threads, summed: the states add up to it"),
 };
 
 static void make(const struct results *results, struct table *table,

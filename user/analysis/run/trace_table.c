@@ -302,9 +302,8 @@ static const struct table_column columns[] = {
 	[ABOUT_EXIT] = COLUMN(about, exit_code, "exit status", NONE, STATUS,
 			      "exit status of the command; of several, the first nonzero one; null "
 			      "if any is unknown"),
-	[ABOUT_START] = { "start_unix_ns", NULL, UNIT_NONE, KIND_MIN,
-			  "start of the run, in ns since 1970-01-01 UTC",
-			  TABLE_UINT(struct about, start_ns), 0 },
+	[ABOUT_START] = COLUMN_AS("start_unix_ns", about, start_ns, NULL, NONE, MIN,
+				  "start of the run, in ns since 1970-01-01 UTC"),
 	[ABOUT_DURATION] =
 		COLUMN(about, duration_ns, "duration", NS, DURATION, "duration of the run"),
 	[ABOUT_MODE] = { "mode", "mode", UNIT_NONE, KIND_LIST,
@@ -333,14 +332,12 @@ static const struct table_column columns[] = {
 		COLUMN(about, processes, "processes", COUNT, SUM, "number of processes that ran"),
 	[ABOUT_RANKS] = COLUMN(about, ranks, "ranks", COUNT, DERIVED,
 			       "number of ranks among the processes"),
-	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT, KIND_TOTAL,
-			 "events that were lost; null if a trace has no end",
-			 TABLE_UINT(struct about, lost), 0 },
-	[ABOUT_LOST_CAUSE] = { "lost.cause", "why lost", UNIT_NONE, KIND_LIST,
-			       "main cause of lost events: buffers (events came too fast), stopped "
-			       "(Faultline was blocked), disk (trace not written) or damage; null: "
-			       "none or unknown",
-			       TABLE_LITERAL(struct about, cause), 0 },
+	[ABOUT_LOST] = COLUMN_AS("lost.total", about, lost, "lost events", COUNT, TOTAL,
+				 "events that were lost; null if a trace has no end"),
+	[ABOUT_LOST_CAUSE] = COLUMN_AS(
+		"lost.cause", about, cause, "why lost", NONE, LIST,
+		"main cause of lost events: buffers (events came too fast), stopped (Faultline was "
+		"blocked), disk (trace not written) or damage; null: none or unknown"),
 	[ABOUT_BEGUN_BY] = { "start", "start", UNIT_NONE, KIND_LIST,
 			     "run: the recording started the command; attach: it attached to "
 			     "running processes",
@@ -351,9 +348,8 @@ static const struct table_column columns[] = {
 	{ "flight.reason", "written by a flight recorder", UNIT_NONE, KIND_LIST,
 	  "why a flight recorder wrote the trace; null for other traces", .get = header_get_joined,
 	  .key = HEADER_FLIGHT },
-	{ "flight.overwritten", "overwritten", UNIT_COUNT, KIND_SUM,
-	  "earlier records that a flight recorder overwrote; null for other traces",
-	  TABLE_UINT(struct about, overwritten), 0 },
+	COLUMN_AS("flight.overwritten", about, overwritten, "overwritten", COUNT, SUM,
+		  "earlier records that a flight recorder overwrote; null for other traces"),
 	COLUMN(about, cpus, NULL, COUNT, MIN, "CPUs of the host; of several hosts, the fewest"),
 	COLUMN(about, cpu_limit, NULL, NONE, MIN,
 	       "CPUs that the command could use at once, by the quota of its cgroups (cpu.max) or "
@@ -369,9 +365,9 @@ static const struct table_column columns[] = {
 	COLUMN(about, unaccounted, NULL, COUNT, TOTAL,
 	       "events that are neither in the traces nor counted as lost, or in the traces but "
 	       "not counted; if not 0, the numbers may be wrong"),
-	{ "times_are_lower_bounds", NULL, UNIT_NONE, KIND_ANY,
-	  "whether events are missing, which makes times and shares of the run lower bounds",
-	  TABLE_BOOL(struct about, lower_bounds), 0 },
+	COLUMN_AS(
+		"times_are_lower_bounds", about, lower_bounds, NULL, NONE, ANY,
+		"whether events are missing, which makes times and shares of the run lower bounds"),
 };
 
 static const struct table_column layer_columns[] = {

@@ -175,23 +175,19 @@ struct select_row {
 };
 
 static const struct table_column table_columns[] = {
-	{ "table", "table", UNIT_NONE, KIND_FACT, "name of the table",
-	  TABLE_LITERAL(struct select_row, name), 0 },
+	COLUMN_AS("table", select_row, name, "table", NONE, FACT, "name of the table"),
 	COLUMN(select_row, rows, "rows", COUNT, FACT, "number of rows"),
-	{ "meaning", "contents", UNIT_NONE, KIND_FACT, "content of the table",
-	  TABLE_LITERAL(struct select_row, what), 0 },
+	COLUMN_AS("meaning", select_row, what, "contents", NONE, FACT, "content of the table"),
 };
 
 static const struct table_column column_columns[] = {
-	{ "column", "column", UNIT_NONE, KIND_FACT, "name of the column",
-	  TABLE_LITERAL(struct select_row, name), 0 },
+	COLUMN_AS("column", select_row, name, "column", NONE, FACT, "name of the column"),
 	COLUMN(select_row, unit, "unit", NONE, FACT, "unit of the column"),
 	COLUMN(select_row, kind, "kind", NONE, FACT,
 	       "what its values are, and how those of several runs merge"),
 	COLUMN(select_row, type, "type", NONE, FACT,
 	       "integer, real, bool or text; lists count as text"),
-	{ "meaning", "meaning", UNIT_NONE, KIND_FACT, "meaning of the column",
-	  TABLE_LITERAL(struct select_row, what), 0 },
+	COLUMN_AS("meaning", select_row, what, "meaning", NONE, FACT, "meaning of the column"),
 };
 
 int select_list_tables(struct table **list, struct table *const *tables, size_t count)

@@ -157,11 +157,11 @@ struct table_group {
 #define TABLE_P50(type, member) .get = table_get_p50, .key = offsetof(type, member)
 #define TABLE_P99(type, member) .get = table_get_p99, .key = offsetof(type, member)
 
-/* A column named after the row's member, whose type chooses the getter; `needs`, if any, and the
+/* A column that shows a member of the row, whose type chooses the getter; `needs`, if any, and the
  * rest of a struct table_column follow. */
-#define COLUMN(type, member, title, unit, kind, meaning, ...)                                      \
+#define COLUMN_AS(name, type, member, title, unit, kind, meaning, ...)                             \
 	{                                                                                          \
-#member, title, UNIT_##unit, KIND_##kind, meaning,                                 \
+		name, title, UNIT_##unit, KIND_##kind, meaning,                                    \
 			.get = _Generic(((struct type *)0)->member,                                \
 				uint64_t: table_get_uint,                                          \
 				int64_t: table_get_int,                                            \
@@ -173,6 +173,9 @@ struct table_group {
 				struct table_text: table_get_text),                                \
 			.key = offsetof(struct type, member), ##__VA_ARGS__               \
 	}
+/* Named after the member. */
+#define COLUMN(type, member, title, unit, kind, meaning, ...)                                      \
+	COLUMN_AS(#member, type, member, title, unit, kind, meaning, ##__VA_ARGS__)
 
 /* Numbers in a row that mean unknown, CELL_NULL. */
 #define TABLE_NO_UINT UINT64_MAX

@@ -40,8 +40,7 @@ static const struct table_column columns[] = {
 	COLUMN(methods_row, method, "method", NONE, KEY,
 	       "access method: syscall, direct, mmap, splice, io_uring, libaio, kernel, or unknown "
 	       "(lost reads and writes)"),
-	{ "op", "op", UNIT_NONE, KIND_KEY, "read or write", TABLE_LITERAL(struct methods_row, side),
-	  0 },
+	COLUMN_AS("op", methods_row, side, "op", NONE, KEY, "read or write"),
 	COLUMN(methods_row, count, "count", COUNT, SUM, "number of operations", 0, STRETCH(COUNT)),
 	COLUMN(methods_row, bytes, "bytes", BYTES, SUM,
 	       "bytes moved by calls; for mmap, bytes read from storage by faults, or dirtied by "

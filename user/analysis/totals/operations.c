@@ -133,10 +133,9 @@ static void get_percentile(struct table *table, struct cell *cell, const void *r
 
 static const struct table_column columns[] = {
 	COLUMN(operation_row, layer, NULL, NONE, KEY, "layer that recorded the operation"),
-	{ "op", "operation", UNIT_NONE, KIND_KEY,
-	  "kernel name of the call, or kind of fault; *_apart: layer vfs, for another operation or "
-	  "in kernel threads, included in no total",
-	  TABLE_LITERAL(struct operation_row, name), 0 },
+	COLUMN_AS("op", operation_row, name, "operation", NONE, KEY,
+		  "kernel name of the call, or kind of fault; *_apart: layer vfs, for another "
+		  "operation or in kernel threads, included in no total"),
 	COLUMN(operation_row, family, NULL, NONE, FACT,
 	       "kind of operation, for example read, write, metadata or sync"),
 	COLUMN(operation_row, count, "count", COUNT, SUM, "number of operations", 0,

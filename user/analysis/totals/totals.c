@@ -54,12 +54,11 @@ static const struct table_column memory_fields[] = {
 	COLUMN(trace_operation_total, count, NULL, COUNT, SUM,
 	       "page faults without a known file: on anonymous memory, on shared memory (tmpfs "
 	       "included), or on a mapping that was not found"),
-	{ "major", "major", UNIT_COUNT, KIND_SUM,
-	  "such faults that were major: they waited for pages to be swapped in; null: older traces",
-	  TABLE_UINT(struct trace_operation_total, major_faults), 0 },
-	{ "time_ns", "thread time", UNIT_NS, KIND_THREAD,
-	  "time of such faults, summed over threads",
-	  TABLE_UINT(struct trace_operation_total, thread_time_ns), 0 },
+	COLUMN_AS("major", trace_operation_total, major_faults, "major", COUNT, SUM,
+		  "such faults that were major: they waited for pages to be swapped in; null: "
+		  "older traces"),
+	COLUMN_AS("time_ns", trace_operation_total, thread_time_ns, "thread time", NS, THREAD,
+		  "time of such faults, summed over threads"),
 };
 
 static const struct {
@@ -116,12 +115,11 @@ static const struct table_group throttled_group = { "throttled", "throttled", JO
 						    TABLE_COLUMNS(throttled_fields) };
 
 static const struct table_column async_fields[] = {
-	{ "submissions_not_traced", "submissions, not traced", UNIT_COUNT, KIND_SUM,
-	  "operations submitted to io_uring and libaio, not traced because layer async was off; "
-	  "the bytes they moved are unknown",
-	  TABLE_UINT(struct submissions, all), 0 },
-	{ "io_uring", NULL, UNIT_COUNT, KIND_SUM, "untraced operations submitted to io_uring",
-	  TABLE_UINT(struct submissions, uring), 0 },
+	COLUMN_AS("submissions_not_traced", submissions, all, "submissions, not traced", COUNT, SUM,
+		  "operations submitted to io_uring and libaio, not traced because layer async was "
+		  "off; the bytes they moved are unknown"),
+	COLUMN_AS("io_uring", submissions, uring, NULL, COUNT, SUM,
+		  "untraced operations submitted to io_uring"),
 	COLUMN(submissions, libaio, NULL, COUNT, SUM, "untraced operations submitted to libaio"),
 	COLUMN(submissions, polled_rings, NULL, COUNT, SUM,
 	       "rings polled by the kernel; most submissions to them are not even counted"),
@@ -349,16 +347,12 @@ static void fill(void *state, struct table *table)
 }
 
 /* Follows the other columns of mmap_write, if there are any. */
-static const struct table_column stores_column = {
-	"mmap_write.written_back_bytes",
-	"mmap write written back",
-	UNIT_BYTES,
-	KIND_SUM,
-	"bytes written to devices because of stores through mappings, by the stores' share of each "
-	"file's dirtied bytes",
-	TABLE_UINT(struct totals, stores_bytes),
-	JOB_DIRTIED | JOB_BLOCK,
-};
+static const struct table_column stores_column =
+	COLUMN_AS("mmap_write.written_back_bytes", totals, stores_bytes, "mmap write written back",
+		  BYTES, SUM,
+		  "bytes written to devices because of stores through mappings, by the stores' "
+		  "share of each file's dirtied bytes",
+		  JOB_DIRTIED | JOB_BLOCK);
 
 /* Adds the columns of tallies by measure at offset `base` of the rows. */
 static void add_measures(struct table *table, unsigned int recorded, size_t base)
