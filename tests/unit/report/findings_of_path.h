@@ -82,6 +82,34 @@ FINDING_CASE("pickled-data", pickled_tasks)
 		       .weight = 10 * MS);
 }
 
+/* A spawned worker loads its dataset; sound: it runs what that imports. */
+FINDING_CASE("pickled-data", pickled_start)
+{
+	add_states(made, 10, 10, THREAD_CPU, 99, THREAD_SLEEP);
+	made_frame(made, 12, 1, "/usr/lib/python3.11/multiprocessing/spawn.py", 130, "_main");
+	made_frame(made, 12, 2, sound ? "/job/data.py" : "/usr/lib/python3.11/threading.py", 3,
+		   "Lock.acquire");
+	made_stack(made, 12, 1, 0, 1);
+	made_stack(made, 12, 2, 1, 2);
+	for (uint64_t i = 0; i < 50; i++)
+		SAMPLE(made, .time = (10 + i * 19) * MS, .pid = 10, .state = "cpu", .stack = 2,
+		       .weight = 20 * MS);
+}
+
+/* The main thread writes a spawned worker's dataset; sound: it copies itself. */
+FINDING_CASE("pickled-data", pickled_launch)
+{
+	add_states(made, 10, 10, THREAD_CPU, 99, THREAD_SLEEP);
+	made_frame(made, 12, 1,
+		   sound ? "/usr/lib/python3.11/multiprocessing/popen_fork.py"
+			 : "/usr/lib/python3.11/multiprocessing/popen_spawn_posix.py",
+		   62, "Popen._launch");
+	made_stack(made, 12, 1, 0, 1);
+	for (uint64_t i = 0; i < 50; i++)
+		SAMPLE(made, .time = (10 + i * 19) * MS, .pid = 10, .state = "cpu", .stack = 1,
+		       .weight = 20 * MS);
+}
+
 /* A worker computes while the main thread waits for it, or for an unknown process. */
 FINDING_CASE("worker-bound", worker_bound)
 {

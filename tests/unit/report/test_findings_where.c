@@ -188,6 +188,37 @@ TEST(test_lines_of_program)
 	}
 }
 
+/* A worker loads its dataset where Python spawned it, at no line of the job: that is of the line
+ * that started it. */
+TEST(test_lines_of_spawn)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .threads = true, .stacks = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10,
+		    .states = { [THREAD_CPU] = 300 * MS, [THREAD_CHILD] = END - 11 - 300 * MS });
+	add_program(&made, 20, 400 * MS, 500 * MS);
+	made_frame(&made, 1, 1, "/job/a.py", 7, "run");
+	made_frame(&made, 1, 2, "/usr/lib/python3.11/multiprocessing/popen_spawn_posix.py", 47,
+		   "Popen._launch");
+	made_frame(&made, 1, 3, "<string>", 1, "<module>");
+	made_frame(&made, 1, 4, "/usr/lib/python3.11/multiprocessing/spawn.py", 130, "_main");
+	for (uint64_t i = 0; i < 4; i++)
+		made_stack(&made, 1, i + 1, i == 2 ? 0 : i, i + 1);
+	for (uint64_t i = 0; i < 30; i++)
+		SAMPLE(&made, .time = (20 + i * 10) * MS, .weight = 10 * MS, .pid = 10,
+		       .state = "cpu", .stack = 2);
+	for (uint64_t i = 0; i < 50; i++)
+		SAMPLE(&made, .time = (400 + i * 10) * MS, .weight = 10 * MS, .pid = 20,
+		       .state = "cpu", .stack = 4);
+	report = report_between(&made, 10, END);
+	check_finding_text(report, "pickled-data", "where",
+			   "a.py:7 in run, 100% ± 1% of this CPU time");
+	done(&made, report);
+}
+
 /* The finding says that it excludes compute spans, although its lines include them. */
 TEST(test_compute_left_out)
 {

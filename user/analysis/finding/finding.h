@@ -162,6 +162,9 @@ struct finding_rule {
 	 * such threads. If that is not known, the rows are taken. */
 	bool (*lines_path)(const struct job *job, const void *evidence,
 			   const struct path_stack *stack);
+	/* Whether a stack starts processes: their time outside lines of the
+	 * application is then of the line that calls it. NULL: it has no line. */
+	bool (*lines_start)(const struct job *job, const struct path_stack *stack);
 	const char *lines_whole; /* with one of these: what the shares are of, "its I/O" */
 	const struct finding_evidence *evidence;
 	const struct finding_threshold *thresholds[12];

@@ -116,10 +116,55 @@ static int sum_up_rows(struct findings *findings, const struct finding *finding,
 	return rows ? 0 : -ENOMEM;
 }
 
+/* Returns, by process, the line that starts processes for the longest time, to be freed; NULL if
+ * out of memory. */
+static uint32_t *find_starts(const struct results *results, const struct finding *finding)
+{
+	const struct process_table *processes = &results->job->processes;
+	uint64_t *most_ns = calloc(processes->count + 1, sizeof(*most_ns));
+	uint32_t *starts = calloc(processes->count + 1, sizeof(*starts));
+	size_t count;
+	const struct path_stack *stacks = critical_path_stacks(results, THREAD_CPU, &count);
+
+	for (size_t i = 0; starts && i < processes->count; i++)
+		starts[i] = SITE_NONE;
+	for (; starts && most_ns && count; count--, stacks++)
+		if (stacks->time_ns > most_ns[stacks->process] &&
+		    finding->rule->lines_start(results->job, stacks)) {
+			most_ns[stacks->process] = stacks->time_ns;
+			starts[stacks->process] =
+				lines_site(results, stacks->trace, stacks->stack, stacks->cut);
+		}
+	free(most_ns);
+	return starts;
+}
+
+/* Returns the line that started a process, if its own is only of generated code, as in one that
+ * Python spawns ("<string>:1"). */
+static uint32_t site_of_start(const struct results *results, const uint32_t *starts,
+			      uint32_t process, uint32_t site)
+{
+	const struct process_table *processes = &results->job->processes;
+	char location[LOCATION_BYTES];
+
+	if (site == SITE_NONE)
+		return site;
+	lines_locate(results, site, location);
+	if (location[0] != '<')
+		return site;
+	for (process = processes->processes[process].parent; process < processes->count;
+	     process = processes->processes[process].parent)
+		if (starts[process] != SITE_NONE)
+			return starts[process];
+	return site;
+}
+
 /* Adds the time of stacks; with a finding, only of those that its rule takes. */
 static void add_stacks(const struct results *results, const struct finding *finding,
 		       const struct path_stack *stacks, size_t count, struct located *located)
 {
+	uint32_t *starts =
+		finding && finding->rule->lines_start ? find_starts(results, finding) : NULL;
 	const bool exact = finding && finding->rule->state != THREAD_CPU;
 
 	for (; count; count--, stacks++) {
@@ -129,12 +174,14 @@ static void add_stacks(const struct results *results, const struct finding *find
 			.estimated_ns = exact ? 0 : stacks->time_ns,
 			.estimated_samples = exact ? 0 : stacks->samples,
 		};
-		const uint32_t site =
-			lines_site(results, stacks->trace, stacks->stack, stacks->cut);
+		uint32_t site = lines_site(results, stacks->trace, stacks->stack, stacks->cut);
 
+		if (starts)
+			site = site_of_start(results, starts, stacks->process, site);
 		if (!finding || finding->rule->lines_path(results->job, finding->evidence, stacks))
 			add_sums(located, site < located->count ? site : SITE_NONE, &sums);
 	}
+	free(starts);
 }
 
 /* Adds time on the critical path: with a finding, in its rule's state, otherwise on a CPU. */

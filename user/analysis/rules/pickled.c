@@ -45,10 +45,25 @@ static bool does_work(const struct stack_frame *frame)
 	return is_one_of(&frame->function, names);
 }
 
+/* Python's modules that start a process without a copy of its parent's memory. */
+static const char *const starters[] = { "/multiprocessing/popen_spawn_posix.py",
+					"/multiprocessing/popen_forkserver.py", NULL };
+
+/* Whether a function writes what a new process needs, or reads it there: both call compiled code
+ * for it. */
+static bool hands_over(const struct stack_frame *frame)
+{
+	static const char *const readers[] = { "/multiprocessing/spawn.py", NULL };
+	static const char *const writes[] = { "_launch", NULL }, *const reads[] = { "_main", NULL };
+
+	return (is_one_of(&frame->source, starters) && is_one_of(&frame->function, writes)) ||
+	       (is_one_of(&frame->source, readers) && is_one_of(&frame->function, reads));
+}
+
 enum pickled_part { NOT_MOVING, MOVING, HANDLING };
 
 /* Whether a stack is in a part of multiprocessing (Python's, or PyTorch's) that moves objects, or
- * ends in a pool's handling of tasks and results. */
+ * ends where a process gets its own or in a pool's handling of tasks and results. */
 static enum pickled_part part_of(const struct job *job, const struct path_stack *sampled)
 {
 	static const char *const moving[] = { "/multiprocessing/connection.py",
@@ -70,6 +85,8 @@ static enum pickled_part part_of(const struct job *job, const struct path_stack 
 		    !path_ends(frame.function.bytes, frame.function.length,
 			       "<module>")) /* being imported */
 			return MOVING;
+		if (innermost && hands_over(&frame))
+			return MOVING;
 		if (innermost && is_one_of(&frame.source, handling) && !does_work(&frame))
 			part = HANDLING;
 		innermost &= !frame.source.length || is_one_of(&frame.source, waiting);
@@ -80,6 +97,20 @@ static enum pickled_part part_of(const struct job *job, const struct path_stack 
 static bool takes_stack(const struct job *job, const void *evidence, const struct path_stack *stack)
 {
 	return evidence && part_of(job, stack) != NOT_MOVING;
+}
+
+/* Whether a stack is of code that starts a process and sends it what it needs. */
+static bool starts_process(const struct job *job, const struct path_stack *sampled)
+{
+	uint64_t stack = sampled->stack;
+	struct stack_frame frame;
+
+	for (int depth = 0; depth < STACK_FRAMES_MAX &&
+			    stack_table_next(&job->stacks, sampled->trace, &stack, &frame);
+	     depth++)
+		if (is_one_of(&frame.source, starters))
+			return true;
+	return false;
 }
 
 /* CPU time of a thread on the path, by its samples. */
@@ -175,6 +206,7 @@ const struct finding_rule finding_pickled_data = {
 	.find = find_pickled,
 	.confidence = FINDING_LIKELY,
 	.lines_path = takes_stack,
+	.lines_start = starts_process,
 	.lines_whole = "this CPU time",
 	FINDING_EVIDENCE(struct pickled, evidence_columns),
 	.thresholds = { &THRESHOLD_PICKLED_SHARE, &THRESHOLD_PICKLED_SAMPLES },
@@ -191,8 +223,9 @@ const struct finding_rule finding_pickled_data = {
 	.rule = "Queues, pipes and pools of Python's multiprocessing pickle each object, write it "
 		"to a pipe and read and unpickle it at the other end: an array is copied four "
 		"times, by two processes, of which one waits for the other, and each small object "
-		"costs calls and a switch between them. A pool's handling of tasks and results "
-		"counts, too. The cost is the time that this takes on the critical path, which is "
+		"costs calls and a switch between them. What a spawned process gets to start "
+		"with, such as a dataset, counts, and a pool's handling of tasks and results, "
+		"too. The cost is the time that this takes on the critical path, which is "
 		"what the main threads do and, while one waits for another thread of the run, what "
 		"that thread does. A thread's CPU time, waits for a CPU and waits on pipes count "
 		"in proportion to its CPU samples. Memory for the copies is not included.",
