@@ -382,6 +382,45 @@ static uint64_t cost_of_calls(const char *module, uint64_t call)
 	return cost_ns;
 }
 
+/* Of three quarters of the work's time, the thread waits for a CPU: these are no CPU work. */
+TEST(test_work_that_waits)
+{
+	struct made_trace made;
+	struct report *report;
+	uint64_t row, cost_ns, cpu_ns;
+
+	BEGIN(&made, .threads = true, .stacks = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = MIB, .path = "/data/a");
+	made_frame(&made, 1, 1, "/job/a.py", 1, "f");
+	made_frame(&made, 1, 2, "<frozen posixpath>", 2, "g");
+	made_stack(&made, 1, 1, 0, 1);
+	made_stack(&made, 1, 2, 1, 2);
+	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10, .io = 100 * MS,
+		    .io_wait = 100 * MS,
+		    .states = { [THREAD_CPU] = 200 * MS,
+				[THREAD_RUNNABLE] = 600 * MS,
+				[THREAD_SLEEP] = END - 11 - 900 * MS,
+				[THREAD_STORAGE] = 100 * MS });
+	for (uint64_t i = 0; i < 2000; i++) {
+		const uint64_t at = 20 * MS + i * 400 * US;
+
+		CALL(&made, .time = at, .dur = 50 * US, .pid = 10, .op = M_FSTAT, .file = 1);
+		SAMPLE(&made, .time = at, .dur = 50 * US, .pid = 10, .op = M_FSTAT, .file = 1,
+		       .stack = 2);
+		SAMPLE(&made, .time = at + 60 * US, .weight = 100 * US, .pid = 10, .state = "cpu",
+		       .stack = 2);
+	}
+	report = report_between(&made, 10, END);
+	row = find_row(report, "findings", "id", "metadata-heavy");
+	cost_ns = ask(report, "findings", row, "cost_ns")->uint;
+	cpu_ns = ask(report, "findings", row, "cost_cpu_ns")->uint;
+	assert_in_range(cost_ns, 850 * MS, 950 * MS);
+	assert_in_range(cpu_ns, 190 * MS, 210 * MS);
+	CHECK(report, "findings", row, "cost_cpu_wait_ns", cost_ns - 100 * MS - cpu_ns);
+	done(&made, report);
+}
+
 /* Work in Python's own modules for paths, or where a text file is sought, goes with the calls;
  * other work may stay. */
 TEST(test_work_of_calls)

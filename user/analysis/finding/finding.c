@@ -223,6 +223,7 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 		.host = findings->host,
 		.runs = 1,
 		.cost_cpu_ns = TABLE_NO_UINT,
+		.cost_cpu_wait_ns = TABLE_NO_UINT,
 		.summed = findings->aggregated && rule->sums == FINDING_OF_SUMS,
 		.at_least = findings->runs > 1,
 	};

@@ -421,6 +421,7 @@ int finding_drag(struct findings *findings, const struct finding *finding,
 		return status;
 	dragged->time_ns = number_min(finding_limited(time_ns * scale), findings->duration_ns);
 	dragged->files_ns = number_min(finding_limited(files_ns * scale), dragged->time_ns);
+	dragged->waits = 1 - 1 / crowding(&parts);
 	return status;
 }
 

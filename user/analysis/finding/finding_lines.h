@@ -11,7 +11,8 @@ int finding_locate(struct findings *findings, struct finding *finding);
 
 /* CPU work that a finding's I/O causes. */
 struct finding_dragged {
-	uint64_t time_ns;
+	uint64_t time_ns;  /* with the CPU waits */
+	double waits;	   /* their share of it */
 	uint64_t files_ns; /* the part in Python's own modules for files */
 };
 

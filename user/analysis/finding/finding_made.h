@@ -15,8 +15,9 @@ struct finding {
 	const struct finding_rule *rule;
 	const void *evidence;
 	struct finding_verdict verdict;
-	uint64_t waited_ns;   /* its cost without CPU work of the same lines; 0: unknown */
-	uint64_t cost_cpu_ns; /* that work, as part of the cost; TABLE_NO_UINT: not included */
+	uint64_t waited_ns;	   /* its cost without CPU work of the same lines; 0: unknown */
+	uint64_t cost_cpu_ns;	   /* that work, as part of the cost; TABLE_NO_UINT: not included */
+	uint64_t cost_cpu_wait_ns; /* waits for CPUs that it leads to, likewise */
 	struct finding_weight weight;
 	const char *title, *says, *advice, *more;
 	const char *host;    /* NULL: several */

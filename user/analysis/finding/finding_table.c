@@ -131,6 +131,10 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 		COLUMN(finding, cost_cpu_ns, NULL, NS, LARGEST,
 		       "the part of cost_ns that is CPU work at the lines that issue "
 		       "the I/O, estimated from samples; null: none, or unknown"),
+	[FINDING_COST_CPU_WAIT_NS] =
+		COLUMN(finding, cost_cpu_wait_ns, NULL, NS, LARGEST,
+		       "the part of cost_ns in which that work waits for CPUs, as much as all work "
+		       "on the critical path does; null: no such work, or unknown"),
 };
 
 /* The time until the first new read already includes CPU work. */
@@ -162,7 +166,7 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 	const double saved = saved_part(finding);
 	struct finding_dragged dragged = { 0 };
 	const uint64_t io_ns = cost_of_io(finding), keeps_ns = finding->verdict.keeps_ns;
-	uint64_t dragged_ns;
+	uint64_t dragged_ns, waits_ns;
 	int status = 0;
 
 	if (rule->drags_lines(finding->evidence))
@@ -175,8 +179,13 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 	if (status < 0 || !dragged_ns || finding->verdict.cost_ns == TABLE_NO_UINT)
 		return status;
 	finding_raise_cost(findings, finding, number_sub(number_add(io_ns, dragged_ns), keeps_ns));
-	finding->cost_cpu_ns = finding_or_none(number_min(
-		number_sub(finding->verdict.cost_ns, number_sub(io_ns, keeps_ns)), dragged_ns));
+	dragged_ns = number_min(number_sub(finding->verdict.cost_ns, number_sub(io_ns, keeps_ns)),
+				dragged_ns);
+	waits_ns = finding_limited(dragged.waits * dragged_ns);
+	if (dragged_ns > waits_ns) {
+		finding->cost_cpu_ns = dragged_ns - waits_ns;
+		finding->cost_cpu_wait_ns = waits_ns;
+	}
 	return status;
 }
 

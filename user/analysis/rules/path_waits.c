@@ -114,7 +114,8 @@ static bool is_of_own_work(const struct findings *findings, const struct path_ev
 			continue;
 		work_ns = busy * finding->verdict.cost_ns;
 		if (finding->cost_cpu_ns != TABLE_NO_UINT)
-			work_ns = fmax(work_ns, finding->cost_cpu_ns);
+			work_ns = fmax(work_ns,
+				       number_add(finding->cost_cpu_ns, finding->cost_cpu_wait_ns));
 		if (work_ns >= threshold(THRESHOLD_SAME_WAIT) * cost_ns)
 			return true;
 	}

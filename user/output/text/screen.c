@@ -18,6 +18,7 @@
 
 #define FINDINGS_MAX 5
 #define INDENT 3
+#define WAITS_SHOWN_MIN 0.1 /* for CPUs, relative to the CPU work */
 
 struct screen {
 	struct sink *out;
@@ -118,15 +119,20 @@ static void add_runs(struct sink *line, const struct cell *finding)
 	add_text(line, host);
 }
 
-/* "; of the cost, 2.10 s is CPU work at the same lines" */
+/* "; of the cost, 2.10 s is CPU work at the same lines, which waits for CPUs for another 1.05 s" */
 static void add_cpu_work(struct sink *line, const struct cell *finding)
 {
 	const struct cell *ns = &finding[FINDING_COST_CPU_NS];
+	const struct cell *waits = &finding[FINDING_COST_CPU_WAIT_NS];
 	char text[UNITS_TEXT];
 
-	if (ns->type == CELL_UINT)
-		sink_format(line, "; of the cost, %s is CPU work at the same lines",
-			    units_ns(text, ns->uint));
+	if (ns->type != CELL_UINT)
+		return;
+	sink_format(line, "; of the cost, %s is CPU work at the same lines",
+		    units_ns(text, ns->uint));
+	if (waits->type == CELL_UINT && waits->uint >= WAITS_SHOWN_MIN * ns->uint)
+		sink_format(line, ", which waits for CPUs for another %s",
+			    units_ns(text, waits->uint));
 }
 
 static void write_finding(struct screen *screen, const struct cell *finding, size_t number)
