@@ -317,6 +317,34 @@ static struct report *report_on_use(struct made_trace *made, const struct sums *
 
 #define FETCHED (64u << 20)
 
+/* Most files have no slot of their own: how many there are, and which has most of the time, is
+ * unknown. */
+TEST(test_files_without_slots)
+{
+	static const struct sums sums[] = {
+		{ .op = M_WRITE, .count = 2000, .bytes = 2000, .thread_time = SECOND / 8 },
+		{ .op = M_WRITE,
+		  .count = 2000,
+		  .bytes = 2000,
+		  .file = TRACE_FILE_OTHER,
+		  .fetched = 1 << 20 },
+	};
+	struct made_trace made;
+	struct report *report = report_on_use(&made, sums, 2);
+	const size_t row = find_row(report, "paths", "path", "operations not broken down by file");
+
+	assert_int_equal(number(report, "paths", row, "fetched_bytes"), 1 << 20);
+	check_null(report, "paths", row, "files");
+	assert_int_equal(
+		number(report, "paths", find_row(report, "paths", "path", "/data/a"), "files"), 1);
+	assert_true(row_of_finding(report, "small-writes") >= 0);
+	check_text(report, "findings", row_of_finding(report, "small-writes"), "title",
+		   "Small writes");
+	check_text(report, "findings", row_of_finding(report, "small-writes"), "says",
+		   "4,000 writes of 1 B on average, 375 ms in total");
+	done(&made, report);
+}
+
 /* Findings whose evidence is totals: each with its sound counterpart, and none triggers another. */
 TEST(test_findings)
 {

@@ -45,12 +45,13 @@ struct io_patterns {
 	struct io_pattern_run runs[IO_PATTERNS];
 	enum locking locks[JOB_OPERATIONS_MAX]; /* per operation */
 	struct tally tallies[IO_PATTERNS];
-	struct map writings;	  /* trace << 32 | file -> struct writing */
-	struct map across;	  /* file -> struct writing: by trace */
-	uint8_t *looked;	  /* enum looked, per file */
-	struct path_memory paths; /* per path: 1 + whether it is a module's */
-	struct map times;	  /* io_pattern, file -> thread time */
-	uint64_t most_ns[IO_PATTERNS], files[IO_PATTERNS]; /* most_ns: of the worst file */
+	struct map writings;	       /* trace << 32 | file -> struct writing */
+	struct map across;	       /* file -> struct writing: by trace */
+	uint8_t *looked;	       /* enum looked, per file */
+	struct path_memory paths;      /* per path: 1 + whether it is a module's */
+	struct map times;	       /* io_pattern, file -> thread time */
+	uint64_t most_ns[IO_PATTERNS]; /* of the worst file */
+	uint64_t files[IO_PATTERNS];   /* TABLE_NO_UINT: unknown */
 	uint32_t worst[IO_PATTERNS];
 	uint32_t rows[IO_PATTERNS]; /* in the table */
 };
@@ -151,7 +152,10 @@ static int book(struct io_patterns *io_patterns, enum io_pattern io_pattern)
 						       : map_find(&io_patterns->times, key);
 	if (!time_ns)
 		return io_patterns->times.count < FILES_MAX ? -ENOMEM : 0;
-	io_patterns->files[io_pattern] += added;
+	if (added && file_table_is_rest(&io_patterns->job->files, run.file))
+		io_patterns->files[io_pattern] = TABLE_NO_UINT;
+	else if (added && io_patterns->files[io_pattern] != TABLE_NO_UINT)
+		io_patterns->files[io_pattern]++;
 	*time_ns += run.time_ns;
 	if (is_worst(io_patterns, io_pattern, run.file, *time_ns)) {
 		io_patterns->most_ns[io_pattern] = *time_ns;
@@ -419,6 +423,19 @@ static int add_series(void *state, const struct event_series *series)
 	return add_events(state, series->events, series->count);
 }
 
+/* Returns the path of the file with the most time in a pattern; none if it has no name. */
+static struct table_text worst_path(const struct io_patterns *io_patterns,
+				    enum io_pattern io_pattern)
+{
+	const struct file_table *files = &io_patterns->job->files;
+	const uint32_t worst = io_patterns->worst[io_pattern];
+	struct trace_string path = { .length = 0 };
+
+	if (worst != FILE_NONE && !file_table_is_rest(files, worst))
+		path = file_table_name(files, worst);
+	return (struct table_text) { path.length ? path.bytes : NULL, path.length };
+}
+
 /* --- the table --- */
 
 struct io_patterns_row {
@@ -445,9 +462,12 @@ static const struct table_column columns[] = {
 	       "time of these calls, summed over threads; for shared_write only their waits for "
 	       "other threads' writes to the file",
 	       0, STRETCH(THREAD_TIME)),
-	COLUMN(io_patterns_row, files, "files", COUNT, DERIVED, "files that these calls accessed"),
+	COLUMN(io_patterns_row, files, "files", COUNT, DERIVED,
+	       "files that these calls accessed; "
+	       "null: not all are known"),
 	COLUMN(io_patterns_row, path, "file", NONE, LARGEST,
-	       "file with the most time in these calls; a directory only if there is no file"),
+	       "file with the most time in these calls; a directory only if there is no file; "
+	       "null: it is not known by name"),
 	COLUMN_AS("file_thread_time_ns", io_patterns_row, file_time_ns, "file's time", NS, LARGEST,
 		  "time of these calls on that file, summed over threads; over several summaries, "
 		  "the largest of them"),
@@ -473,7 +493,6 @@ static void fill(void *state, struct table *table)
 		status = book(io_patterns, i);
 	for (int i = 0; i < IO_PATTERNS_LISTED && !status; i++) {
 		const struct tally *tally = &io_patterns->tallies[i];
-		struct trace_string path = { .length = 0 };
 		struct io_patterns_row line = {
 			.io_pattern = names[i],
 			.count = tally->count,
@@ -483,12 +502,9 @@ static void fill(void *state, struct table *table)
 			.files = io_patterns->files[i],
 			.file_time_ns = io_patterns->most_ns[i],
 			.read_for_write_bytes = tally->read_for_write_bytes,
+			.path = worst_path(io_patterns, i),
 		};
 
-		if (io_patterns->worst[i] != FILE_NONE)
-			path = file_table_name(&io_patterns->job->files, io_patterns->worst[i]);
-		if (path.length)
-			line.path = (struct table_text) { path.bytes, path.length };
 		io_patterns->rows[i] = table->row_count;
 		if (tally->count)
 			table_add(table, &line);
@@ -536,20 +552,13 @@ static struct io_pattern_view view_of_table(const struct table *table, enum io_p
 struct io_pattern_view io_patterns_view(const struct results *results, enum io_pattern io_pattern)
 {
 	const struct io_patterns *io_patterns;
-	struct io_pattern_view view;
-	struct trace_string path;
 
 	if (!results->job)
 		return view_of_table(report_by(results->report, &analysis_io_patterns), io_pattern);
 	io_patterns = results_state(results, &analysis_io_patterns);
-	view = (struct io_pattern_view) { .tally = io_patterns->tallies[io_pattern],
+	return (struct io_pattern_view) { .tally = io_patterns->tallies[io_pattern],
+					  .path = worst_path(io_patterns, io_pattern),
 					  .files = io_patterns->files[io_pattern] };
-	if (io_patterns->worst[io_pattern] == FILE_NONE)
-		return view;
-	path = file_table_name(&results->job->files, io_patterns->worst[io_pattern]);
-	if (path.length)
-		view.path = (struct table_text) { path.bytes, path.length };
-	return view;
 }
 
 bool io_patterns_has(const struct results *results, enum io_pattern io_pattern, uint32_t file)

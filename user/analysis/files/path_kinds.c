@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "analysis/events/path.h"
+#include "trace/format/flags.h"
 
 #define EXTENSION_MAX 8 /* bytes, including the dot */
 
 const char *const path_kind_names[PATH_KINDS] = {
 	[PATH_OF_KERNEL] = "/proc and /sys",
+	[PATH_REST] = "operations not broken down by file",
 	[PATH_PATHLESS] = "sockets, pipes and pathless files",
 	[PATH_LOST] = FILES_LOST,
 	[PATH_PROGRAMS] = "programs, libraries and modules",
@@ -29,6 +31,8 @@ struct table_text path_extension(struct table_text path)
 
 enum path_kind path_kind_of(struct table_text path, bool loaded)
 {
+	if (path.bytes && path_begins(path.bytes, path.length, TRACE_OTHER_FILES))
+		return PATH_REST;
 	if (!path.bytes || path.bytes[0] != '/')
 		return PATH_PATHLESS;
 	if (path_begins(path.bytes, path.length, "/proc/") ||

@@ -8,7 +8,8 @@
 
 #include "analysis/files/files.h"
 
-enum path_kind { PATH_OF_KERNEL, PATH_PATHLESS, PATH_LOST, PATH_PROGRAMS, PATH_KINDS };
+/* PATH_REST: files without a slot of their own in mode profile, which are not counted. */
+enum path_kind { PATH_OF_KERNEL, PATH_PATHLESS, PATH_REST, PATH_LOST, PATH_PROGRAMS, PATH_KINDS };
 extern const char *const path_kind_names[PATH_KINDS];
 
 /* By path, and by whether the file is loaded to run; PATH_KINDS for all others. */

@@ -116,11 +116,14 @@ static void add_groups(struct paths *paths)
 	}
 	for (size_t i = 0; i < PATH_KINDS; i++) {
 		const char *name = path_kind_names[i];
+		struct path_sums sums = paths->special[i];
 
 		paths->special_rows[i] = paths->count;
-		if (paths->special[i].operations || paths->special[i].files)
-			add_path(paths, (struct table_text) { name, strlen(name) },
-				 &paths->special[i]);
+		if (!sums.operations && !sums.files)
+			continue;
+		if (i == PATH_REST)
+			sums.files = TABLE_NO_UINT;
+		add_path(paths, (struct table_text) { name, strlen(name) }, &sums);
 	}
 }
 
@@ -220,7 +223,7 @@ static const struct table_column columns[PATH_COLUMNS] = {
 				   BYTES, SUM, "bytes of new page-cache pages filled by writes",
 				   JOB_PAGECACHE, STRETCH(CREATED)),
 	[PATH_FILES] = COLUMN_AS("files", path_row, sums.files, "files", COUNT, DERIVED,
-				 "number of files in the row"),
+				 "number of files in the row; null: unknown"),
 	[PATH_PATH] = COLUMN(path_row, path, "path", PATH, KEY,
 			     "file, pattern of similar files (* in a directory, ** below it), or "
 			     "kind of files; a directory includes lookups in it"),

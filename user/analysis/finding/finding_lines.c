@@ -507,10 +507,10 @@ static void add_whole(struct strbuf *text, const struct finding *finding)
 	get_evidence(finding, "files", table_get_uint, &files, sizeof(files));
 	if (rule->lines_whole) {
 		strbuf_add(text, " of %s", rule->lines_whole);
-	} else if (rule->files.takes || rule->lines_of_all || !path.length) {
-		strbuf_add(text, " of it");
 	} else if (rule->lines_of_pattern && files != 1) {
 		strbuf_add(text, " of the time on these files");
+	} else if (rule->files.takes || rule->lines_of_all || !path.length) {
+		strbuf_add(text, " of it");
 	} else if (takes_all(finding)) {
 		strbuf_add(text, " of the time on all files");
 	} else {

@@ -5,6 +5,7 @@
 #include "base/grow.h"
 #include "base/number.h"
 #include "base/units.h"
+#include "trace/format/flags.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -438,6 +439,14 @@ static const struct lost_name *find_lost(const struct file_table *table, uint32_
 bool file_table_is_lost(const struct file_table *table, uint32_t file)
 {
 	return file == FILE_UNKNOWN ? table->lost_rows : find_lost(table, file) != NULL;
+}
+
+bool file_table_is_rest(const struct file_table *table, uint32_t file)
+{
+	const struct trace_string path = file_table_path(table, file);
+
+	return path.length == strlen(TRACE_OTHER_FILES) &&
+	       !memcmp(path.bytes, TRACE_OTHER_FILES, path.length);
 }
 
 struct trace_string file_table_name(const struct file_table *table, uint32_t file)

@@ -106,5 +106,7 @@ bool file_table_is_on(const struct file_table *table, uint32_t file, unsigned in
 struct trace_string file_table_name(const struct file_table *table, uint32_t file);
 /* True if file_table_name returns such a text. */
 bool file_table_is_lost(const struct file_table *table, uint32_t file);
+/* True if it stands for all files without a slot of their own, in mode profile. */
+bool file_table_is_rest(const struct file_table *table, uint32_t file);
 
 #endif

@@ -19,10 +19,11 @@ struct calls {
 
 /* For structs that begin with a struct calls. */
 #define CALLS_COLUMNS                                                                              \
-	FACT(calls, path, "path", NONE, "file with the most time"),                                \
+	FACT(calls, path, "path", NONE, "file with the most time; null: unknown"),                 \
 		FACT(calls, file, "file", NONE, "its name"),                                       \
 		FACT(calls, files, "files", COUNT,                                                 \
-		     "files with such calls; null: some of several summaries lack them"),          \
+		     "files with such calls; null: unknown to some of several summaries, or "      \
+		     "for lack of slots in mode profile"),                                         \
 		FACT(calls, other_files, "other files", COUNT,                                     \
 		     "other files with such calls; null: none, or unknown"),                       \
 		FACT(calls, count, "count", COUNT, "calls"),                                       \
@@ -332,8 +333,8 @@ const struct finding_rule finding_partial_writes = {
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct partial_writes, partial_writes_evidence),
 	.thresholds = { &THRESHOLD_PARTIAL_WRITES },
-	.title =
-		"Writes to {file}[ and {other_files:more file|more files}] read from storage first",
+	.title = "Writes[ to {file}][ and {other_files:more file|more files}] read from storage "
+		 "first",
 	.says = "{count} writes of {bytes_each} on average changed parts of uncached pages and "
 		"read {read_for_write_bytes} to complete them, {each_ns} each, {time_ns} in total",
 	.advice = "Write whole pages (offset and length in multiples of 4 KiB), or read the file "
@@ -401,7 +402,7 @@ const struct finding_rule finding_small_writes = {
 	FINDING_EVIDENCE(struct small_writes, small_writes_evidence),
 	.thresholds = { &THRESHOLD_SMALL_REQUESTS, &THRESHOLD_SMALL_WRITES_OF_FILE,
 			&THRESHOLD_SMALL_WRITES_DRAG },
-	.title = "Small writes to {file}[ and {other_files:more file|more files}]",
+	.title = "Small writes[ to {file}][ and {other_files:more file|more files}]",
 	.says = "{count} writes of {bytes_each} on average, {time_ns} in total[; {each_file} per "
 		"file]",
 	.advice = "[Pack the data of files with ≤ {each_file:write|writes} into a few large files "
@@ -503,7 +504,7 @@ const struct finding_rule finding_locks = {
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct locks, locks_evidence),
 	.thresholds = { &THRESHOLD_LOCKS },
-	.title = "Lock waits on {file}",
+	.title = "Lock waits[ on {file}]",
 	.says = "{count} flock and fcntl calls waited {each_ns} each, {time_ns} in total[; the "
 		"lock was held at {held_at}]",
 	.advice = "Use one writer per file or one file per rank, or hold locks for a shorter time",
