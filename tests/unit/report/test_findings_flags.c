@@ -189,3 +189,45 @@ TEST(test_walked)
 		done(&made, report);
 	}
 }
+
+/* Small reads in order, or each with a gap, after POSIX_FADV_RANDOM and perhaps advice that takes
+ * it back. */
+TEST(test_read_in_order)
+{
+	static const struct {
+		uint64_t step_bytes;
+		bool advised, taken_back, blamed;
+	} cases[] = {
+		{ 8 * KIB, true, false, true },
+		{ 8 * KIB, false, false, false },
+		{ 8 * KIB, true, true, false },
+		{ 32 * KIB, true, false, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN_RUN(&made, .block = true);
+		add_file(&made, 1, 64 * MIB, "/data/a");
+		if (cases[i].advised)
+			CALL(&made, .time = 20, .dur = 5, .pid = 10, .op = M_FADVISE, .file = 1,
+			     .flags = TRACE_OP_RANDOM);
+		if (cases[i].taken_back)
+			CALL(&made, .time = 30, .dur = 5, .pid = 10, .op = M_FADVISE, .file = 1,
+			     .flags = TRACE_OP_SEQUENTIAL);
+		CALLS(&made, 100, .count = 2000, .op = M_PREAD, .bytes = 8 * KIB,
+		      .step = cases[i].step_bytes, .dur = 50 * US, .fetched = 8 * KIB);
+		report = report_between(&made, 10, END);
+		check_finding_text(
+			report, "small-reads-storage", "advice",
+			cases[i].blamed
+				? "Remove POSIX_FADV_RANDOM (set 1 time): the file is read in "
+				  "order, which readahead would serve. Or read ≥ 1 MiB at a time, "
+				  "or use posix_fadvise(WILLNEED) ahead of use; buffer in the "
+				  "program"
+				: "Read ≥ 1 MiB at a time, or use posix_fadvise(WILLNEED) ahead of "
+				  "use; buffer in the program");
+		done(&made, report);
+	}
+}

@@ -21,7 +21,13 @@ static const char *const words[] = {
 	"normal",  "random", "sequential", "willneed", "dontneed",
 	"noreuse", "cold",   "pageout",	   "other",
 };
-enum { ADVICE_RANDOM = 1, ADVICE_DONTNEED = 4, ADVICE_UNKNOWN = sizeof(words) / sizeof(words[0]) };
+enum {
+	ADVICE_NORMAL,
+	ADVICE_RANDOM,
+	ADVICE_SEQUENTIAL,
+	ADVICE_DONTNEED = 4,
+	ADVICE_UNKNOWN = sizeof(words) / sizeof(words[0])
+};
 
 /* Map values. */
 struct advised {
@@ -285,8 +291,13 @@ static int add_row(struct map *by_path, const struct table *table, size_t row)
 		view->dropped += line.count;
 		view->dropped_bytes = number_add(view->dropped_bytes, line.bytes);
 	}
-	if (cell_is(&cells[1], MADVISE) && cell_is(&cells[2], words[ADVICE_RANDOM]))
-		view->random += line.count;
+	if (cell_is(&cells[1], MADVISE))
+		view->random += cell_is(&cells[2], words[ADVICE_RANDOM]) ? line.count : 0;
+	else if (cell_is(&cells[2], words[ADVICE_RANDOM]))
+		view->random_reads += line.count;
+	else if (cell_is(&cells[2], words[ADVICE_NORMAL]) ||
+		 cell_is(&cells[2], words[ADVICE_SEQUENTIAL]))
+		view->ordered_reads += line.count;
 	return 0;
 }
 
@@ -312,17 +323,33 @@ void advice_index_free(struct advice_index *index)
 	map_free(&index->by_path);
 }
 
-static struct advice_view view_of_file(const struct advice *advice, uint64_t file)
+/* Returns how often an operation gave an advice. */
+static uint64_t count_of(const struct advice *advice, uint64_t file, uint64_t operation,
+			 uint64_t number)
 {
-	const uint64_t pair[] = { file, (uint64_t)advice->madvise << 8 | ADVICE_RANDOM };
-	const struct dropped *dropped = (struct dropped *)map_find(&advice->dropped, &file);
+	const uint64_t pair[] = { file, operation << 8 | number };
 	const struct advised *advised = (struct advised *)map_find(&advice->advised, pair);
 
-	return (struct advice_view) {
+	return advised ? advised->count : 0;
+}
+
+static struct advice_view view_of_file(const struct advice *advice, uint64_t file)
+{
+	const struct dropped *dropped = (struct dropped *)map_find(&advice->dropped, &file);
+	struct advice_view view = {
 		.dropped = dropped ? dropped->again : 0,
 		.dropped_bytes = dropped ? dropped->again_bytes : 0,
-		.random = advised ? advised->count : 0,
+		.random = count_of(advice, file, advice->madvise, ADVICE_RANDOM),
 	};
+
+	for (size_t i = 0; i < advice->job->operation_count; i++) {
+		if (!advice->advises[i] || i == advice->madvise)
+			continue;
+		view.random_reads += count_of(advice, file, i, ADVICE_RANDOM);
+		view.ordered_reads += count_of(advice, file, i, ADVICE_NORMAL) +
+				      count_of(advice, file, i, ADVICE_SEQUENTIAL);
+	}
+	return view;
 }
 
 struct advice_view advice_of(const struct advice_index *index, uint32_t file,

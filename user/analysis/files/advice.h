@@ -14,6 +14,8 @@ struct advice_view {
 	 * again, and the bytes they named; in merged reports all calls that dropped pages. */
 	uint64_t dropped, dropped_bytes;
 	uint64_t random; /* madvise calls with MADV_RANDOM */
+	/* fadvise calls with POSIX_FADV_RANDOM, and those that may have taken it back. */
+	uint64_t random_reads, ordered_reads;
 };
 
 /* Index for fast lookup: there may be a million files. */

@@ -47,7 +47,9 @@ static const struct table_column columns[] = {
 		dropped, COUNT,
 		"fadvise calls that dropped the data that was read from storage again; null: none, "
 		"or not all of that data"),
-	FILE_FACT(random, COUNT, "madvise calls with MADV_RANDOM on these files; null: none"),
+	FILE_FACT(random, COUNT,
+		  "madvise calls with MADV_RANDOM on these files, or, in findings on reads, "
+		  "fadvise calls with POSIX_FADV_RANDOM; null: none"),
 	FILE_FACT(misadvised, COUNT,
 		  "such calls if the files were nevertheless read in order, or mostly as a whole; "
 		  "null: none"),
@@ -222,7 +224,10 @@ void file_group_add(struct file_group *file_group, struct file_group_sums *sums,
 	sums->advised += file->advised;
 	sums->dropped += advice->dropped;
 	add_again(sums, file, advice);
-	sums->random += advice->random;
+	if (kind->use != USE_READ)
+		sums->random += advice->random;
+	else if (!advice->ordered_reads)
+		sums->random += advice->random_reads;
 	if (kind->use == USE_MMAP)
 		sums->copied_bytes += file->copied_bytes;
 	sums->accesses += accesses(file, by);
@@ -235,6 +240,20 @@ void file_group_forget_events(struct file_group *file_group)
 {
 	file_group->consecutive = file_group->backward = NAN;
 	file_group->bandwidth = TABLE_NO_UINT;
+}
+
+/* Whether readahead would serve the files: they are read in order, or mapped and read mostly as a
+ * whole. */
+static bool is_in_order(const struct file_group *file_group, enum use use)
+{
+	if (use != USE_MMAP)
+		return use == USE_READ &&
+		       file_group->consecutive >= threshold(THRESHOLD_SCAN_ORDER);
+	return file_group->consecutive >= threshold(THRESHOLD_MMAP_SCAN) ||
+	       (file_group->size_bytes &&
+		file_group->backward < threshold(THRESHOLD_RANDOM_SHARE) &&
+		file_group->fetched_bytes >=
+			threshold(THRESHOLD_MMAP_WHOLE) * file_group->size_bytes);
 }
 
 void file_group_finish(struct file_group *file_group, const struct file_group_sums *sums,
@@ -265,13 +284,7 @@ void file_group_finish(struct file_group *file_group, const struct file_group_su
 	file_group->advised = sums->advised && !dropped ? sums->advised : TABLE_NO_UINT;
 	file_group->random = finding_or_none(sums->random);
 	file_group->misadvised =
-		by_faults && (file_group->consecutive >= threshold(THRESHOLD_MMAP_SCAN) ||
-			      (file_group->size_bytes &&
-			       file_group->backward < threshold(THRESHOLD_RANDOM_SHARE) &&
-			       file_group->fetched_bytes >=
-				       threshold(THRESHOLD_MMAP_WHOLE) * file_group->size_bytes))
-			? file_group->random
-			: TABLE_NO_UINT;
+		is_in_order(file_group, kind->use) ? file_group->random : TABLE_NO_UINT;
 	file_group->reads = sums->reads;
 	file_group->scan_reads = sums->scan_reads && 2 * sums->scan_opens >= file_group->opens
 					 ? sums->scan_reads

@@ -183,18 +183,20 @@ const struct finding_rule finding_small_reads_storage = {
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_READ, &THRESHOLD_SMALL_REQUESTS,
 			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_SMALL_FILE, &THRESHOLD_HOLES,
-			&THRESHOLD_SMALL_READS_DRAG, &THRESHOLD_BUSY_REQUESTS },
+			&THRESHOLD_SMALL_READS_DRAG, &THRESHOLD_BUSY_REQUESTS,
+			&THRESHOLD_SCAN_ORDER },
 	.title = "Small reads of {file} from storage",
 	.says = "{count} reads of {bytes_each} on average, {fetched_bytes} from storage[, at "
 		"{bandwidth}/s; {consecutive} are sequential][; {others:more such file|more such "
 		"files}]",
-	.advice = "Read ≥ 1 MiB at a time, or use posix_fadvise(WILLNEED) ahead of use; buffer in "
-		  "the program",
+	.advice = "[Remove POSIX_FADV_RANDOM (set {misadvised:time|times}): the file is read in "
+		  "order, which readahead would serve. Or read ||Read ]≥ 1 MiB at a time, or use "
+		  "posix_fadvise(WILLNEED) ahead of use; buffer in the program",
 	.more = "faultline report --table operations TRACE",
 	.pictures = "sizes read direct",
 	.rule = "Each read that the page cache cannot serve waits for the device. Small sequential "
 		"reads benefit from readahead, but wait again at each window; small reads with "
-		"gaps wait at nearly each call. With larger reads, or advice ahead of use, the "
+		"gaps wait at nearly each call, and so do all after POSIX_FADV_RANDOM. With larger reads, or advice ahead of use, the "
 		"device works while the program computes. The cost leaves out the time in which it "
 		"is busy with several requests at once: it has to read the data in any case.",
 };
@@ -241,9 +243,6 @@ static double is_beyond_first(const struct findings *findings, const struct file
 {
 	return 1 - fmin(finding_share(file_group->size_bytes, file_group->bytes), 1);
 }
-
-THRESHOLD_MIN(SCAN_ORDER, 0.75, UNIT_SHARE, "share of its reads that are sequential",
-	      "a choice: most of them");
 
 /* Larger reads do not help if the file is read from beginning to end, again and again. */
 static bool is_scanned(const struct file_view *file)

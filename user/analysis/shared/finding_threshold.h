@@ -46,6 +46,8 @@ THRESHOLD_MIN(OPENS_EACH, 100, UNIT_COUNT,
 THRESHOLD_MIN(SAME_WAIT, 0.5, UNIT_SHARE,
 	      "share of a finding's time that another one covers, for both to be the same wait",
 	      "a choice: most of it");
+THRESHOLD_MIN(SCAN_ORDER, 0.75, UNIT_SHARE, "share of its reads that are sequential",
+	      "a choice: most of them");
 THRESHOLD_MIN(MMAP_SCAN, 0.5, UNIT_SHARE, "share of faults where a scan would fault",
 	      "a choice: most of them; strided access has an eighth or none");
 THRESHOLD_MIN(MMAP_WHOLE, 0.5, UNIT_SHARE, "part of the file read through the mapping",
