@@ -219,6 +219,57 @@ TEST(test_lines_of_spawn)
 	done(&made, report);
 }
 
+/* Forked workers take most of the faults, no more than their parent each or more, or only few. */
+TEST(test_lines_of_faults)
+{
+	static const struct {
+		uint64_t faults, parent_faults;
+		const char *where, *advice;
+	} cases[] = {
+#define AT(line)                                                                                   \
+	"a.py:" line " in f, 100% ± 5% of the CPU time of processes with most of the faults"
+		{ 150000, 200000, AT("2"), "Do not write to what 2 forked processes inherited" },
+		{ 300000, 200000, AT("2"), "Keep buffers" },
+		{ 50000, 200000, AT("1"), "Keep buffers" },
+#undef AT
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct cell *advice;
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made, .threads = true, .stacks = true);
+		EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+		THREAD_TIME(
+			&made, .time = 11, .dur = END - 11, .pid = 10,
+			.states = {
+				[THREAD_CPU] = 400 * MS, [THREAD_CHILD] = END - 11 - 400 * MS });
+		add_program(&made, 20, 400 * MS, 500 * MS);
+		made_fork(&made, 400 * MS, 10, 21);
+		for (uint64_t line = 1; line <= 2; line++) {
+			made_frame(&made, 1, line, "/job/a.py", line, "f");
+			made_stack(&made, 1, line, 0, line);
+		}
+		for (uint64_t j = 0; j < 40; j++)
+			SAMPLE(&made, .time = (j < 20 ? 20 : 200) * MS + j * 10 * MS,
+			       .weight = 20 * MS, .pid = j < 20 ? 10 : 20, .state = "cpu",
+			       .stack = j < 20 ? 1 : 2);
+		made.operations[M_ANONYMOUS] = (struct trace_operation_total) {
+			.count = 500000,
+			.thread_time_ns = 500 * MS,
+		};
+		for (uint64_t pid = 20; pid < 22; pid++)
+			EXIT(&made, .time = 920 * MS, .pid = pid, .minor = cases[i].faults);
+		EXIT(&made, .time = 950 * MS, .pid = 10, .minor = cases[i].parent_faults);
+		report = report_between(&made, 10, END);
+		check_finding_text(report, "fresh-memory", "where", cases[i].where);
+		advice = ask(report, "findings", finding_row(report, "fresh-memory"), "advice");
+		assert_memory_equal(advice->text, cases[i].advice, strlen(cases[i].advice));
+		done(&made, report);
+	}
+}
+
 /* The finding says that it excludes compute spans, although its lines include them. */
 TEST(test_compute_left_out)
 {

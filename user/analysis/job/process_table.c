@@ -150,7 +150,7 @@ struct life {
 	enum life_kind kind;
 	uint32_t pid, other; /* other: the child of a fork, the parent of an exec, 1 for the exit of
 			      * a first thread */
-	uint64_t comm, command, stack;
+	uint64_t comm, command, stack, minor_faults;
 	int64_t rank;
 	uint32_t status;
 	bool process_ends, not_followed, oom;
@@ -209,6 +209,7 @@ static bool take_exit(struct life *life, const uint64_t *const *columns, size_t 
 	/* The first thread's name is the process's; other threads matter only if they are last. */
 	life->other = columns[EXIT_TID][row] == columns[EXIT_PID][row];
 	life->oom = columns[EXIT_OOM][row];
+	life->minor_faults = columns[EXIT_MINOR][row];
 	life->stack = columns[EXIT_STACK][row];
 	return pid_possible(columns[EXIT_PID][row]) &&
 	       (life->other || life->process_ends || life->oom || life->stack);
@@ -222,8 +223,8 @@ static const struct life_source sources[] = {
 	  take_exec },
 	{ TRACE_EXIT,
 	  1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_TID | 1ull << EXIT_PROCESS |
-		  1ull << EXIT_CODE | 1ull << EXIT_COMM | 1ull << EXIT_MAJOR | 1ull << EXIT_OOM |
-		  1ull << EXIT_STACK,
+		  1ull << EXIT_CODE | 1ull << EXIT_COMM | 1ull << EXIT_MAJOR | 1ull << EXIT_MINOR |
+		  1ull << EXIT_OOM | 1ull << EXIT_STACK,
 	  take_exit },
 };
 
@@ -408,6 +409,7 @@ static int replay_exit(struct process_table *table, uint32_t trace, const struct
 		process = &table->processes[number];
 	}
 	process->oom |= life->oom;
+	process->minor_faults = number_add(process->minor_faults, life->minor_faults);
 	if (life->stack)
 		process->ended_at = life->stack;
 	/* Two threads that exit at once may both be taken for the last one. */

@@ -221,6 +221,8 @@ const struct finding_rule finding_helper_bound = {
 struct fresh_memory {
 	uint64_t faults, each_ns, time_ns;
 	double share;
+	uint64_t forked; /* TABLE_NO_UINT: none that copy */
+	enum { OF_ANY, OF_FORKED, OF_OTHERS } most;
 };
 
 static const struct table_column memory_evidence[] = {
@@ -230,6 +232,9 @@ static const struct table_column memory_evidence[] = {
 	       "time of these faults, summed over threads"),
 	FACT(fresh_memory, share, "share", SHARE,
 	     "part of the time that threads were on a CPU or waited for one"),
+	FACT(fresh_memory, forked, "forked", COUNT,
+	     "forked processes, if they took most of the run's minor faults, and each no more than "
+	     "its parent, as copying what it had does; null: they did not, or it is unknown"),
 };
 
 THRESHOLD_MIN(FRESH_SHARE, 0.15, UNIT_SHARE, "share of the run that it takes",
@@ -237,6 +242,42 @@ THRESHOLD_MIN(FRESH_SHARE, 0.15, UNIT_SHARE, "share of the run that it takes",
 
 THRESHOLD_MIN(FRESH_NS, 50000000, UNIT_NS, "time of these faults, summed over threads",
 	      "measured: a Python program's start takes up to 10 ms of it");
+
+static bool is_forked(const struct process *process)
+{
+	return !process->executed && process->parent != PROCESS_NONE &&
+	       process->parent != PROCESS_UNKNOWN;
+}
+
+/* Finds which processes took most of the minor faults, by the counts of those that ended. Nearly
+ * all of so many are on anonymous memory. */
+static void find_faulting(const struct job *job, struct fresh_memory *fresh)
+{
+	const struct process *processes = job->processes.processes;
+	uint64_t forked = 0, forked_faults = 0, copying_faults = 0, faults = 0;
+
+	for (size_t i = PROCESS_UNKNOWN + 1; i < job->processes.count; i++) {
+		const uint64_t own = processes[i].minor_faults;
+
+		faults = number_add(faults, own);
+		if (!own || !is_forked(&processes[i]))
+			continue;
+		forked++;
+		forked_faults = number_add(forked_faults, own);
+		if (own <= processes[processes[i].parent].minor_faults)
+			copying_faults = number_add(copying_faults, own);
+	}
+	fresh->most = !faults ? OF_ANY : forked_faults > faults / 2 ? OF_FORKED : OF_OTHERS;
+	fresh->forked = copying_faults > faults / 2 ? forked : TABLE_NO_UINT;
+}
+
+static bool is_faulting(const struct job *job, const void *evidence, const struct path_stack *stack)
+{
+	const struct fresh_memory *fresh = evidence;
+
+	return fresh->most == OF_ANY ||
+	       is_forked(&job->processes.processes[stack->process]) == (fresh->most == OF_FORKED);
+}
 
 /* The critical path has as much of it as all threads' time on CPUs. */
 static int find_fresh_memory(struct findings *findings, const struct finding_rule *rule)
@@ -261,6 +302,7 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 	cost_ns = number_add(cpu.time_ns, runnable.time_ns) * fresh.share;
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_FRESH_SHARE))
 		return 0;
+	find_faulting(findings->results->job, &fresh);
 	return finding_add(findings, rule, &fresh, cost_ns, TABLE_NO_UINT);
 }
 
@@ -273,19 +315,27 @@ const struct finding_rule finding_fresh_memory = {
 	.drags = true,
 	.find = find_fresh_memory,
 	.confidence = FINDING_LIKELY,
-	.lines_path = path_is_any,
-	.lines_whole = "all CPU time", /* that in compute spans, too */
+	.lines_path = is_faulting,
+	.lines_whole = "the CPU time of processes with most of the faults",
 	.reported_by = { "swapped", "pickled-data" },
 	FINDING_EVIDENCE(struct fresh_memory, memory_evidence),
 	.thresholds = { &THRESHOLD_FRESH_SHARE, &THRESHOLD_FRESH_NS },
 	.title = "Run keeps faulting in new memory",
 	.says = "{faults} page faults on anonymous memory took {each_ns} each, {share} of the time "
-		"that threads computed",
+		"that threads computed[, most of them in {forked:forked process|forked processes}]",
 	.advice =
+		"[Do not write to what {forked:forked process|forked processes} inherited, which "
+		"copies it page by page. Python writes to each object that it uses: keep data in "
+		"arrays instead of lists and dicts, and call gc.freeze before the fork. Or keep "
+		"||Keep ]buffers and write into them (out=, a pool) instead of allocating for each "
+		"batch; keep freed memory in the process (MALLOC_TRIM_THRESHOLD_ and "
+		"MALLOC_MMAP_THRESHOLD_, jemalloc); or use huge pages",
+	.advice_in_general =
 		"Keep buffers and write into them (out=, a pool) instead of allocating for each "
 		"batch; keep freed memory in the process (MALLOC_TRIM_THRESHOLD_ and "
 		"MALLOC_MMAP_THRESHOLD_, jemalloc); or use huge pages. After a fork, do not write "
-		"to what was inherited (gc.freeze before it)",
+		"to what was inherited: keep data in arrays instead of Python's lists and dicts, "
+		"and call gc.freeze before it",
 	.more = "faultline report --table operations TRACE",
 	.pictures = "path",
 	.rule = "Memory that a program allocates comes page by page, when it is first touched: the "
@@ -293,5 +343,6 @@ const struct finding_rule finding_fresh_memory = {
 		"kernel when they are freed, so the next one pays again; and the first write to a "
 		"page shared with a parent copies it. The cost is the part of the critical path's "
 		"time on CPUs that all threads spend in such faults; returning the memory costs "
-		"more.",
+		"more. Lines are those of forked processes or of the others, whichever took most "
+		"minor faults.",
 };
