@@ -88,6 +88,47 @@ TEST(test_bound_by_copies)
 	}
 }
 
+/* Reads of the same data, with some CPU work or much of it at the same line. */
+TEST(test_read_again_with_work)
+{
+	for (int much = 0; much < 2; much++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN_RUN(&made, .threads = true, .stacks = true);
+		add_file(&made, 1, 8 * MIB, "/data/a.h5");
+		made_frame(&made, 1, 1, "/job/a.py", 1, "f");
+		made_stack(&made, 1, 1, 0, 1);
+		THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10, .io = 240 * MS,
+			    .io_wait = 240 * MS,
+			    .states = { [THREAD_CPU] = 700 * MS,
+					[THREAD_SLEEP] = END - 11 - 940 * MS,
+					[THREAD_STORAGE] = 240 * MS });
+		for (uint64_t i = 0; i < 80; i++) {
+			const uint64_t at = (20 + i * 10) * MS;
+
+			CALL(&made, .time = at, .dur = 3 * MS, .pid = 10, .op = M_PREAD, .file = 1,
+			     .offset = i % 8 * MIB, .asked = MIB, .result = MIB);
+			SAMPLE(&made, .time = at, .dur = 3 * MS, .pid = 10, .op = M_PREAD,
+			       .file = 1, .stack = 1);
+			SAMPLE(&made, .time = at + 4 * MS, .weight = (much ? 8 : 1) * MS, .pid = 10,
+			       .state = "cpu", .stack = 1);
+		}
+		report = report_between(&made, 10, END);
+		check_finding_text(
+			report, "read-again", "advice",
+			much ? "Keep what was read (and decoded) in memory, or read each part once "
+			       "(from a database, by an index); or avoid the work of these calls, "
+			       "such "
+			       "as HDF5's on selections of many parts: read the range that has "
+			       "them, "
+			       "and select in memory"
+			     : "Keep what was read (and decoded) in memory, or read each part once "
+			       "(from a database, by an index)");
+		done(&made, report);
+	}
+}
+
 /* The title names one file only if that file takes most of the time. */
 TEST(test_bound_by_many)
 {

@@ -171,6 +171,8 @@ struct finding_rule {
 	const char *title, *says, *advice, *more;
 	/* For --explain, if `advice` says nothing without a particular finding; NULL: `advice`. */
 	const char *advice_in_general;
+	/* Follows the advice if most of the cost is CPU work at the same lines; NULL: nothing. */
+	const char *advice_on_work;
 	/* Pictures of the evidence on the page, best first, separated by ", ": see evidence.js. */
 	const char *pictures;
 	const char *caveat; /* same content at the top of the first screen; NULL: none */

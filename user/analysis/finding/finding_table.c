@@ -9,6 +9,7 @@
 #include "analysis/finding/finding_made.h"
 #include "base/arena.h"
 #include "base/number.h"
+#include "base/strbuf.h"
 
 static int compare_findings(const void *left, const void *right)
 {
@@ -159,6 +160,16 @@ static double saved_part(const struct finding *finding)
 		       : 1;
 }
 
+/* Returns 0 or -ENOMEM. */
+static int add_advice_on_work(struct findings *findings, struct finding *finding)
+{
+	struct strbuf text = { .used = 0 };
+
+	strbuf_add(&text, "%s%s", finding->advice, finding->rule->advice_on_work);
+	finding->advice = arena_text(findings->arena, text.bytes, text.used);
+	return finding->advice ? 0 : -ENOMEM;
+}
+
 /* Adds the CPU work at the lines that request a new finding's I/O. */
 static int add_dragged(struct findings *findings, struct finding *finding)
 {
@@ -186,6 +197,8 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 		finding->cost_cpu_ns = dragged_ns - waits_ns;
 		finding->cost_cpu_wait_ns = waits_ns;
 	}
+	if (rule->advice_on_work && dragged_ns > finding->verdict.cost_ns / 2)
+		status = add_advice_on_work(findings, finding);
 	return status;
 }
 

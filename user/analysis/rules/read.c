@@ -459,6 +459,8 @@ const struct finding_rule finding_read_again = {
 		"such files}]",
 	.advice = "Keep what was read (and decoded) in memory, or read each part once (from a "
 		  "database, by an index)",
+	.advice_on_work = "; or avoid the work of these calls, such as HDF5's on selections of many "
+			  "parts: read the range that has them, and select in memory",
 	.more = "faultline report --table files TRACE",
 	.pictures = "story, story all",
 	.rule = "More bytes were read than the file has. Reads from memory cost calls and copies, "
@@ -466,7 +468,7 @@ const struct finding_rule finding_read_again = {
 		"for each sample another. With O_DIRECT each read goes to the device: the program "
 		"has to keep what it needs again. Work at the same lines, such as parsing, is repeated, too: "
 		"if the data was read four times or more and memory can hold it, all but the first time "
-		"counts. For parts drawn at random from storage, see random-reads.",
+		"counts. It may also be work of the calls themselves. For parts drawn at random from storage, see random-reads.",
 };
 
 THRESHOLD_MIN(BY_EACH_OF_ALL, 0.6, UNIT_SHARE,
