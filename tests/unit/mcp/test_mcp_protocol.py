@@ -43,7 +43,7 @@ class Protocol(unittest.TestCase):
 
     def test_malformed(self):
         with Session(SAMPLE) as session:
-            for line in (b"", b"hello", b"{", b'{"jsonrpc": "2.0", "id": 1', b"\xff\xfe", b"\0",
+            for line in (b"hello", b"{", b'{"jsonrpc": "2.0", "id": 1', b"\xff\xfe", b"\0",
                          b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}', b"[" * 200000,
                          b'{"jsonrpc":"2.0","id":1e,"method":"ping"}', b"{} {}"):
                 self.expect(session, line, PARSE_ERROR)
@@ -76,7 +76,7 @@ class Protocol(unittest.TestCase):
                          b'{"jsonrpc":"2.0","method":"notifications/cancelled"}',
                          b'{"jsonrpc":"2.0","method":"notifications/cancelled",'
                          b'"params":{"requestId":[1]}}',
-                         b'{"jsonrpc":"2.0","id":5,"result":{}}',
+                         b"", b" \t\r", b'{"jsonrpc":"2.0","id":5,"result":{}}',
                          b'{"jsonrpc":"2.0","id":5,"error":{"code":1,"message":"x"}}'):
                 session.send(line + b"\n" + PING + b"\n")  # these have no answer
                 self.assertEqual(session.receive()["id"], "p", line)
@@ -121,6 +121,9 @@ class Protocol(unittest.TestCase):
             self.assertFalse(answers[1]["result"]["isError"])
             self.assertEqual(answers[2]["error"]["code"], INVALID_REQUEST)
             self.expect(session, b"[]", INVALID_REQUEST)
+            response = b'{"jsonrpc":"2.0","id":5,"result":{}}'
+            session.send(b"[" + response + b"]\n[" + response + b"," + PING + b"]\n")
+            self.assertEqual([answer["id"] for answer in session.receive()], ["p"])
         for version in ("2024-11-05", "2025-06-18", "2025-11-25"):
             with Session(SAMPLE, version=version) as session:
                 self.assertIn("no batches", self.expect(session, batch, INVALID_REQUEST))

@@ -93,6 +93,11 @@ def id_in(message: Any, member: str = "id") -> Id:
         not isinstance(request_id, bool) else None
 
 
+def is_response(message: Any) -> bool:
+    return isinstance(message, dict) and "method" not in message and \
+        ("result" in message or "error" in message)
+
+
 def check(message: Any) -> None:
     """Raises RpcError unless the message is a request or a notification."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
@@ -135,6 +140,8 @@ class Server:
         thread = threading.Thread(target=self.work, daemon=True)
         thread.start()
         for line in lines(self.incoming):
+            if line is not None and not line.strip():
+                continue
             try:
                 self.take(parse(line))
             except RpcError as error:
@@ -148,12 +155,16 @@ class Server:
             if self.version != WITH_BATCHES or not message:
                 raise RpcError(INVALID_REQUEST, "this protocol version has no batches"
                                if message else "an empty batch")
-            self.put([self.begin(item) for item in message])
-        elif isinstance(message, dict) and "method" not in message and \
-                ("result" in message or "error" in message):
-            self.log("ignored a response: the server sends no requests")
-        else:
+            self.put([self.begin(item) for item in message if not self.ignores(item)])
+        elif not self.ignores(message):
             self.put(self.begin(message))
+
+    def ignores(self, message: Any) -> bool:
+        """Whether it is a response, which has no answer."""
+        if not is_response(message):
+            return False
+        self.log("ignored a response: the server sends no requests")
+        return True
 
     def begin(self, message: Any) -> Task:
         """Answers a message, unless it is a call, which the client can cancel from now on."""
