@@ -68,6 +68,17 @@ bool utf8_is_valid(const char *text, size_t length)
 	return true;
 }
 
+size_t utf8_cut(const char *text, size_t length, size_t most)
+{
+	if (length <= most)
+		return length;
+	/* A character has at most three more bytes. */
+	for (size_t back = 0; back <= 3 && back <= most; back++)
+		if (((unsigned char)text[most - back] & 0xc0) != 0x80)
+			return most - back;
+	return most;
+}
+
 /* The user's locale may not be UTF-8 (LANG=C under sudo or ssh) although the terminal is, so widths
  * come from the C library's own UTF-8 locale. */
 static unsigned int columns_of(uint32_t c)

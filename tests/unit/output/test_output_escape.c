@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/utf8.h"
+#include "output/base/device_names.h"
 #include "output/base/escape.h"
 
 static char shown[4096];
@@ -155,6 +156,31 @@ TEST(test_any_bytes)
 		show(text, length, 1 + rand() % 20);
 		assert_true(utf8_is_valid(shown, strlen(shown)));
 	}
+}
+
+/* Texts are not cut inside a character. */
+TEST(test_utf8_cut)
+{
+	static const char text[] =
+		"a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z"; /* 1, 2, 3, 4, 1 bytes */
+	static const size_t cuts[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11 };
+
+	for (size_t most = 0; most < sizeof(cuts) / sizeof(cuts[0]); most++)
+		assert_int_equal(utf8_cut(text, strlen(text), most), cuts[most]);
+	assert_int_equal(utf8_cut("\xac\xac\xac\xac\xac\xac", 6, 5), 5); /* not UTF-8 */
+}
+
+TEST(test_device_title)
+{
+	static struct device_names names = { .count = 1 };
+	char name[100] = "a", title[DEVICE_TITLE_BYTES];
+
+	for (size_t i = 1; i + 1 < sizeof(name); i += 2)
+		memcpy(name + i, "\xc3\xa9", 2);
+	names.all[0].name = (struct trace_string) { name, 81 };
+	device_names_title(&names, 0, 0, title);
+	assert_true(utf8_is_valid(title, strlen(title)));
+	assert_non_null(strstr(title, "\xc3\xa9 ("));
 }
 
 /* Log messages contain file names, which must not reach a terminal unescaped. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #include "analysis/report/report_parts.h"
+#include "analysis/report/summary.h"
+#include "base/utf8.h"
 #include "compare_reports.h"
 #include "random_job.h"
 
@@ -46,6 +48,37 @@ static bool is_column(const struct table *table, const char *name, size_t length
 
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, name);
 	return table_find_column(table, copy) >= 0;
+}
+
+/* Long texts are cut, but not inside a character. */
+TEST(test_long_text)
+{
+	enum { BYTES = SUMMARY_TEXT_MAX + 100 };
+	static const char *const names[] = { "a.flt" };
+	char path[BYTES + 1] = "/x";
+	struct made_trace made;
+	struct trace_reader *summary;
+	struct report *report;
+	const struct cell *cell;
+	int fd;
+
+	for (size_t i = 2; i < BYTES; i += 2)
+		memcpy(path + i, "\xc3\xa9", 2);
+	BEGIN(&made, .lanes = 1);
+	FILE_ROW(&made, .id = 1, .ino = 1, .path = path);
+	CALL(&made, .time = 10, .dur = 1, .pid = 10, .op = M_READ, .file = 1, .result = 1);
+	made_finish(&made, 0, 100);
+	report = report_with(&made, NULL);
+	assert_int_equal(ask(report, "files", 0, "path")->length, BYTES);
+	summary = summarized(report, 10, &fd);
+	report = report_on(&summary, names, 1);
+	cell = ask(report, "files", 0, "path");
+	assert_in_range(cell->length, SUMMARY_TEXT_MAX - 3, SUMMARY_TEXT_MAX);
+	assert_true(utf8_is_valid(cell->text, cell->length));
+	report_free(report);
+	trace_reader_close(summary);
+	close(fd);
+	made_close(&made);
 }
 
 /* Every column has a kind, and tables sort and choose by columns that exist. */

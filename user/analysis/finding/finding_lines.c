@@ -485,14 +485,9 @@ static double share_error(const struct line_sums *part, const struct line_sums *
 /* Adds a name, cut at a character. */
 static void add_name(struct strbuf *text, const char *name, size_t length)
 {
-	size_t shown = 0, next = 0;
+	const size_t shown = utf8_cut(name, length, NAME_MAX_BYTES);
 
-	while (length > NAME_MAX_BYTES && shown + next <= NAME_MAX_BYTES) {
-		shown += next;
-		next = utf8_length(name + shown, length - shown);
-		next = next ? next : 1;
-	}
-	strbuf_add(text, "%.*s%s", (int)(shown ? shown : length), name, shown ? "…" : "");
+	strbuf_add(text, "%.*s%s", (int)shown, name, shown < length ? "…" : "");
 }
 
 /* "of it"; "of the time on FILE", or on several files, if the samples are also of other operations

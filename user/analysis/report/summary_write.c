@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/utf8.h"
 #include "analysis/run/trace_table.h"
 #include "trace/write/writer.h"
 
@@ -32,12 +33,14 @@ static uint32_t put_text(struct summary_writer *summary, const char *bytes, size
 {
 	static const char more[] = "\u2026";
 	char cut[SUMMARY_TEXT_MAX];
+	size_t head;
 
 	if (length <= SUMMARY_TEXT_MAX)
 		return trace_writer_string(summary->writer, bytes, length);
-	memcpy(cut, bytes, sizeof(cut) - strlen(more));
-	memcpy(cut + sizeof(cut) - strlen(more), more, strlen(more));
-	return trace_writer_string(summary->writer, cut, sizeof(cut));
+	head = utf8_cut(bytes, length, sizeof(cut) - strlen(more));
+	memcpy(cut, bytes, head);
+	memcpy(cut + head, more, strlen(more));
+	return trace_writer_string(summary->writer, cut, head + strlen(more));
 }
 
 static uint32_t put_literal(struct summary_writer *summary, const char *text)

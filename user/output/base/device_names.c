@@ -7,6 +7,7 @@
 #include "analysis/events/event.h"
 #include "analysis/order/walk.h"
 #include "base/units.h"
+#include "base/utf8.h"
 
 #define NAME_SHOWN 64 /* bytes */
 
@@ -72,7 +73,7 @@ void device_names_title(const struct device_names *names, uint32_t host, uint64_
 	units_device(number, device_number(device));
 	if (known && known->name.length)
 		snprintf(title, DEVICE_TITLE_BYTES, "device %.*s (%s)",
-			 (int)(known->name.length < NAME_SHOWN ? known->name.length : NAME_SHOWN),
+			 (int)utf8_cut(known->name.bytes, known->name.length, NAME_SHOWN),
 			 known->name.bytes, number);
 	else
 		snprintf(title, DEVICE_TITLE_BYTES, "device %s", number);

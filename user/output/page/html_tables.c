@@ -8,6 +8,7 @@
 
 #include "output/base/json_tables.h"
 #include "base/number.h"
+#include "base/utf8.h"
 #include "output/page/html_data.h"
 
 #define NESTED_MAX 64 /* rows of a nested table, texts of a list */
@@ -47,7 +48,7 @@ static bool continues(char c)
 void html_text(struct json *json, const char *name, const char *text, size_t length)
 {
 	char shortened[HTML_TEXT_BYTES + 8];
-	size_t head = HTML_TEXT_BYTES / 3, tail = HTML_TEXT_BYTES - HTML_TEXT_BYTES / 3;
+	size_t head, tail = HTML_TEXT_BYTES - HTML_TEXT_BYTES / 3;
 
 	if (name)
 		json_name(json, name, strlen(name), "");
@@ -55,8 +56,7 @@ void html_text(struct json *json, const char *name, const char *text, size_t len
 		json_string(json, NULL, text, length);
 		return;
 	}
-	while (head > 1 && continues(text[head]))
-		head--;
+	head = utf8_cut(text, length, HTML_TEXT_BYTES / 3);
 	while (tail > 1 && continues(text[length - tail]))
 		tail--;
 	memcpy(shortened, text, head);

@@ -14,6 +14,7 @@
 #include "base/compare.h"
 #include "base/grow.h"
 #include "base/number.h"
+#include "base/utf8.h"
 
 struct trace_string texts_copy(struct arena *arena, const void *bytes, size_t length)
 {
@@ -23,12 +24,9 @@ struct trace_string texts_copy(struct arena *arena, const void *bytes, size_t le
 	if (length <= TRACE_STRING_BYTES_MAX)
 		return (struct trace_string) { arena_text(arena, bytes, length), length };
 	copy = arena_text(arena, bytes, TRACE_STRING_BYTES_MAX);
-	length = TRACE_STRING_BYTES_MAX - strlen(mark);
 	if (!copy)
 		return (struct trace_string) { NULL, 0 };
-	/* Not inside a character. */
-	for (int i = 0; i < 3 && ((unsigned char)copy[length] & 0xc0) == 0x80; i++)
-		length--;
+	length = utf8_cut(bytes, length, TRACE_STRING_BYTES_MAX - strlen(mark));
 	memcpy(copy + length, mark, sizeof(mark));
 	return (struct trace_string) { copy, length + strlen(mark) };
 }
