@@ -26,11 +26,12 @@ struct device_stats {
 	bool merges;				   /* merges and requeues are counted */
 	struct device_total *values;		   /* one per CPU */
 	struct device_total reported[DEVICES_MAX]; /* last recorded, by device number */
+	struct device_total counted[DEVICES_MAX];  /* a slot's totals when they were last read */
 	/* The totals when the slot was freed: the next device counts from there. */
 	struct device_total freed[DEVICES_MAX];
-	/* Numbers of freed slots, which later devices have. */
+	/* Device numbers whose slot was freed: a later device may have them. */
 	uint32_t reused[DEVICES_MAX];
-	size_t reused_count; /* above DEVICES_MAX: any number may be */
+	size_t reused_count; /* more than DEVICES_MAX: any number may be one of them */
 	uint64_t records;
 	/* /proc/diskstats at the start and at the end of the recording. */
 	struct diskstat began[STATS_MAX], ended[STATS_MAX];
@@ -84,14 +85,15 @@ static uint64_t taken_of(const struct device_stats *stats, uint32_t number)
 static int add_slot(struct device_stats *stats, uint32_t number, struct device_total *total)
 {
 	const uint64_t *before = (const uint64_t *)&stats->freed[number];
-	uint64_t *sums = (uint64_t *)total;
+	uint64_t *counted = (uint64_t *)&stats->counted[number], *sums = (uint64_t *)total;
 
 	if (bpf_map_lookup_elem(stats->totals, &number, stats->values))
 		return -errno;
 	for (size_t i = 0; i < TOTAL_WORDS; i++) {
+		counted[i] = 0;
 		for (int cpu = 0; cpu < stats->cpus; cpu++)
-			sums[i] += ((const uint64_t *)&stats->values[cpu])[i];
-		sums[i] -= before[i];
+			counted[i] += ((const uint64_t *)&stats->values[cpu])[i];
+		sums[i] += counted[i] - before[i];
 	}
 	return 0;
 }
@@ -168,7 +170,7 @@ static void mark_reused(struct device_stats *stats, uint32_t dev)
 	stats->reused_count++;
 }
 
-/* Whether another device has had the number, and *is_gone: whether it was a later one. */
+/* Whether another device has had the number. *is_gone: a later one has it, so this one is gone. */
 static bool has_others(const struct device_stats *stats, uint64_t taken, bool *is_gone)
 {
 	bool others = was_reused(stats, NUMBER_OF(taken));
@@ -206,18 +208,23 @@ static bool count_unseen(const struct device_stats *stats, struct event_device *
 	return record->unseen_reads || record->unseen_writes;
 }
 
-/* Frees the slot of a device that is gone, so that a service that runs for long has room for later
- * ones. Only once its counts have come to rest. */
+/* Whether a device's counts are still those reported. */
+static bool is_at_rest(struct device_stats *stats, uint32_t number, uint64_t taken)
+{
+	struct device_total total;
+
+	return !sum_up(stats, number, taken, &total) &&
+	       !memcmp(&stats->reported[number], &total, sizeof(total));
+}
+
+/* Frees the slot of a device that is gone and at rest, so that a service that runs for long has
+ * room for later ones. */
 static void free_slot(struct device_stats *stats, uint32_t number)
 {
 	static const struct device_name no_name;
 	struct device_slot *slot = &stats->slots[number];
-	struct device_total total = { .kernel_metadata_bytes = 0 };
 
-	if (add_slot(stats, number, &total))
-		return;
-	for (size_t i = 0; i < TOTAL_WORDS; i++)
-		((uint64_t *)&stats->freed[number])[i] += ((const uint64_t *)&total)[i];
+	stats->freed[number] = stats->counted[number];
 	memset(&stats->reported[number], 0, sizeof(stats->reported[number]));
 	slot->named = 0;
 	slot->name = no_name;
@@ -227,7 +234,8 @@ static void free_slot(struct device_stats *stats, uint32_t number)
 	__atomic_store_n(&slot->taken, DEVICE_FREED, __ATOMIC_RELEASE);
 }
 
-static int go_on(struct device_stats *stats, uint32_t number, ring_record_fn take, void *context)
+static int report_device(struct device_stats *stats, uint32_t number, ring_record_fn take,
+			 void *context)
 {
 	const uint64_t taken = taken_of(stats, number);
 	struct event_device record = { .header = { .kind = RECORD_DEVICE, .size = sizeof(record) },
@@ -242,6 +250,7 @@ static int go_on(struct device_stats *stats, uint32_t number, ring_record_fn tak
 		return status;
 	unseen = !has_others(stats, taken, &is_gone) && count_unseen(stats, &record);
 	if (!unseen && !memcmp(&stats->reported[number], &record.total, sizeof(record.total))) {
+		is_gone = is_gone && is_at_rest(stats, number, taken);
 		for (uint32_t i = number; i < DEVICES_MAX && is_gone; i++)
 			if (taken_of(stats, i) == taken)
 				free_slot(stats, i);
@@ -280,7 +289,7 @@ int device_stats_go_on(struct device_stats *stats, ring_record_fn take, void *co
 	if (count)
 		qsort_r(numbers, count, sizeof(numbers[0]), compare_slots, stats);
 	for (size_t i = 0; i < count && !status; i++)
-		status = go_on(stats, numbers[i], take, context);
+		status = report_device(stats, numbers[i], take, context);
 	return status;
 }
 

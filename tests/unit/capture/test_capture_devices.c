@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Slots of devices that are gone. */
+#include "unit_test.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bpf/records/event.h"
+#include "capture/drain/device_stats.h"
+
+#define DEV (7 << 20 | 1)
+
+static uint64_t requests[DEVICES_MAX]; /* what the kernel side has counted */
+static uint32_t adds_to;	       /* the next read of this slot is followed by a request */
+static bool adds;
+
+/* Stands in for libbpf's, which would need a kernel. */
+int bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	const uint32_t number = *(const uint32_t *)key;
+	struct device_total *total = value;
+
+	(void)fd;
+	memset(total, 0, sizeof(*total));
+	total->of[DEVICE_READ].requests = requests[number];
+	if (adds && number == adds_to) {
+		adds = false;
+		requests[number]++;
+	}
+	return 0;
+}
+
+static struct event_device last;
+static size_t records;
+
+static void take(void *context, unsigned int cpu, const void *record, size_t size)
+{
+	(void)context, (void)cpu;
+	assert_int_equal(size, sizeof(last));
+	memcpy(&last, record, size);
+	records++;
+}
+
+static void expect(struct device_stats *stats, uint32_t instance, uint64_t counted)
+{
+	const size_t before = records;
+
+	assert_int_equal(device_stats_go_on(stats, take, NULL), 0);
+	assert_int_equal(records - before, counted ? 1 : 0);
+	if (!counted)
+		return;
+	assert_int_equal(last.instance, instance);
+	assert_int_equal(last.total.of[DEVICE_READ].requests, counted);
+}
+
+/* A request that ends while the slot of its device is about to be freed is still reported, and not
+ * as the next device's. */
+TEST(test_freed_slot)
+{
+	const size_t bytes = DEVICES_MAX * sizeof(struct device_slot);
+	const int fd = memfd_create("slots", MFD_CLOEXEC);
+	struct device_stats *stats;
+	struct device_slot *slots;
+
+	assert_int_equal(ftruncate(fd, bytes), 0);
+	slots = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(slots != MAP_FAILED);
+	assert_int_equal(device_stats_open(&stats, fd, -1, 1, true), 0);
+	slots[0] = (struct device_slot) { .taken = DEVICE_TAKEN(DEV, 1), .named = 1 };
+	requests[0] = 5;
+	expect(stats, 1, 5);
+	slots[1] = (struct device_slot) { .taken = DEVICE_TAKEN(DEV, 2), .named = 1 };
+	adds = true;
+	expect(stats, 0, 0);
+	assert_true(slots[0].taken == DEVICE_TAKEN(DEV, 1));
+	expect(stats, 1, 6);
+	expect(stats, 0, 0);
+	assert_true(slots[0].taken == DEVICE_FREED);
+	/* The next device counts from there. */
+	slots[0] = (struct device_slot) { .taken = DEVICE_TAKEN(DEV + 1, 3), .named = 1 };
+	expect(stats, 0, 0);
+	requests[0] += 2;
+	expect(stats, 3, 2);
+	device_stats_close(stats);
+	munmap(slots, bytes);
+	close(fd);
+}
