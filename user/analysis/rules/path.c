@@ -46,12 +46,15 @@ static uint64_t workers_lived_ns(const struct findings *findings)
 	for (size_t i = PROCESS_UNKNOWN + 1; i < job->processes.count; i++) {
 		const struct process *process = &job->processes.processes[i];
 
-		if (process->trace != trace) /* processes come trace by trace */
+		if (strcmp(process_kind(job, i), "worker"))
+			continue;
+		/* Workers have parents, so they were found when their traces were loaded, one after
+		 * the other. */
+		if (process->trace != trace)
 			lived = (struct interval_union) { .measure = 0 };
 		trace = process->trace;
-		if (!strcmp(process_kind(job, i), "worker"))
-			interval_add(&lived, process->start_ns,
-				     process->ended ? process->end_ns : job->end_ns);
+		interval_add(&lived, process->start_ns,
+			     process->ended ? process->end_ns : job->end_ns);
 		most_ns = number_max(most_ns, lived.measure);
 	}
 	return most_ns;
