@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Bad input gets one clear line on stderr and the right exit status, and no job is run."""
 import os
+import re
 import resource
 import shutil
 import stat
@@ -60,9 +61,15 @@ class Input(unittest.TestCase):
     def test_limits(self):
         """Limits that are too low are reported as such; limits are raised up to the hard limit,
         for Faultline only."""
-        for count in (20, 100):
-            few = self.limited(resource.RLIMIT_NOFILE, count, count)
-            self.not_run(self.run_for(**few), NO_TRACING, "ulimit -n", str(count))
+        for layers in ("all", "task"):
+            few = self.limited(resource.RLIMIT_NOFILE, 20, 20)
+            done = self.run_for("--layers", layers, **few)
+            self.not_run(done, NO_TRACING, "ulimit -n", "20")
+            least = int(re.search(rb"at least (\d+)", done.stderr)[1])
+            few = self.limited(resource.RLIMIT_NOFILE, least - 1, least - 1)
+            self.not_run(self.run_for("--layers", layers, **few), NO_TRACING, str(least))
+            Recording(["true"], "--layers", layers,
+                      **self.limited(resource.RLIMIT_NOFILE, least, least))
         short = self.limited(resource.RLIMIT_FSIZE, 100 << 10, 100 << 10)
         self.not_run(self.run_for(**short), NO_TRACING, "ulimit -f", str(100 << 10))
         raised = self.limited(resource.RLIMIT_NOFILE, 20, 1000)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/sysinfo.h>
 
 #include "bpf/faultline.skel.h"
 #include "capture/session/arming.h"
@@ -79,22 +78,13 @@ static int map_buffers(struct session *session)
 	return err;
 }
 
-/* For programs, maps and links; each CPU takes two more. */
-#define OPEN_FILES_MIN 124
 /* libbpf gets the kernel's types as a file of about 400 KiB. */
 #define FILE_BYTES_MIN (512ull << 10)
 
-static int limits_allow(void)
+static int check_file_size(void)
 {
-	const uint64_t files = host_raise_open_files(), least = OPEN_FILES_MIN + 2 * get_nprocs();
 	struct rlimit size;
 
-	if (files < least) {
-		log_error("limit of %llu open files (ulimit -n) is too low; recording needs at "
-			  "least %llu",
-			  (unsigned long long)files, (unsigned long long)least);
-		return -EMFILE;
-	}
 	if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur < FILE_BYTES_MIN) {
 		log_error("file size limit of %llu bytes (ulimit -f) is too low; recording needs "
 			  "at least %llu",
@@ -115,7 +105,8 @@ int session_open(struct session **out, const struct session_options *options)
 	session->options = *options;
 	session->options.layers |= 1u << LAYER_TASK;
 	libbpf_set_print(libbpf_says);
-	err = limits_allow();
+	host_raise_open_files();
+	err = check_file_size();
 	if (err)
 		goto fail;
 	err = kernel_open(&session->kernel, reason, sizeof(reason));
@@ -142,6 +133,9 @@ int session_open(struct session **out, const struct session_options *options)
 		buffer_sizes_of_sums(&session->sizes, options->flight_bytes);
 	if (options->native_stacks)
 		buffer_sizes_of_copies(&session->sizes);
+	err = session_choose(session);
+	if (err)
+		goto fail;
 	err = rings_open(&session->rings, session->sizes.lane_count, session->sizes.ring_bytes);
 	if (err) {
 		session_say_no_buffers(session, err);

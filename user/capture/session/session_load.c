@@ -151,6 +151,16 @@ static int check_loops(struct session *session)
 	return -ENOTSUP;
 }
 
+int session_choose(struct session *session)
+{
+	probes_choose(session->kernel, session->options.layers, uses_of(&session->options),
+		      &session->options.forced, &session->refused, &session->choice);
+	if (session->choice.on[LAYER_TASK])
+		return session_check_open_files(session);
+	log_error("cannot follow processes: %s", session->choice.reason[LAYER_TASK]);
+	return -ENOTSUP;
+}
+
 int session_load(struct session *session)
 {
 	int err = check_loops(session);
@@ -161,12 +171,10 @@ int session_load(struct session *session)
 		size_t refused = session->refused.count;
 		int status;
 
-		probes_choose(session->kernel, session->options.layers, uses_of(&session->options),
-			      &session->options.forced, &session->refused, &session->choice);
-		if (!session->choice.on[LAYER_TASK]) {
-			log_error("cannot follow processes: %s",
-				  session->choice.reason[LAYER_TASK]);
-			return -ENOTSUP;
+		if (refused) {
+			err = session_choose(session);
+			if (err)
+				return err;
 		}
 		err = load_chosen(session);
 		status = err ? find_refused(session) : 0;

@@ -66,6 +66,12 @@ struct faultline *session_open_skeleton(struct session *session);
 
 /* Returns whether programs of uprobes know which one was hit (since 5.15). */
 bool session_has_cookies(const struct session *session);
+/* Returns 0 if the limit of open files allows to load and attach the chosen programs; otherwise
+ * logs how many are needed and returns -EMFILE. */
+int session_check_open_files(const struct session *session);
+/* Chooses the best variants that the kernel is not known to refuse. Returns 0 or a negative errno,
+ * logged. */
+int session_choose(struct session *session);
 /* Chooses, loads and attaches the best variants that the kernel accepts. A program that the
  * verifier refuses makes the whole load fail: retries without its variant until the load succeeds
  * or nothing new is refused. Returns 0 or a negative errno, logged. */
