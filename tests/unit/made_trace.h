@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/format/layers.h"
 #include "trace/read/reader.h"
 #include "trace/write/writer.h"
 
@@ -163,7 +164,7 @@ struct made_trace {
 	int fd;
 	unsigned int lane; /* CPU buffer for later rows that name none */
 	struct trace_writer *writer;
-	struct trace_layer layers[14];
+	struct trace_layer layers[LAYER_COUNT];
 	struct trace_operation known[M_OPERATIONS]; /* in header order */
 	size_t known_count;
 	uint8_t number[M_OPERATIONS]; /* header index of an operation; M_OPERATIONS: absent */

@@ -309,7 +309,9 @@ class Findings(unittest.TestCase):
         names = {line.split()[0] for line in done.stdout.decode().splitlines()}
         self.assertIn("mmap-random", names)
         for name in names - ELSEWHERE:
-            self.assertTrue(hasattr(self, f"test_{name.replace('-', '_')}"), name)
+            self.assertTrue(hasattr(self, f"test_{name.replace('-', '_')}"),
+                            f"{name}: add a job to tests/live/jobs/job_findings.py, or the name to "
+                            "ELSEWHERE if another test finds it")
 
 
 def add_case(name):

@@ -419,7 +419,9 @@ TEST(test_all_have_cases)
 		for (size_t j = 0; j < case_count && !found; j++)
 			found = !strcmp(id, cases[j].id);
 		if (!found)
-			fail_msg("%s has no case", id);
+			fail_msg("%s has no case: add a FINDING_CASE in the findings_of_*.h of its "
+				 "subject, in tests/unit/report/",
+				 id);
 	}
 }
 

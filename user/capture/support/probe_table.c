@@ -427,4 +427,4 @@ const struct part parts[] = {
 };
 const size_t part_count = sizeof(parts) / sizeof(parts[0]);
 
-static_assert(sizeof(parts) / sizeof(parts[0]) <= PARTS_MAX, "raise PARTS_MAX");
+static_assert(sizeof(parts) / sizeof(parts[0]) <= PARTS_MAX, "raise PARTS_MAX in probes.h");
