@@ -225,7 +225,7 @@ TEST(test_lines_of_faults)
 	static const struct {
 		uint64_t faults, parent_faults;
 		const char *where, *advice;
-	} cases[] = {
+	} runs[] = {
 #define AT(line)                                                                                   \
 	"a.py:" line " in f, 100% ± 5% of the CPU time of processes with most of the faults"
 		{ 150000, 200000, AT("2"), "Do not write to what 2 forked processes inherited" },
@@ -234,7 +234,7 @@ TEST(test_lines_of_faults)
 #undef AT
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
 		const struct cell *advice;
 		struct made_trace made;
 		struct report *report;
@@ -260,12 +260,12 @@ TEST(test_lines_of_faults)
 			.thread_time_ns = 500 * MS,
 		};
 		for (uint64_t pid = 20; pid < 22; pid++)
-			EXIT(&made, .time = 920 * MS, .pid = pid, .minor = cases[i].faults);
-		EXIT(&made, .time = 950 * MS, .pid = 10, .minor = cases[i].parent_faults);
+			EXIT(&made, .time = 920 * MS, .pid = pid, .minor = runs[i].faults);
+		EXIT(&made, .time = 950 * MS, .pid = 10, .minor = runs[i].parent_faults);
 		report = report_between(&made, 10, END);
-		check_finding_text(report, "fresh-memory", "where", cases[i].where);
+		check_finding_text(report, "fresh-memory", "where", runs[i].where);
 		advice = ask(report, "findings", finding_row(report, "fresh-memory"), "advice");
-		assert_memory_equal(advice->text, cases[i].advice, strlen(cases[i].advice));
+		assert_memory_equal(advice->text, runs[i].advice, strlen(runs[i].advice));
 		done(&made, report);
 	}
 }
