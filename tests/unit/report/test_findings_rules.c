@@ -30,6 +30,24 @@ static void make_case(struct made_trace *made, size_t i, bool sound)
 	made_finish(made, 10, END);
 }
 
+/* No share is above 1: what is not part of a whole has none. */
+static void check_shares(const struct report *report)
+{
+	const struct table *table = report_table(report, "findings");
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct table *record = ask(report, "findings", i, "evidence")->table;
+
+		for (size_t j = 0; j < record->column_count; j++)
+			if (record->columns[j].unit == UNIT_SHARE &&
+			    record->cells[j].type == CELL_REAL && record->cells[j].real > 1.001)
+				fail_msg("%.*s: %s is %g",
+					 (int)ask(report, "findings", i, "id")->length,
+					 ask(report, "findings", i, "id")->text,
+					 record->columns[j].name, record->cells[j].real);
+	}
+}
+
 TEST(test_cases)
 {
 	for (size_t i = 0; i < case_count; i++) {
@@ -40,6 +58,7 @@ TEST(test_cases)
 			make_case(&made, i, sound);
 			report = made_report(&made.reader, 1);
 			check_texts(report, cases[i].id);
+			check_shares(report);
 			if ((row_of_finding(report, cases[i].id) >= 0) == sound)
 				fail_msg("%s: %s", cases[i].id,
 					 sound ? "reported for a sound trace" : "not reported");

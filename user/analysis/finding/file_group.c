@@ -61,7 +61,9 @@ static const struct table_column columns[] = {
 	FILE_FACT(backward, SHARE,
 		  "share of accesses before the last one of their thread (for reads: its last "
 		  "read; for faults: by ≥ 1 MiB)"),
-	FACT(file_group, fetched_share, "from storage", SHARE, "share of bytes from storage"),
+	FACT(file_group, fetched_share, "from storage", SHARE,
+	     "share of the bytes read by calls that came from storage; null: more came than was "
+	     "read, or calls read nothing, or faults count, too"),
 	FILE_FACT(reopen_ns, NS,
 		  "time from opens to the first read that did not follow an earlier open, parsing "
 		  "included; null: less than the metadata calls, or unknown"),
@@ -277,7 +279,11 @@ void file_group_finish(struct file_group *file_group, const struct file_group_su
 	file_group->consecutive = finding_share(sums->consecutive, sums->accesses);
 	file_group->backward = finding_share(sums->backward, sums->jumps);
 	file_group->storage_bytes = file_group->fetched_bytes + sums->direct_bytes;
-	file_group->fetched_share = finding_share(file_group->storage_bytes, file_group->bytes);
+	file_group->fetched_share =
+		kind->use == USE_READ && !kind->with_faults && file_group->bytes &&
+				file_group->storage_bytes <= file_group->bytes
+			? finding_share(file_group->storage_bytes, file_group->bytes)
+			: NAN;
 	file_group->direct_bytes = finding_or_none(sums->direct_bytes);
 	file_group->copied_bytes = finding_or_none(sums->copied_bytes);
 	file_group->dropped = dropped ? sums->dropped : TABLE_NO_UINT;

@@ -35,7 +35,7 @@ struct file_group {
 	uint64_t dropped, random;    /* see advice_of; as above */
 	uint64_t misadvised;	     /* random, if it does not suit; as above */
 	double consecutive, backward; /* shares of the accesses */
-	double fetched_share;	      /* share of the bytes that came from storage */
+	double fetched_share;	      /* share of the bytes that came from storage; NAN: unknown */
 	double of_run;	     /* share of the run, for the time that no compute overlapped */
 	uint64_t path_ns;    /* of time_ns, on the critical path, at most; UINT64_MAX: unknown */
 	uint64_t scan_reads; /* small reads, if each open does many; TABLE_NO_UINT: it does not */

@@ -293,8 +293,8 @@ const struct finding_rule finding_small_reads_cached = {
 			&THRESHOLD_SMALL_REQUESTS, &THRESHOLD_FROM_MEMORY_SHARE,
 			&THRESHOLD_SMALL_READS_DRAG },
 	.title = "Small reads of {file} from memory: call overhead dominates",
-	.says = "{count} reads of {bytes_each} on average, {fetched_share} of the bytes from "
-		"storage[; {others:more such file|more such files}]",
+	.says = "{count} reads of {bytes_each} on average[, {fetched_share} of the bytes from "
+		"storage][; {others:more such file|more such files}]",
 	.advice = "Read more at a time, through a buffer, or map the file into memory",
 	.more = "faultline report --table files TRACE",
 	.pictures = "sizes read",
@@ -454,7 +454,7 @@ const struct finding_rule finding_read_again = {
 	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE, &THRESHOLD_SCANS,
 			&THRESHOLD_PARSED_AGAIN, &THRESHOLD_AGAIN_OF_RUN },
 	.title = "{file} is read repeatedly",
-	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[, "
+	.says = "{bytes} were read from {size_bytes} of data[; {fetched_share} from storage][, "
 		"{direct_bytes} with O_DIRECT, which caches nothing][; {others:more such file|more "
 		"such files}]",
 	.advice = "Keep what was read (and decoded) in memory, or read each part once (from a "
@@ -528,7 +528,7 @@ const struct finding_rule finding_read_by_several = {
 	.thresholds = { &THRESHOLD_BY_EACH, &THRESHOLD_BY_EACH_OF_ALL, &THRESHOLD_SMALL_FILE,
 			&THRESHOLD_SCAN_ORDER },
 	.title = "{file} is read about once by each of {processes} processes",
-	.says = "{bytes} were read from {size_bytes} of data; {fetched_share} from storage[; "
+	.says = "{bytes} were read from {size_bytes} of data[; {fetched_share} from storage][; "
 		"{others:more such file|more such files}]",
 	.advice = "Let each rank or worker read its own part (shard), once, or share one copy in "
 		  "memory",
