@@ -175,6 +175,19 @@ FINDING_CASE("sync-writes", sync_writes)
 	      .flags = sound ? 0 : TRACE_OP_SYNC);
 }
 
+/* Of a database, or of another file than the one that is synced. */
+FINDING_CASE("sync-writes", sync_writes_of_commits)
+{
+	add_file(made, 1, MIB, "/data/data.mdb");
+	add_file(made, 2, MIB, "/data/log");
+	for (uint64_t i = 0; i < 200; i++) {
+		CALL(made, .time = 100 + i * 4 * MS, .dur = MS, .pid = 10, .op = M_WRITE,
+		     .file = sound ? 1 : 2, .asked = 64, .result = 64, .flags = TRACE_OP_SYNC);
+		CALL(made, .time = 100 + i * 4 * MS + MS, .dur = 2 * MS, .pid = 10, .op = M_FSYNC,
+		     .file = 1);
+	}
+}
+
 FINDING_CASE("small-writes", small_writes)
 {
 	add_file(made, 1, MIB, "/data/log");

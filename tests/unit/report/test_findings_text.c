@@ -548,3 +548,23 @@ TEST(test_syncs_by_process)
 		"240 fsync and similar calls of 500 us each, 30.0 ms in total, by 4 processes: "
 		"60 by process 20, rank 0");
 }
+
+static void make_commits_of_database(struct made_trace *made)
+{
+	sync_writes_of_commits(made, true);
+}
+
+/* Writes with O_SYNC to the file that is synced count with the syncs, and in no other finding. */
+TEST(test_commits)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_commits_of_database);
+	const size_t row = finding_row(report, "fsync-often");
+
+	check_text(report, "findings", row, "says",
+		   "200 fsync and similar calls of 2.0 ms each, 400 ms in total; 200 writes to it "
+		   "with O_SYNC took 200 ms");
+	CHECK(report, "findings", row, "cost_ns", 600 * MS);
+	assert_int_equal(row_of_finding(report, "write-bound"), -1);
+	done(&made, report);
+}

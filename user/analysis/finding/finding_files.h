@@ -79,6 +79,9 @@ int finding_find_holes(struct findings *findings, uint64_t fetched_bytes, bool *
 bool file_group_takes(const struct findings *findings, const struct finding_rule *rule,
 		      uint32_t number);
 
+/* Returns the time of writes with O_SYNC that the finding fsync-often has counted; 0: none. */
+uint64_t finding_synced_ns(const struct findings *findings);
+
 /* Returns whether the finding rewritten is about such a file. */
 bool finding_rewritten_takes(const struct file_view *file);
 

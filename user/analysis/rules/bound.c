@@ -161,7 +161,7 @@ static uint64_t bound_ns(const struct findings *findings, enum io_class class, u
 static uint64_t unexplained_ns(const struct findings *findings, const struct finding_rule *rule,
 			       uint64_t time_ns)
 {
-	uint64_t most_ns = 0;
+	uint64_t most_ns = rule->class == IO_WRITE ? finding_synced_ns(findings) : 0;
 
 	for (const char *const *id = rule->reported_by; *id; id++)
 		most_ns = number_max(most_ns, finding_cost_of(findings, *id));

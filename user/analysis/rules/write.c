@@ -7,37 +7,16 @@
 
 #include "analysis/finding/finding_lines.h"
 #include "analysis/processes/critical_path.h"
-#include "analysis/processes/processes.h"
 #include "analysis/processes/threads.h"
+#include "analysis/rules/calls.h"
 #include "base/number.h"
 
-struct calls {
-	struct table_text path, file;
-	uint64_t files, other_files; /* other_files: without that one; TABLE_NO_UINT: none */
-	uint64_t count, bytes, bytes_each, time_ns, each_ns;
-};
+static const struct table_column columns[] = { CALLS_COLUMNS };
 
-/* For structs that begin with a struct calls. */
-#define CALLS_COLUMNS                                                                              \
-	FACT(calls, path, "path", NONE, "file with the most time; null: unknown"),                 \
-		FACT(calls, file, "file", NONE, "its name"),                                       \
-		FACT(calls, files, "files", COUNT,                                                 \
-		     "files with such calls; null: unknown to some of several summaries, or "      \
-		     "for lack of slots in mode profile"),                                         \
-		FACT(calls, other_files, "other files", COUNT,                                     \
-		     "other files with such calls; null: none, or unknown"),                       \
-		FACT(calls, count, "count", COUNT, "calls"),                                       \
-		FACT(calls, bytes, "bytes", BYTES, "bytes moved"),                                 \
-		FACT(calls, bytes_each, "each", BYTES, "average bytes per call"),                  \
-		COLUMN(calls, time_ns, "time", NS, UNION,                                          \
-		       "time with at least one call in flight"),                                   \
-		FACT(calls, each_ns, "each", NS, "average time per call")
+const struct finding_evidence calls_evidence = FINDING_EVIDENCE_OF(struct calls, columns);
 
-static const struct table_column calls_evidence[] = { CALLS_COLUMNS };
-
-/* *cost_ns receives their time that compute does not overlap. */
-static struct calls calls_of(const struct findings *findings, const struct finding_rule *rule,
-			     uint64_t *cost_ns)
+struct calls calls_of(const struct findings *findings, const struct finding_rule *rule,
+		      uint64_t *cost_ns)
 {
 	struct io_pattern_view view = io_patterns_view(findings->results, rule->io_pattern);
 	const struct tally *tally = &view.tally;
@@ -58,173 +37,21 @@ static struct calls calls_of(const struct findings *findings, const struct findi
 	};
 }
 
-static bool are_enough(const struct findings *findings, const struct finding_rule *rule,
-		       const struct calls *calls, uint64_t cost_ns)
+bool calls_are_enough(const struct findings *findings, const struct finding_rule *rule,
+		      const struct calls *calls, uint64_t cost_ns)
 {
 	return finding_is_enough_in(findings, calls->count, rule->thresholds[0], cost_ns);
 }
 
-/* Adds the finding if there are enough calls. */
-static int find_calls(struct findings *findings, const struct finding_rule *rule)
+int calls_find(struct findings *findings, const struct finding_rule *rule)
 {
 	uint64_t cost_ns;
 	struct calls calls = calls_of(findings, rule, &cost_ns);
 
-	return are_enough(findings, rule, &calls, cost_ns)
+	return calls_are_enough(findings, rule, &calls, cost_ns)
 		       ? finding_add(findings, rule, &calls, cost_ns, TABLE_NO_UINT)
 		       : 0;
 }
-
-/* --- syncs --- */
-
-struct syncs {
-	struct calls calls;
-	uint64_t processes;	  /* that sync; TABLE_NO_UINT: only one */
-	uint64_t pid, rank, most; /* of the process with the most syncs */
-	uint64_t written_bytes;	  /* by that process */
-	uint64_t in_a_row;	  /* one after the other; those of concurrent processes are not */
-};
-
-static const struct table_column syncs_evidence[] = {
-	CALLS_COLUMNS,
-	FACT(syncs, processes, "processes", COUNT, "processes that sync; null: only one"),
-	FACT(syncs, pid, "pid", NONE, "process with the most syncs"),
-	FACT(syncs, rank, "rank", NONE, "its rank"),
-	FACT(syncs, most, "most", COUNT, "number of its syncs"),
-	FACT(syncs, written_bytes, "written", BYTES, "bytes that this process wrote"),
-	FACT(syncs, in_a_row, "in a row", COUNT,
-	     "syncs of one process, or of processes that ran one after another"),
-};
-
-/* If both have as many, the one that began first. */
-static bool syncs_more(const struct processes_calls *one, const struct processes_calls *most)
-{
-	if (one->syncs != most->syncs)
-		return one->syncs > most->syncs;
-	if (one->start_ns != most->start_ns)
-		return one->start_ns < most->start_ns;
-	return one->pid < most->pid;
-}
-
-/*
- * Ranks that each sync once wait once, at the same time. Programs that a script starts one after
- * the other wait for each of their syncs. So the count is divided by how many ran at a time.
- * Returns 0, or -ENODATA if processes are not listed individually.
- */
-static int emit_who_syncs(const struct findings *findings, struct syncs *syncs)
-{
-	uint64_t first_ns = UINT64_MAX, last_ns = 0, lived_ns = 0;
-	struct processes_calls one, most = { .syncs = 0 };
-	double side_by_side;
-	int status;
-
-	syncs->processes = 0;
-	for (uint32_t i = 0; (status = processes_calls(findings->results, i, &one)) > 0; i++) {
-		if (!one.syncs)
-			continue;
-		syncs->processes++;
-		lived_ns += number_sub(one.end_ns, one.start_ns);
-		first_ns = number_min(one.start_ns, first_ns);
-		last_ns = number_max(one.end_ns, last_ns);
-		if (syncs_more(&one, &most))
-			most = one;
-	}
-	syncs->pid = most.syncs ? most.pid : TABLE_NO_UINT;
-	syncs->rank = most.syncs ? most.rank : TABLE_NO_UINT;
-	syncs->most = most.syncs;
-	syncs->written_bytes = most.written_bytes;
-	side_by_side = finding_share(lived_ns, number_sub(last_ns, first_ns));
-	syncs->in_a_row = syncs->calls.count / (side_by_side > 1 ? side_by_side : 1);
-	if (syncs->in_a_row < syncs->most)
-		syncs->in_a_row = syncs->most;
-	if (syncs->processes <= 1)
-		syncs->processes = TABLE_NO_UINT;
-	return status;
-}
-
-THRESHOLD_MIN(FSYNCS, 50, UNIT_COUNT, "consecutive syncs",
-	      "a choice: more than the files of a checkpoint");
-THRESHOLD_MIN(FSYNCS_WAITED, 4, UNIT_COUNT, "syncs that the run waits for",
-	      "a choice: one or two finish writing a file and its directory");
-THRESHOLD_MIN(FSYNC_SHARE, 0.05, UNIT_SHARE, "share of the run that syncs take outside compute",
-	      "a choice: half the threshold of severity high");
-
-/* Many syncs, or some that the run waits for, unless each of them ends a large write. */
-static int find_syncs(struct findings *findings, const struct finding_rule *rule)
-{
-	uint64_t cost_ns;
-	struct syncs syncs = { .calls = calls_of(findings, rule, &cost_ns) };
-	bool waits, many;
-
-	if (emit_who_syncs(findings, &syncs))
-		return 1;
-	many = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS);
-	/* Even one counts if it takes much of the run. */
-	waits = syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most &&
-		(syncs.in_a_row >= threshold(THRESHOLD_FSYNCS_WAITED) ||
-		 (syncs.in_a_row && finding_is_of_run(findings, cost_ns, THRESHOLD_SEVERITY_HIGH)));
-	if (!many && !waits)
-		return 0;
-	/* For concurrent runs it is unknown how long each of them waited. */
-	if (!many && findings->runs > 1)
-		return 1;
-	if (!many && !finding_is_of_run(findings, cost_ns, THRESHOLD_FSYNC_SHARE))
-		return 0;
-	return finding_add(findings, rule, &syncs, cost_ns, TABLE_NO_UINT);
-}
-
-const struct finding_rule finding_fsync_often = {
-	.id = "fsync-often",
-	.order = 350,
-	.lines = 1u << USE_SYNC,
-	.lines_of_all = true,
-	.needs = JOB_SYSCALL,
-	.find = find_syncs,
-	.confidence = FINDING_SURE,
-	.cross_run = true,
-	.sums = FINDING_OF_SUMS,
-	.io_pattern = IO_PATTERN_FSYNC,
-	.class = IO_SYNC,
-	FINDING_EVIDENCE(struct syncs, syncs_evidence),
-	.thresholds = { &THRESHOLD_FSYNCS, &THRESHOLD_FSYNCS_WAITED, &THRESHOLD_FSYNC_SHARE,
-			&THRESHOLD_SAVE_BYTES },
-	.title = "Run waits for syncs[ of {file}][ and {other_files:more file|more files}]",
-	.says = "{count} fsync and similar calls of {each_ns} each, {time_ns} in total[, by "
-		"{processes:process|processes}: {most} by process {pid}][, rank {rank}]",
-	.advice = "Sync once for many writes, at the end of a checkpoint, or in a separate thread",
-	.more = "faultline print --file '*/{file}' TRACE",
-	.pictures = "took sync, parts sync, calls sync",
-	.rule = "fsync waits until the device has all written data and the journal. If it is "
-		"called often, each small write pays for a full device round trip. The rule "
-		"reports many syncs, or several that together take a noticeable part of the run, "
-		"unless each ends a large write (a save, by any thread). Syncs of processes that "
-		"run in parallel, such as ranks, do not add up: one in each counts as one.",
-};
-
-THRESHOLD_MIN(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC",
-	      "a choice: a job's log has fewer");
-
-const struct finding_rule finding_sync_writes = {
-	.id = "sync-writes",
-	.order = 360,
-	.lines = 1u << USE_WRITE,
-	.lines_of_pattern = true,
-	.needs = JOB_SYSCALL,
-	.find = find_calls,
-	.confidence = FINDING_SURE,
-	.cross_run = true,
-	.io_pattern = IO_PATTERN_SYNC_WRITE,
-	.class = IO_WRITE,
-	FINDING_EVIDENCE(struct calls, calls_evidence),
-	.thresholds = { &THRESHOLD_SYNC_WRITES },
-	.title = "{file} is open with O_SYNC: each write waits for storage",
-	.says = "{count} writes of {bytes_each}, {each_ns} each, {time_ns} in total",
-	.advice = "Open without O_SYNC or O_DSYNC, and call fdatasync when it matters",
-	.more = "faultline print --file '*/{file}' TRACE",
-	.pictures = "took write direct, parts write direct, sizes write",
-	.rule = "With O_SYNC or O_DSYNC each write returns only when the device has the data, one "
-		"after another. One fdatasync at the end of a checkpoint gives the same guarantee.",
-};
 
 /* --- concurrent writes to one file --- */
 
@@ -237,14 +64,14 @@ const struct finding_rule finding_shared_writes = {
 	.lines = 1u << USE_WRITE,
 	.lines_of_pattern = true,
 	.needs = JOB_SYSCALL,
-	.find = find_calls,
+	.find = calls_find,
 	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.io_pattern = IO_PATTERN_SHARED_WRITE,
 	.class = IO_WRITE,
 	/* Without the other ranks' copies, nothing waits. */
 	.reported_by = { "written-by-several" },
-	FINDING_EVIDENCE(struct calls, calls_evidence),
+	.evidence = &calls_evidence,
 	.thresholds = { &THRESHOLD_SHARED_WRITES },
 	.title = "Concurrent writes to {file} wait for each other",
 	.says = "{count} writes of {bytes_each} began while another thread or process wrote to the "
@@ -267,13 +94,13 @@ const struct finding_rule finding_shared_across = {
 	.lines = 1u << USE_WRITE,
 	.lines_of_pattern = true,
 	.needs = JOB_SYSCALL,
-	.find = find_calls,
+	.find = calls_find,
 	.confidence = FINDING_SURE,
 	/* Threads of ranks may wait for each other, too: the same writes are reported once. */
 	.reported_by = { "shared-writes", "written-by-several" },
 	.io_pattern = IO_PATTERN_SHARED_ACROSS,
 	.class = IO_WRITE,
-	FINDING_EVIDENCE(struct calls, calls_evidence),
+	.evidence = &calls_evidence,
 	.thresholds = { &THRESHOLD_SHARED_WRITES },
 	.title = "Concurrent writes to {file} by separately traced ranks wait for each other",
 	.says = "{count} writes of {bytes_each} began while another trace's process wrote to the "
@@ -310,7 +137,7 @@ static int find_partial_writes(struct findings *findings, const struct finding_r
 		.read_for_write_bytes = view.tally.read_for_write_bytes,
 	};
 
-	return are_enough(findings, rule, &partial.calls, cost_ns)
+	return calls_are_enough(findings, rule, &partial.calls, cost_ns)
 		       ? finding_add(findings, rule, &partial, cost_ns,
 				     partial.read_for_write_bytes)
 		       : 0;
@@ -374,7 +201,7 @@ static int find_small_writes(struct findings *findings, const struct finding_rul
 				      .each_file = TABLE_NO_UINT };
 	const struct calls *calls = &small.calls;
 
-	if (!are_enough(findings, rule, calls, cost_ns))
+	if (!calls_are_enough(findings, rule, calls, cost_ns))
 		return 0;
 	if (calls->other_files != TABLE_NO_UINT &&
 	    calls->count <= threshold(THRESHOLD_SMALL_WRITES_OF_FILE) * calls->files)
@@ -421,14 +248,14 @@ const struct finding_rule finding_small_direct = {
 	.lines = 1u << USE_READ | 1u << USE_WRITE,
 	.lines_of_pattern = true,
 	.needs = JOB_SYSCALL,
-	.find = find_calls,
+	.find = calls_find,
 	.confidence = FINDING_SURE,
 	/* The same reads are reported once. */
 	.reported_by = { "random-reads" },
 	.cross_run = true,
 	.io_pattern = IO_PATTERN_SMALL_DIRECT,
 	.class = IO_READ,
-	FINDING_EVIDENCE(struct calls, calls_evidence),
+	.evidence = &calls_evidence,
 	.thresholds = { &THRESHOLD_SMALL_REQUESTS },
 	.title = "Small direct I/O on {file}: each call waits for the device",
 	.says = "{count} O_DIRECT calls of {bytes_each}, {each_ns} each, {time_ns} in "
@@ -483,7 +310,7 @@ static int find_locks(struct findings *findings, const struct finding_rule *rule
 	struct locks locks = { .calls = calls_of(findings, rule, &cost_ns) };
 
 	cost_ns = lock_cost_ns(findings, rule, &locks.calls);
-	if (!are_enough(findings, rule, &locks.calls, cost_ns))
+	if (!calls_are_enough(findings, rule, &locks.calls, cost_ns))
 		return 0;
 	if (findings->results->job && finding_held_at(findings, &locks.held_at))
 		return -ENOMEM;
@@ -526,12 +353,12 @@ const struct finding_rule finding_failed_calls = {
 	.order = 420,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
-	.find = find_calls,
+	.find = calls_find,
 	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.io_pattern = IO_PATTERN_FAILED,
 	.class = IO_METADATA,
-	FINDING_EVIDENCE(struct calls, calls_evidence),
+	.evidence = &calls_evidence,
 	.thresholds = { &THRESHOLD_FAILED_CALLS },
 	.title = "Failed calls take time",
 	.says = "{count} calls failed, {each_ns} each, {time_ns} in total[, mostly on {path}]",
@@ -552,12 +379,12 @@ const struct finding_rule finding_short_reads = {
 	.lines = 1u << USE_READ,
 	.lines_of_pattern = true,
 	.needs = JOB_SYSCALL,
-	.find = find_calls,
+	.find = calls_find,
 	.confidence = FINDING_SURE,
 	.cross_run = true,
 	.io_pattern = IO_PATTERN_SHORT_READ,
 	.class = IO_READ,
-	FINDING_EVIDENCE(struct calls, calls_evidence),
+	.evidence = &calls_evidence,
 	.thresholds = { &THRESHOLD_SHORT_READS },
 	.title = "Reads return nothing, or less than requested",
 	.says = "{count} reads returned {bytes_each} each[, on {files:file|files}]; {time_ns} in "
