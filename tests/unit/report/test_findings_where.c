@@ -316,6 +316,8 @@ TEST(test_sleep_on_path)
 	}
 	report = report_between(&made, 10, END);
 	check_finding_text(report, "sleeps", "where", "a.py:12 in f, 100% of its sleep");
+	check_finding_text(report, "sleeps", "says",
+			   "600 ms (60.0% of the critical path), mostly in a helper thread 12");
 	done(&made, report);
 }
 

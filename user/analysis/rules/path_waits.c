@@ -171,7 +171,8 @@ static bool is_wait(const void *evidence, const struct lines_row *row)
 }
 
 #define WAIT_RULE .thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_WAIT_IDLE }, PATH_RULE
-#define WAIT_SAYS "{time_ns} ({share} of the critical path), mostly in [{program} ]thread {tid}"
+#define WAIT_SAYS                                                                                  \
+	"{time_ns} ({share} of the critical path), mostly in [{program} ][{kind} ]thread {tid}"
 #define BRIEF_MEANING                                                                              \
 	" Other threads of the run did little in that time, or the waits were too short to "       \
 	"record what ended them. In the second case, the cost leaves out computation for which "   \
