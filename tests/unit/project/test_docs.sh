@@ -89,12 +89,16 @@ done
 wide=$(COLUMNS=80 "$FAULTLINE" help terms | grep -E '.{81}')
 [ -z "$wide" ] || complain "help terms is too wide: $wide"
 
-# --layers lists every layer that a trace can have.
+# --layers lists every layer that a trace can have, and the page and the manual describe it.
+described=$(sed -n '/^\.SH LAYERS/,/^\.SH /s/^\.B //p' <<<"$words")
+manual=user/manual/how-it-works.md
 for layer in $(sed -nE 's/^\t(SERVER_)?LAYER\([A-Z0-9]+, "([a-z0-9]+)".*/\2/p' user/trace/format/layers.h); do
 	for command in run attach monitor; do
 		COLUMNS=500 "$FAULTLINE" "$command" --help | grep -E '^ +--layers' | grep -qw "$layer" ||
 			complain "$command --layers does not list $layer"
 	done
+	grep -qw "$layer" <<<"$described" || complain "$page: LAYERS does not describe $layer"
+	grep -q "^| \`$layer\`" "$manual" || complain "$manual has no row on the layer $layer"
 done
 
 # Lists of words are completed, word by word, and every one of them is understood.

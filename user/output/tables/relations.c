@@ -91,6 +91,15 @@ struct relations {
 	} last; /* row of the last call */
 };
 
+uint64_t relations_kinds(void)
+{
+	uint64_t kinds = 0;
+
+	for (size_t i = 0; i < COUNT; i++)
+		kinds |= registry[i].kinds;
+	return kinds;
+}
+
 void relations_names(char *list, size_t size)
 {
 	size_t used = 0;

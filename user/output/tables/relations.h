@@ -41,6 +41,9 @@ int relations_write(const struct relation_writer *writer, void *to,
 		    size_t trace_count, const struct relation_options *options,
 		    struct trace_error *error);
 
+/* Returns the kinds of rows that are in a table: a mask of 1 << enum trace_kind. */
+uint64_t relations_kinds(void);
+
 /* Lists all table names, separated by commas; checks whether a name is one of them. */
 void relations_names(char *list, size_t size);
 bool relations_has(const char *name);

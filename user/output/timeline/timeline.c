@@ -39,13 +39,18 @@ static const struct row_rule {
 	[TRACE_EXIT] = { SHAPE_INSTANT, false, EXIT_PID, EXIT_TID },
 };
 
-static uint64_t wanted_kinds(const struct timeline_encoder *encoder)
+uint64_t timeline_kinds(void)
 {
 	uint64_t kinds = 0;
 
 	for (int i = 0; i < TRACE_KIND_COUNT; i++)
 		kinds |= rules[i].shape ? 1ull << i : 0;
-	return (encoder->kinds ? encoder->kinds : kinds) | CURSOR_SPAN_KINDS;
+	return kinds;
+}
+
+static uint64_t wanted_kinds(const struct timeline_encoder *encoder)
+{
+	return (encoder->kinds ? encoder->kinds : timeline_kinds()) | CURSOR_SPAN_KINDS;
 }
 
 /* The same for a request and its bios. Includes the trace, since hosts reuse numbers. */

@@ -204,6 +204,11 @@ struct timeline_encoder {
 	void (*close)(struct timeline *timeline); /* frees what the state holds */
 };
 
+/* Returns the kinds of rows that are drawn: a mask of 1 << enum trace_kind. */
+uint64_t timeline_kinds(void);
+/* ... and those of which slices and instants have names and arguments. */
+uint64_t timeline_kinds_described(void);
+
 /* Writes the traces with format->timeline. */
 export_stream timeline_export;
 

@@ -324,6 +324,15 @@ static void (*const describe[TRACE_KIND_COUNT])(struct model *, struct timeline_
 	[TRACE_SAMPLE] = add_sample,	   [TRACE_REMOTE] = add_remote,
 };
 
+uint64_t timeline_kinds_described(void)
+{
+	uint64_t kinds = 0;
+
+	for (int i = 0; i < TRACE_KIND_COUNT; i++)
+		kinds |= describe[i] ? 1ull << i : 0;
+	return kinds;
+}
+
 void item_describe(struct model *model, struct timeline_item *item)
 {
 	const struct trace_schema *schema = &trace_schemas[item->kind];
