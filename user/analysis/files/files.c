@@ -267,11 +267,18 @@ static struct chain_line waiting_of(const struct results *results, uint32_t file
 			    : (struct chain_line) { 0 };
 }
 
-static void add_pages(struct page_sums *sums, const struct page_sums *more)
+/* Adds the numbers that add up, by the kinds of their columns. */
+static void add_numbers(struct file_view *sum, const struct file_view *view,
+			const struct table_column *columns, size_t count)
 {
-	sums->events += more->events;
-	sums->fetched_bytes += more->fetched_bytes;
-	sums->created_bytes += more->created_bytes;
+	for (const struct table_column *column = columns; column < columns + count; column++) {
+		uint64_t *total = (uint64_t *)((char *)sum + column->key);
+		const uint64_t *more = (const uint64_t *)((const char *)view + column->key);
+
+		if (column->get == table_get_uint && *more != TABLE_NO_UINT &&
+		    (column->kind == KIND_SUM || column->kind == KIND_UNION))
+			*total = number_add(*total, *more);
+	}
 }
 
 /* The files without a row of their own. */
@@ -290,36 +297,12 @@ static void add_to_others(struct others *others, const struct file_view *view,
 	others->waiting.time_ns += waiting->time_ns;
 	others->waiting.device_ns += waiting->device_ns;
 	others->waiting.queue_ns += waiting->queue_ns == TABLE_NO_UINT ? 0 : waiting->queue_ns;
-	sum->time_ns += view->time_ns;
-	sum->fetched_bytes += view->fetched_bytes;
-	sum->created_bytes += view->created_bytes;
-	sum->opens += view->opens;
 	sum->size_bytes += view->known ? view->size_bytes : 0;
-	sum->written_pages += view->written_pages;
+	add_numbers(sum, view, TABLE_COLUMNS(first_columns));
 	for (size_t i = 0; i < USES; i++)
 		tally_fold(&sum->tallies[i], &view->tallies[i]);
-	for (size_t i = 0; i < ACCESSES; i++) {
-		for (size_t j = 0; j < PATTERNS; j++)
-			sum->patterns[i][j] += view->patterns[i][j];
-		sum->jumps[i].known += view->jumps[i].known;
-		sum->jumps[i].back += view->jumps[i].back;
-		sum->jumps[i].several |= view->jumps[i].several;
-	}
-	sum->faulted_bytes += view->faulted_bytes;
-	sum->direct_bytes += view->direct_bytes;
-	sum->advised += view->advised;
-	sum->listed += view->listed;
-	sum->listing_ns += view->listing_ns;
-	sum->locking_ns += view->locking_ns;
-	sum->overwriting_ns += view->overwriting_ns;
-	sum->overwrites += view->overwrites;
-	sum->grown += view->grown;
-	sum->repeated_bytes += view->repeated_bytes;
-	sum->aligned_faults += view->aligned_faults;
-	sum->copied_pages += view->copied_pages;
-	sum->copied_bytes += view->copied_bytes;
-	add_pages(&sum->unattributed, &view->unattributed);
-	add_pages(&sum->indirect, &view->indirect);
+	add_numbers(sum, view, TABLE_COLUMNS(last_columns));
+	sum->jumps[BY_FAULTS].several |= view->jumps[BY_FAULTS].several;
 }
 
 static void add_others(const struct results *results, struct table *table, struct others *others)
