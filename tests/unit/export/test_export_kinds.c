@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Kinds of rows that exports leave out: only those listed here, on purpose. */
+/* Kinds of rows with a duration: all are events and exported, except those listed here. */
 #include "unit_test.h"
 
+#include "analysis/events/event.h"
 #include "output/tables/relations.h"
 #include "output/timeline/timeline.h"
 
@@ -15,6 +16,16 @@ static void check_timed(uint64_t kinds, const char *file)
 		if (trace_schemas[kind].duration >= 0 && !(kinds >> kind & 1))
 			fail_msg("%s leaves out rows \"%s\": add their kind, or except it in %s",
 				 file, trace_schemas[kind].kind, __FILE__);
+}
+
+TEST(test_events)
+{
+	uint64_t kinds = 0;
+
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		if (event_columns(kind) != 1ull << TRACE_COL_TIME)
+			kinds |= 1ull << kind;
+	check_timed(kinds, "user/analysis/events/event.c");
 }
 
 TEST(test_tables)

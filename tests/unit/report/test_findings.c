@@ -45,6 +45,16 @@ static void free_all(struct made_trace *made, struct report *report)
 
 #define ROOM(array) (sizeof(array) / sizeof((array)[0]))
 
+static void check_listed(const struct finding_rule *rule, const struct finding_threshold *wanted)
+{
+	bool listed = !wanted;
+
+	for (size_t i = 0; rule->thresholds[i]; i++)
+		listed |= wanted && !strcmp(rule->thresholds[i]->meaning, wanted->meaning);
+	if (!listed)
+		fail_msg("%s: .thresholds lacks \"%s\"", rule->id, wanted->meaning);
+}
+
 /* Texts only name existing evidence; every rule has the texts that --explain prints. */
 TEST(test_registry)
 {
@@ -97,6 +107,9 @@ TEST(test_registry)
 			assert_true(strlen(rule->thresholds[j]->meaning) > 0);
 			assert_true(strlen(rule->thresholds[j]->source) > 0);
 		}
+		check_listed(rule, rule->files.least);
+		check_listed(rule, rule->files.least ? &THRESHOLD_TIME_DECIDES : NULL);
+		check_listed(rule, rule->files.least ? &THRESHOLD_FEW : NULL);
 		for (size_t j = 0; j < rule->evidence->count; j++)
 			assert_non_null(rule->evidence->columns[j].meaning);
 		table_free(record);
@@ -243,7 +256,8 @@ TEST(test_mmap_random)
 	row = row_of_finding(report, "mmap-random");
 	assert_int_equal(row, 0);
 	check_text(report, "findings", row, "severity", "high");
-	CHECK(report, "findings", row, "cost_ns", 84 * MS); /* without 80 us for each of two pages */
+	CHECK(report, "findings", row, "cost_ns",
+	      84 * MS); /* without 80 us for each of two pages */
 	CHECK(report, "findings", row, "cost_bytes", 100 * MIB);
 	check_text(report, "findings", row, "title", "Random mmap reads of tokens.bin");
 	assert_int_equal(evidence(report, row, "major")->uint, 100);
