@@ -6,9 +6,10 @@
  * it, in the file of its kind, rules/KIND.c. The build collects the rules; there is no list to
  * extend. To add one:
  *
- *  1. Write the rule, `const struct finding_rule finding_NAME = {`, with an `order` of its own: in
- *     that order rules run, and --explain lists them. `find` looks at the results of analyses
- *     (findings->results, through files.h, totals.h and the like; an analysis without such a
+ *  1. Write the rule, `const struct finding_rule finding_NAME = {`, with an `order` of its own,
+ *     next to rules on the same subject and above those in its `reported_by`: in that order rules
+ *     run, and --explain lists them. Steps of 10 leave room. `find` looks at the results of
+ * analyses (findings->results, through files.h, totals.h and the like; an analysis without such a
  *     header gets one) and calls finding_add for each case; preferably one case that names the
  *     worst file and says how many are like it. A rule about files that have something in
  *     common describes them in `files` instead: finding_files.h.
@@ -19,9 +20,12 @@
  *     the evidence of that column, in its unit.
  *  4. Make a THRESHOLD_MIN, THRESHOLD_MAX or THRESHOLD of every number that the condition compares
  *     with, with its source, and list it in `thresholds`: --explain prints them. Those of several
- *     files are in finding_threshold.h.
- *  5. Name its pictures on the page. user/output/html/evidence.js has them; without any, the page
- *     draws the times or bytes of the evidence, so evidence without these needs one.
+ *     files are in finding_threshold.h. A rule with `files.least` lists that one, and TIME_DECIDES
+ *     and FEW, which lower it.
+ *  5. Name its pictures on the page, best first: "map, took read write" are two. Each is a name in
+ *     PICTURES in user/output/html/evidence.js, or one in PICTURES_OF followed by its arguments.
+ *     Without any, the page draws the times or bytes of the evidence, so evidence without these
+ *     needs one.
  *
  * Its test is a FINDING_CASE in tests/unit/report/findings_of_*.h: a trace that has it, and a sound
  * one that does not. Tests assert that every rule is complete, has a case and has a picture.
