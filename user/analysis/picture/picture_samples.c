@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/results.h"
+#include "base/bisect.h"
 #include "base/number.h"
 
 const struct analysis *const picture_sampled[PICTURE_SAMPLED] = {
@@ -75,19 +76,10 @@ static size_t count_before(const struct picture_sampling *sampling, const struct
 			   size_t count)
 {
 	uint64_t end_ns = end_of(sampling->all, sampling->at);
-	size_t low = 0, high = count;
 
 	if (events[count - 1].start < end_ns)
 		return count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (events[middle].start < end_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, 0, count, events[i].start < end_ns);
 }
 
 static int emit_events(void *state, const struct event *events, size_t count)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/bisect.h"
 #include "capture/calls/calls.h"
 #include "capture/drain/decode.h"
 #include "capture/calls/op_sums.h"
@@ -408,19 +409,10 @@ static void take_operation(struct dump *dump, const struct event_in_flight *row)
 static bool is_in_operation(const struct dump *dump, uint32_t tid)
 {
 	const struct in_flight_list *list = &dump->snapshot->in_flight;
-	size_t first = 0, end = list->count;
+	size_t row = BISECT(i, 0, list->count, list->rows[i].tid < tid);
 
-	while (first < end) {
-		const size_t middle = first + (end - first) / 2;
-
-		if (list->rows[middle].tid < tid)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	for (; first < list->count && list->rows[first].tid == tid; first++)
-		if (!(list->rows[first].flags & IN_FLIGHT_ASYNC) &&
-		    is_taken(dump, &list->rows[first]))
+	for (; row < list->count && list->rows[row].tid == tid; row++)
+		if (!(list->rows[row].flags & IN_FLIGHT_ASYNC) && is_taken(dump, &list->rows[row]))
 			return true;
 	return false;
 }

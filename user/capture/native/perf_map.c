@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "base/grow.h"
 #include "capture/host/host.h"
@@ -150,17 +151,8 @@ void perf_map_read(struct perf_map *map, uint32_t pid)
 
 const struct perf_map_function *perf_map_find(const struct perf_map *map, uint64_t address)
 {
-	size_t first = 0, end = map->count;
+	const size_t count = BISECT(i, 0, map->count, map->functions[i].start <= address);
+	const struct perf_map_function *last = count ? &map->functions[count - 1] : NULL;
 
-	while (first < end) {
-		const size_t middle = first + (end - first) / 2;
-
-		if (map->functions[middle].start <= address)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	if (!first || address - map->functions[first - 1].start >= map->functions[first - 1].bytes)
-		return NULL;
-	return &map->functions[first - 1];
+	return last && address - last->start < last->bytes ? last : NULL;
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "base/number.h"
 
@@ -273,20 +274,12 @@ static bool contains(const struct symbol *symbol, uint64_t address)
 
 ptrdiff_t symbols_find(const struct symbols *symbols, uint64_t address)
 {
-	size_t first = 0, end = symbols->count;
+	const size_t count = BISECT(i, 0, symbols->count, symbols->all[i].start <= address);
 
-	while (first < end) {
-		const size_t middle = first + (end - first) / 2;
-
-		if (symbols->all[middle].start <= address)
-			first = middle + 1;
-		else
-			end = middle;
-	}
 	/* A function may contain others. */
-	for (size_t i = 1; i <= NESTED_MAX && i <= first; i++)
-		if (contains(&symbols->all[first - i], address))
-			return first - i;
+	for (size_t i = 1; i <= NESTED_MAX && i <= count; i++)
+		if (contains(&symbols->all[count - i], address))
+			return count - i;
 	return -1;
 }
 

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "base/bisect.h"
+
 /* Not below 1: then the table is damaged. */
 static int32_t valid(uint32_t line)
 {
@@ -121,18 +123,10 @@ size_t python_lines_mark(const struct python_lines *lines, struct python_positio
 /* Returns the last mark before or at an instruction, or the start of the table. */
 static struct python_position find_mark(const struct python_lines *lines, uint32_t offset)
 {
-	size_t from = 0, to = lines->marks_count;
+	const size_t count = BISECT(i, 0, lines->marks_count, lines->marks[i].end <= offset);
 
-	while (from < to) {
-		size_t middle = (from + to) / 2;
-
-		if (lines->marks[middle].end <= offset)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from ? lines->marks[from - 1]
-		    : (struct python_position) { .line = lines->first_line };
+	return count ? lines->marks[count - 1]
+		     : (struct python_position) { .line = lines->first_line };
 }
 
 int32_t python_line(const struct python_lines *lines, int32_t offset)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "monitor/ledger/ledger_state.h"
 
@@ -54,16 +55,10 @@ void ledger_set_in_flight(struct ledger *ledger, const struct ledger_in_flight *
 const struct ledger_in_flight *ledger_in_flight(const struct ledger *ledger,
 						const struct ledger_process *process, size_t *count)
 {
-	size_t first = 0, end = ledger->in_flight_count;
+	const size_t first =
+		BISECT(i, 0, ledger->in_flight_count, ledger->in_flight[i].pid < process->pid);
+	size_t end = first;
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (ledger->in_flight[middle].pid < process->pid)
-			first = middle + 1;
-		else
-			end = middle;
-	}
 	while (end < ledger->in_flight_count && ledger->in_flight[end].pid == process->pid)
 		end++;
 	*count = end - first;

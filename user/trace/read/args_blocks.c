@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "trace/read/error.h"
 #include "base/grow.h"
@@ -95,17 +96,9 @@ void args_blocks_sort(struct args_blocks *args)
 /* Returns the last block that begins at or before the id, if it reaches the id. */
 static struct args_position *find_position(struct args_blocks *args, uint64_t id)
 {
-	size_t low = 0, high = args->count;
+	const size_t count = BISECT(i, 0, args->count, args->positions[i].first <= id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (args->positions[middle].first <= id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && args->positions[low - 1].last >= id ? &args->positions[low - 1] : NULL;
+	return count && args->positions[count - 1].last >= id ? &args->positions[count - 1] : NULL;
 }
 
 /* Returns the slot of the block, or the slot to replace. */

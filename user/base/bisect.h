@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Binary search by a condition. */
+#ifndef FAULTLINE_BASE_BISECT_H
+#define FAULTLINE_BASE_BISECT_H
+
+#include <stddef.h>
+
+/* Returns the first i of from, ... end - 1 for which `before`, an expression in i, does not hold,
+ * or end; it holds for none that follows one for which it does not. */
+#define BISECT(i, from, end, before)                                                               \
+	({                                                                                         \
+		size_t low_ = (from), high_ = (end);                                               \
+                                                                                                   \
+		while (low_ < high_) {                                                             \
+			const size_t i = low_ + (high_ - low_) / 2;                                \
+                                                                                                   \
+			if (before)                                                                \
+				low_ = i + 1;                                                      \
+			else                                                                       \
+				high_ = i;                                                         \
+		}                                                                                  \
+		low_;                                                                              \
+	})
+
+#endif
