@@ -35,6 +35,20 @@ uint64_t *map_find(const struct map *map, const uint64_t *key);
  * zeros, and *added set. Valid until the next map_add. */
 uint64_t *map_add(struct map *map, const uint64_t *key, bool *added);
 
+/* Finds or adds the item of a key: returns its address, or NULL if out of memory. The map, in an
+ * arena, has the items' indices as values; `items`, an array of ARENA_GROW, and `count` grow with
+ * it. *added is set for a new item, which is all zeros. */
+#define MAP_ITEM(map, key, items, room, count, added)                                              \
+	({                                                                                         \
+		uint64_t *index_ = ARENA_GROW((map)->arena, items, room, (count) + 1)              \
+					   ? map_add(map, key, added)                              \
+					   : NULL;                                                 \
+                                                                                                   \
+		if (index_ && *(added))                                                            \
+			*index_ = (count)++;                                                       \
+		index_ ? &(items)[*index_] : NULL;                                                 \
+	})
+
 /* Iterates over the entries, in no order: *at starts at 0. Returns false after the last one. */
 bool map_next(const struct map *map, size_t *at, const uint64_t **key, uint64_t **value);
 

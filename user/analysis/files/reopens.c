@@ -99,21 +99,18 @@ static struct pair *find_pair(struct reopens *reopens, const struct event *event
 static void settle(struct reopens *reopens, struct pair *pair, uint64_t end_ns, bool fresh)
 {
 	const uint64_t key = pair->file;
-	uint64_t *place;
+	struct reopened *file;
 	bool added;
 
-	if (pair->stage != OPENED || end_ns <= pair->begun_ns ||
-	    !ARENA_GROW(reopens->arena, reopens->all, reopens->all_room, reopens->all_count + 1))
+	if (pair->stage != OPENED || end_ns <= pair->begun_ns)
 		return;
-	place = map_add(&reopens->files, &key, &added);
-	if (!place)
+	file = MAP_ITEM(&reopens->files, &key, reopens->all, reopens->all_room, reopens->all_count,
+			&added);
+	if (!file)
 		return;
-	if (added) {
-		*place = reopens->all_count;
-		reopens->all[reopens->all_count++] = (struct reopened) { .file = pair->file };
-	}
-	reopens->all[*place].opens++;
-	reopens->all[*place].time_ns += end_ns - pair->begun_ns;
+	file->file = pair->file;
+	file->opens++;
+	file->time_ns += end_ns - pair->begun_ns;
 	intervals_add(&reopens->intervals, reopens->arena, pair->begun_ns, end_ns);
 	reopens->settled++;
 	reopens->fresh += fresh;

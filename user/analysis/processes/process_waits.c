@@ -40,24 +40,22 @@ static struct process_waiting *find_waiting(struct process_waits *waits, uint32_
 					    bool make)
 {
 	const uint64_t key = process;
-	uint64_t *number = map_find(&waits->numbers, &key);
+	const uint64_t *number = map_find(&waits->numbers, &key);
+	struct process_waiting *waiting;
 	bool added;
 
 	if (number)
 		return &waits->all[*number];
-	if (!make || waits->count == WAITING_MAX ||
-	    !ARENA_GROW(waits->arena, waits->all, waits->room, waits->count + 1))
+	if (!make || waits->count == WAITING_MAX)
 		return NULL;
-	number = map_add(&waits->numbers, &key, &added);
-	if (!number)
-		return NULL;
-	*number = waits->count;
-	waits->all[waits->count] = (struct process_waiting) {
-		.sums.process = process,
-		.now.file = FILE_NONE,
-		.longest.file = FILE_NONE,
-	};
-	return &waits->all[waits->count++];
+	waiting = MAP_ITEM(&waits->numbers, &key, waits->all, waits->room, waits->count, &added);
+	if (waiting)
+		*waiting = (struct process_waiting) {
+			.sums.process = process,
+			.now.file = FILE_NONE,
+			.longest.file = FILE_NONE,
+		};
+	return waiting;
 }
 
 /* A call that may wait for data that was written. */

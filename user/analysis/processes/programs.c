@@ -42,21 +42,16 @@ static struct program_row *program_of(struct programs *programs, struct table_te
 				      int64_t rank)
 {
 	uint64_t key[2] = { map_hash_bytes(&programs->numbers, name.bytes, name.length), rank };
-	uint64_t *number;
+	struct program_row *program;
 	bool added;
 
-	if (!ARENA_GROW(programs->arena, programs->all, programs->room, programs->count + 1))
-		return NULL;
-	number = map_add(&programs->numbers, key, &added);
-	if (!number)
-		return NULL;
-	if (added) {
-		*number = programs->count++;
-		programs->all[*number] = (struct program_row) {
-			.name = name, .number = *number, .rank = rank >= 0 ? rank : TABLE_NO_INT
-		};
-	}
-	return &programs->all[*number];
+	program = MAP_ITEM(&programs->numbers, key, programs->all, programs->room, programs->count,
+			   &added);
+	if (program && added)
+		*program = (struct program_row) { .name = name,
+						  .number = program - programs->all,
+						  .rank = rank >= 0 ? rank : TABLE_NO_INT };
+	return program;
 }
 
 static void add_process(struct programs *programs, const struct results *results, uint32_t number)

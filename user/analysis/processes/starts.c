@@ -188,18 +188,12 @@ static struct started *group_of(struct starts *starts, const struct process *pro
 	const struct process_table *table = &starts->job->processes;
 	const uint64_t key[] = { (uint64_t)process->trace << 32 | process->parent, process->comm };
 	struct started *group;
-	uint64_t *place;
 	bool added;
 
-	if (!ARENA_GROW(starts->arena, starts->groups, starts->group_room, starts->group_count + 1))
-		return NULL;
-	place = map_add(&starts->places, key, &added);
-	if (!place)
-		return NULL;
-	if (!added)
-		return &starts->groups[*place];
-	*place = starts->group_count;
-	group = &starts->groups[starts->group_count++];
+	group = MAP_ITEM(&starts->places, key, starts->groups, starts->group_room,
+			 starts->group_count, &added);
+	if (!group || !added)
+		return group;
 	*group = (struct started) {
 		.ended_ns = UINT64_MAX,
 		.parent = process->parent,

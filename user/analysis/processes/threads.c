@@ -42,7 +42,8 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 static struct thread *find_thread(struct threads *threads, const struct event *event)
 {
 	uint64_t key = (uint64_t)event->process << 32 | event->thread;
-	uint64_t *number = map_find(&threads->numbers, &key);
+	const uint64_t *number = map_find(&threads->numbers, &key);
+	struct thread *thread;
 	bool added;
 
 	if (number)
@@ -53,18 +54,15 @@ static struct thread *find_thread(struct threads *threads, const struct event *e
 		other.thread = THREAD_NONE;
 		return find_thread(threads, &other);
 	}
-	if (!ARENA_GROW(threads->arena, threads->all, threads->room, threads->count + 1))
-		return NULL;
-	number = map_add(&threads->numbers, &key, &added);
-	if (!number)
-		return NULL;
-	*number = threads->count;
-	threads->all[threads->count] = (struct thread) {
-		.process = event->process,
-		.tid = event->thread,
-		.start_ns = event->start,
-	};
-	return &threads->all[threads->count++];
+	thread = MAP_ITEM(&threads->numbers, &key, threads->all, threads->room, threads->count,
+			  &added);
+	if (thread)
+		*thread = (struct thread) {
+			.process = event->process,
+			.tid = event->thread,
+			.start_ns = event->start,
+		};
+	return thread;
 }
 
 /* A hostile trace may have any numbers. */

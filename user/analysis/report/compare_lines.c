@@ -70,7 +70,7 @@ static void add_row(struct compared_lines *all, int side, size_t row)
 	const uint64_t time_ns = table_uint(table, row, "time_ns");
 	const double error_ns = table_uint(table, row, "uncertainty_ns");
 	struct compared_line *line;
-	uint64_t *total, *number;
+	uint64_t *total;
 	bool added;
 
 	if (!like.state.length) /* the rest, of all states */
@@ -78,16 +78,13 @@ static void add_row(struct compared_lines *all, int side, size_t row)
 	total = map_add(&all->totals, &key[2], &added);
 	if (total)
 		total[side] = number_add(total[side], time_ns);
-	if (!like.file.length || !ARENA_GROW(&all->arena, all->lines, all->room, all->count + 1))
+	if (!like.file.length)
 		return;
-	number = map_add(&all->numbers, key, &added);
-	if (!number)
+	line = MAP_ITEM(&all->numbers, key, all->lines, all->room, all->count, &added);
+	if (!line)
 		return;
-	if (added) {
-		*number = all->count;
-		all->lines[all->count++] = like;
-	}
-	line = &all->lines[*number];
+	if (added)
+		*line = like;
 	line->time_ns[side] = number_add(line->time_ns[side], time_ns);
 	line->variance[side] += error_ns * error_ns;
 }

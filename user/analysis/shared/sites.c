@@ -166,19 +166,14 @@ static uint32_t find_site(struct sites *sites, const struct stack_frame *frame,
 	};
 	const uint32_t plain = inner ? find_site(sites, frame, NULL) : sites->count;
 	struct site *site;
-	uint64_t *number;
 	bool added;
 
-	if (!ARENA_GROW(sites->arena, sites->all, sites->room, sites->count + 1))
-		return SITE_NONE;
-	number = map_add(&sites->numbers, key, &added);
-	if (!number)
+	site = MAP_ITEM(&sites->numbers, key, sites->all, sites->room, sites->count, &added);
+	if (!site)
 		return SITE_NONE;
 	if (!added)
-		return *number;
-	*number = sites->count;
-	site = &sites->all[sites->count++];
-	*site = (struct site) { .plain = plain };
+		return site - sites->all;
+	site->plain = plain;
 	if (inner)
 		site->library = keep_library(sites, inner);
 	if (frame) {
@@ -188,7 +183,7 @@ static uint32_t find_site(struct sites *sites, const struct stack_frame *frame,
 	} else {
 		site->reason = "outer frames not recorded";
 	}
-	return *number;
+	return site - sites->all;
 }
 
 enum frames_found { FRAMES_NONE, FRAMES_ONE, FRAMES_TWO, FRAMES_INNER };

@@ -69,7 +69,8 @@ static struct line *find_line(struct lines *lines, const struct line *like)
 {
 	const uint64_t key[KEY_WORDS] = { like->site, like->state, (uintptr_t)like->reason,
 					  (uintptr_t)like->kind, like->rank };
-	uint64_t *number = map_find(&lines->numbers, key);
+	const uint64_t *number = map_find(&lines->numbers, key);
+	struct line *line;
 	bool added;
 
 	if (number)
@@ -81,14 +82,10 @@ static struct line *find_line(struct lines *lines, const struct line *like)
 		other.reason = REASON_ROOM;
 		return find_line(lines, &other);
 	}
-	if (!ARENA_GROW(lines->arena, lines->all, lines->room, lines->count + 1))
-		return NULL;
-	number = map_add(&lines->numbers, key, &added);
-	if (!number)
-		return NULL;
-	*number = lines->count;
-	lines->all[lines->count] = *like;
-	return &lines->all[lines->count++];
+	line = MAP_ITEM(&lines->numbers, key, lines->all, lines->room, lines->count, &added);
+	if (line)
+		*line = *like;
+	return line;
 }
 
 static void add_use(struct lines *lines, const struct event *event, uint32_t site,
@@ -97,7 +94,7 @@ static void add_use(struct lines *lines, const struct event *event, uint32_t sit
 	struct event_unseen as[2];
 	uint64_t key[] = { site == SITE_NONE ? site : lines->sites.all[site].plain, event->file,
 			   IO_NONE };
-	uint64_t *number;
+	struct line_use *use;
 	bool added;
 
 	if (event_unseen(&lines->job->operations[event->operation], as))
@@ -105,18 +102,15 @@ static void add_use(struct lines *lines, const struct event *event, uint32_t sit
 	if (key[2] == IO_NONE)
 		return;
 	lines->overflowed |= lines->use_count >= lines->most;
-	if (lines->overflowed ||
-	    !ARENA_GROW(lines->arena, lines->uses, lines->use_room, lines->use_count + 1))
+	if (lines->overflowed)
 		return;
-	number = map_add(&lines->use_numbers, key, &added);
-	if (!number)
+	use = MAP_ITEM(&lines->use_numbers, key, lines->uses, lines->use_room, lines->use_count,
+		       &added);
+	if (!use)
 		return;
-	if (added) {
-		*number = lines->use_count;
-		lines->uses[lines->use_count++] =
-			(struct line_use) { .site = key[0], .file = event->file, .class = key[2] };
-	}
-	line_sums_add(&lines->uses[*number].sums, sums);
+	if (added)
+		*use = (struct line_use) { .site = key[0], .file = event->file, .class = key[2] };
+	line_sums_add(&use->sums, sums);
 }
 
 static void add_unfinished(struct lines *lines, const struct event *event, uint32_t site)

@@ -97,19 +97,13 @@ static void add_row(struct slow_lines *slow, const struct cell *cells)
 				 hash_of(slow, cells, STATE) };
 	const double uncertainty = number_of(slow, cells, UNCERTAINTY);
 	struct slow_line *line;
-	uint64_t *number;
 	bool added;
 
-	if (!ARENA_GROW(&slow->arena, slow->lines, slow->room, slow->count + 1))
+	line = MAP_ITEM(&slow->numbers, key, slow->lines, slow->room, slow->count, &added);
+	if (!line)
 		return;
-	number = map_add(&slow->numbers, key, &added);
-	if (!number)
-		return;
-	if (added) {
-		*number = slow->count;
-		slow->lines[slow->count++].cells = cells;
-	}
-	line = &slow->lines[*number];
+	if (added)
+		line->cells = cells;
 	line->time_ns += number_of(slow, cells, TIME);
 	line->variance += uncertainty * uncertainty;
 	slow->time_ns += number_of(slow, cells, TIME);
