@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* faultline check: what this kernel and these privileges allow, layer by layer. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>

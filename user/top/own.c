@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/host/host.h"
 #include "monitor/service/jobs_json.h"
 
 struct own {

@@ -5,10 +5,7 @@
  */
 #include "analysis/devices/heat.h"
 
-#include <stdio.h>
-
 #include "analysis/events/device_list.h"
-#include "analysis/devices/devices.h"
 #include "base/number.h"
 
 enum measure { BY_LATENCY, BY_SIZE, MEASURES };

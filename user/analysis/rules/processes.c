@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about processes: killed, hung, swapped out, started repeatedly. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/finding/finding.h"

@@ -14,7 +14,6 @@
 #include <zstd.h>
 
 #include "base/bisect.h"
-#include "capture/calls/calls.h"
 #include "capture/drain/decode.h"
 #include "capture/calls/op_sums.h"
 #include "capture/session/session.h"

@@ -3,7 +3,6 @@
 #include "capture/markers/listener.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
