@@ -80,29 +80,15 @@ int intake_keep_cgroups(struct intake *intake, int fd)
 	return cgroups_keep(intake->cgroups, fd);
 }
 
-uint64_t intake_lost(const struct intake *intake)
+struct intake_losses intake_losses(const struct intake *intake)
 {
-	return intake->lost;
-}
-
-uint64_t intake_lost_spans(const struct intake *intake)
-{
-	return span_times_lost(intake->spans);
-}
-
-uint64_t intake_lost_span_ends(const struct intake *intake)
-{
-	return span_times_lost_ends(intake->spans);
-}
-
-uint64_t intake_lost_threads(const struct intake *intake)
-{
-	return thread_times_lost(intake->threads);
-}
-
-uint64_t intake_lost_lines(const struct intake *intake)
-{
-	return intake->lines ? line_times_lost(intake->lines) : 0;
+	return (struct intake_losses) {
+		.operations = intake->lost,
+		.spans = span_times_lost(intake->spans),
+		.span_ends = span_times_lost_ends(intake->spans),
+		.threads = thread_times_lost(intake->threads),
+		.lines = intake->lines ? line_times_lost(intake->lines) : 0,
+	};
 }
 
 uint64_t intake_unnamed_lines(const struct intake *intake)

@@ -65,13 +65,14 @@ void intake_settle(struct intake *intake, uint64_t until_ns);
 bool intake_has_exited(void *intake, uint32_t pid);
 /* Returns how many processes have ended since the last booking. */
 unsigned int intake_ended(const struct intake *intake);
-/* Return the operations lost because their slots could not be kept, the records lost of spans and
- * of threads, and the samples of lines; and the samples that were not booked, though not lost. */
-uint64_t intake_lost(const struct intake *intake);
-uint64_t intake_lost_spans(const struct intake *intake);
-uint64_t intake_lost_span_ends(const struct intake *intake); /* of these, all but begins */
-uint64_t intake_lost_threads(const struct intake *intake);
-uint64_t intake_lost_lines(const struct intake *intake);
+
+struct intake_losses {
+	uint64_t operations;		    /* whose slots could not be kept */
+	uint64_t spans, span_ends, threads; /* records; span_ends: all spans but begins */
+	uint64_t lines;			    /* samples */
+};
+struct intake_losses intake_losses(const struct intake *intake);
+/* Returns the samples that were not booked, though not lost. */
 uint64_t intake_unnamed_lines(const struct intake *intake);
 /* Span records were lost: drops all open spans. */
 void intake_forget_spans(struct intake *intake);

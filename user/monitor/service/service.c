@@ -77,6 +77,8 @@ static void add_loss(struct service_facts *facts, const char *kind, const char *
 static void fill_facts(struct service *service, const struct counters *counters,
 		       struct service_facts *facts)
 {
+	const struct intake_losses lost = intake_losses(service->intake);
+
 	facts->loss_count = 0;
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
 		add_loss(facts, decoder_kind_name(kind), decoder_kind_layer(kind),
@@ -84,10 +86,10 @@ static void fill_facts(struct service *service, const struct counters *counters,
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
 		add_loss(facts, "missed", layer_names[layer],
 			 session_missed(service->session, layer));
-	add_loss(facts, "sums", "profile", intake_lost(service->intake));
-	add_loss(facts, "refused", "span", intake_lost_spans(service->intake));
-	add_loss(facts, "refused", "thread", intake_lost_threads(service->intake));
-	add_loss(facts, "refused", "stack", intake_lost_lines(service->intake));
+	add_loss(facts, "sums", "profile", lost.operations);
+	add_loss(facts, "refused", "span", lost.spans);
+	add_loss(facts, "refused", "thread", lost.threads);
+	add_loss(facts, "refused", "stack", lost.lines);
 	add_loss(facts, "unheard", "span", markers_unheard(service->markers));
 	facts->not_followed = counters->notes[NOTE_UNFOLLOWED];
 	facts->bios_unseen = counters->notes[NOTE_BIO_END_UNSEEN];
@@ -135,7 +137,7 @@ static void read_counters(struct service *service, uint64_t now_ns)
 	identities = counters.kinds[RECORD_FORK].lost + counters.kinds[RECORD_EXEC].lost +
 		     counters.kinds[RECORD_EXIT].lost;
 	span_ends = counters.kinds[RECORD_SPAN_END].lost + counters.kinds[RECORD_EXIT].lost +
-		    intake_lost_span_ends(service->intake);
+		    intake_losses(service->intake).span_ends;
 	if (identities != service->identities_lost)
 		intake_recheck(service->intake, service->read_ns);
 	if (span_ends != service->span_ends_lost)
