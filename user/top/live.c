@@ -205,7 +205,7 @@ static int run_terminal(struct show *show)
 		status = draw(show);
 		if (show->live->frames && show->shown >= show->live->frames)
 			break;
-		key = terminal_key(show->terminal, wait_ms(next_ns), -1);
+		key = terminal_key(show->terminal, wait_ms(next_ns));
 		if (key == TERMINAL_END)
 			break;
 		controls_key(&show->controls, key);

@@ -146,11 +146,10 @@ static int take_key(const struct terminal *terminal)
 	return key_of(bytes, length);
 }
 
-int terminal_key(struct terminal *terminal, int wait_ms, int also)
+int terminal_key(struct terminal *terminal, int wait_ms)
 {
 	struct pollfd fds[] = { { .fd = terminal->signals, .events = POLLIN },
-				{ .fd = terminal->in, .events = POLLIN },
-				{ .fd = also, .events = POLLIN } };
+				{ .fd = terminal->in, .events = POLLIN } };
 
 	if (poll(fds, sizeof(fds) / sizeof(fds[0]), wait_ms) < 0)
 		return errno == EINTR ? TERMINAL_NOTHING : TERMINAL_END;

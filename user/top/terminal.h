@@ -44,9 +44,9 @@ enum terminal_key {
 	TERMINAL_OTHER, /* any other key that sends several characters */
 };
 
-/* Waits up to `wait_ms` for a key, or for `also` to be readable (-1: nothing). On SIGTSTP stops the
- * process, and takes the terminal again when it continues. */
-int terminal_key(struct terminal *terminal, int wait_ms, int also);
+/* Waits up to `wait_ms` for a key. On SIGTSTP stops the process, and takes the terminal again when
+ * it continues. */
+int terminal_key(struct terminal *terminal, int wait_ms);
 
 void terminal_size(const struct terminal *terminal, size_t *columns, size_t *lines);
 /* Draws text, as many lines as fit. It must have no line wider than the terminal, and no control
