@@ -502,19 +502,16 @@ void activities_finish(struct activities *all)
 		advance_all(&all->groups[i], UINT64_MAX);
 }
 
-void activities_at(struct activities *all, uint32_t number, uint64_t time_ns,
-		   const enum activity_of *which, size_t count, struct activity_sum *sums)
+struct activity_sum activities_at(struct activities *all, uint32_t number, uint64_t time_ns,
+				  enum activity_of which)
 {
 	const struct activity_group *group = &all->groups[number];
-	uint64_t compute;
+	const struct activity *activity = &group->of[which];
+	struct activity_sum sum;
 
 	take_gpu(all, time_ns);
-	compute = compute_until(group);
-	for (size_t i = 0; i < count; i++) {
-		const struct activity *activity = &group->of[which[i]];
-		struct activity_sum more = ahead(activity, compute, time_ns);
-
-		sums[i].time_ns = activity->time_ns + more.time_ns;
-		sums[i].hidden_ns = activity->hidden_ns + more.hidden_ns;
-	}
+	sum = ahead(activity, compute_until(group), time_ns);
+	sum.time_ns += activity->time_ns;
+	sum.hidden_ns += activity->hidden_ns;
+	return sum;
 }

@@ -123,8 +123,8 @@ enum activity_wait_of activity_wait_of(enum activity_of activity);
 
 /* Returns the group that a process belongs to: that of its rank, or the job's. */
 uint32_t activities_group(const struct activities *all, uint32_t process);
-/* Sums of some activities up to `time_ns`, which must not precede the last event passed. */
-void activities_at(struct activities *all, uint32_t group, uint64_t time_ns,
-		   const enum activity_of *which, size_t count, struct activity_sum *sums);
+/* Sums of an activity up to `time_ns`, which must not precede the last event passed. */
+struct activity_sum activities_at(struct activities *all, uint32_t group, uint64_t time_ns,
+				  enum activity_of which);
 
 #endif

@@ -331,20 +331,21 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
 	       uint64_t values[SAMPLED_MAX])
 {
-	static const enum activity_of which[] = { ACTIVITY_COMPUTE, ACTIVITY_IO, ACTIVITY_APP_IO };
 	const struct activities *all = state;
-	struct activity_sum sums[3];
+	struct activity_sum compute, io, app_io;
 
 	if (number >= all->group_count)
 		return;
-	activities_at(state, number, now_ns, which, 3, sums);
-	values[0] = sums[0].time_ns;
-	values[1] = sums[1].time_ns;
-	values[2] = sums[1].time_ns - sums[1].hidden_ns;
-	values[3] = sums[0].time_ns - sums[1].hidden_ns;
-	values[4] = sums[2].time_ns;
-	values[5] = sums[2].time_ns - sums[2].hidden_ns;
-	values[6] = sums[0].time_ns - sums[2].hidden_ns;
+	compute = activities_at(state, number, now_ns, ACTIVITY_COMPUTE);
+	io = activities_at(state, number, now_ns, ACTIVITY_IO);
+	app_io = activities_at(state, number, now_ns, ACTIVITY_APP_IO);
+	values[0] = compute.time_ns;
+	values[1] = io.time_ns;
+	values[2] = io.time_ns - io.hidden_ns;
+	values[3] = compute.time_ns - io.hidden_ns;
+	values[4] = app_io.time_ns;
+	values[5] = app_io.time_ns - app_io.hidden_ns;
+	values[6] = compute.time_ns - app_io.hidden_ns;
 }
 
 static const struct sampled sampled = {

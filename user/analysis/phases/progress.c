@@ -5,15 +5,13 @@
 struct progress progress_of(struct activities *activities, uint32_t group, uint64_t time_ns)
 {
 	const struct activity *of = activities->groups[group].of;
-	static const enum activity_of which[] = { ACTIVITY_IO, ACTIVITY_COMPUTE, ACTIVITY_DATA };
-	struct activity_sum sums[3];
+	const struct activity_sum io = activities_at(activities, group, time_ns, ACTIVITY_IO);
 
-	activities_at(activities, group, time_ns, which, 3, sums);
 	return (struct progress) {
-		.io_ns = sums[0].time_ns,
-		.hidden_ns = sums[0].hidden_ns,
-		.compute_ns = sums[1].time_ns,
-		.wait_ns = sums[2].time_ns,
+		.io_ns = io.time_ns,
+		.hidden_ns = io.hidden_ns,
+		.compute_ns = activities_at(activities, group, time_ns, ACTIVITY_COMPUTE).time_ns,
+		.wait_ns = activities_at(activities, group, time_ns, ACTIVITY_DATA).time_ns,
 		.read_bytes = of[ACTIVITY_CLASS + IO_READ].bytes,
 		.read_fetched_bytes = of[ACTIVITY_CLASS + IO_READ].fetched_bytes,
 		.mmap_fetched_bytes = of[ACTIVITY_CLASS + IO_MMAP_READ].fetched_bytes,
