@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
 #include "output/base/sink.h"
 
 #define TAKE "\033[?1049h\033[?25l\033[?7l" /* second screen, no cursor, no line wrapping */
@@ -20,16 +21,7 @@
 
 static void put(const struct terminal *terminal, const char *bytes, size_t length)
 {
-	while (length) {
-		ssize_t written = write(terminal->out, bytes, length);
-
-		if (written < 0 && errno != EINTR)
-			return; /* nobody is there; the next key reports it */
-		if (written > 0) {
-			bytes += written;
-			length -= written;
-		}
-	}
+	write_all(terminal->out, bytes, length); /* if nobody is there, the next key reports it */
 }
 
 static void take(struct terminal *terminal)

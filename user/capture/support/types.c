@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/grow.h"
+#include "base/write_all.h"
 #include "capture/support/modules.h"
 
 /* Modules with types that the kernel side reads. */
@@ -309,19 +309,6 @@ static void each_module(struct thin *thin, struct btf *const *btfs, void (*take)
 	for (size_t i = 0; i < MODULES && !thin->failed; i++)
 		if (btfs[i])
 			take_module(thin, btfs[i], take);
-}
-
-static int write_all(int fd, const void *data, size_t bytes)
-{
-	for (const char *at = data; bytes;) {
-		ssize_t written = write(fd, at, bytes);
-
-		if (written < 0 && errno != EINTR)
-			return -errno;
-		at += written > 0 ? written : 0;
-		bytes -= written > 0 ? written : 0;
-	}
-	return 0;
 }
 
 static int write_file(const struct thin *thin, int fd)

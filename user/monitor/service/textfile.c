@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/write_all.h"
 
 #define SAY_EVERY_NS 600000000000ull
 
@@ -70,16 +71,8 @@ static int write_beside(const struct textfile *file, const char *text, size_t le
 		return -errno;
 	if (fchmod(fd, 0644)) /* whatever the umask: another user's collector reads it */
 		err = -errno;
-	while (length && !err) {
-		ssize_t put = write(fd, text, length);
-
-		if (put < 0 && errno != EINTR)
-			err = -errno;
-		if (put > 0) {
-			text += put;
-			length -= put;
-		}
-	}
+	if (!err)
+		err = write_all(fd, text, length);
 	if (!err && fsync(fd))
 		err = -errno;
 	if (close(fd) && !err)

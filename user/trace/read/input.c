@@ -18,6 +18,7 @@
 #include <zstd_errors.h>
 
 #include "base/number.h"
+#include "base/write_all.h"
 #include "trace/read/error.h"
 
 #define FRAME_MAGIC 0xfd2fb528u
@@ -35,17 +36,14 @@ static int copy_all(int from, int to)
 	int err = buffer ? 0 : -ENOMEM;
 
 	while (!err) {
-		ssize_t got = read(from, buffer, room), put = 0, n = 0;
+		ssize_t got = read(from, buffer, room);
 
 		if (!got)
 			break;
-		if (got < 0 && errno != EINTR)
+		if (got > 0)
+			err = write_all(to, buffer, got);
+		else if (errno != EINTR)
 			err = -errno;
-		for (; !err && put<got; put += n> 0 ? n : 0) {
-			n = write(to, buffer + put, got - put);
-			if (n < 0 && errno != EINTR)
-				err = -errno;
-		}
 	}
 	free(buffer);
 	return err;
