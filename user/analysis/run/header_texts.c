@@ -22,49 +22,29 @@ static bool is_listed(const struct cell *list, const char *text)
 	return false;
 }
 
-static const char *host_of(const struct job_trace *trace)
+static const char *text_of(const struct job_trace *trace, enum header_source source)
 {
-	return trace->header->host;
+	const char *incomplete;
+
+	switch (source) {
+	case HEADER_NAME:
+		return trace->name;
+	case HEADER_HOST:
+		return trace->header->host;
+	case HEADER_KERNEL:
+		return trace->header->kernel;
+	case HEADER_MODE:
+		return trace->header->mode;
+	case HEADER_START:
+		return trace->header->start;
+	case HEADER_FLIGHT:
+		return trace->header->flight.reason;
+	case HEADER_INCOMPLETE:
+		incomplete = trace_reader_incomplete(trace->reader);
+		return incomplete ? incomplete : trace_reader_damage(trace->reader);
+	}
+	return NULL;
 }
-
-static const char *kernel_of(const struct job_trace *trace)
-{
-	return trace->header->kernel;
-}
-
-static const char *mode_of(const struct job_trace *trace)
-{
-	return trace->header->mode;
-}
-
-static const char *start_of(const struct job_trace *trace)
-{
-	return trace->header->start;
-}
-
-static const char *flight_of(const struct job_trace *trace)
-{
-	return trace->header->flight.reason;
-}
-
-static const char *name_of(const struct job_trace *trace)
-{
-	return trace->name;
-}
-
-static const char *incomplete_of(const struct job_trace *trace)
-{
-	const char *reason = trace_reader_incomplete(trace->reader);
-
-	return reason ? reason : trace_reader_damage(trace->reader);
-}
-
-/* Source of a column's texts. */
-static const char *(*const sources[])(const struct job_trace *) = {
-	[HEADER_NAME] = name_of,     [HEADER_HOST] = host_of,	[HEADER_KERNEL] = kernel_of,
-	[HEADER_MODE] = mode_of,     [HEADER_START] = start_of, [HEADER_INCOMPLETE] = incomplete_of,
-	[HEADER_FLIGHT] = flight_of,
-};
 
 /* Lists the distinct texts of the traces. */
 void header_get_list(struct table *table, struct cell *cell, const void *row,
@@ -74,7 +54,7 @@ void header_get_list(struct table *table, struct cell *cell, const void *row,
 
 	table_set_texts(table, cell, NULL, 0);
 	for (size_t i = 0; i < job->trace_count; i++) {
-		const char *text = sources[column->key](&job->traces[i]);
+		const char *text = text_of(&job->traces[i], column->key);
 
 		if (text && !is_listed(cell, text))
 			append(table, cell, text);

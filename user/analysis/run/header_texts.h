@@ -11,8 +11,8 @@ struct header_texts {
 	const struct job *job;
 };
 
-/* Column key: the source of the texts. */
-enum {
+/* Column key. */
+enum header_source {
 	HEADER_NAME,
 	HEADER_HOST,
 	HEADER_KERNEL,
