@@ -409,6 +409,12 @@ static void add_total(struct trace_operation_total *sum, const struct trace_oper
 		sum->major_faults += more->major_faults;
 }
 
+void job_add_operation(struct trace_operation_total *sum, const struct operation *operation)
+{
+	add_total(sum, &operation->seen);
+	add_total(sum, &operation->unseen);
+}
+
 static struct trace_operation_total beyond(const struct trace_operation_total *kernel,
 					   const struct trace_operation_total *seen)
 {

@@ -287,50 +287,20 @@ static void add_memory_fault_columns(struct table *table, struct totals *totals,
 			offsetof(struct totals, memory) + i * sizeof(struct trace_operation_total));
 }
 
-static void add_pages(struct totals *totals)
+static void add_operations(struct totals *totals)
 {
 	for (size_t i = 0; i < totals->job->operation_count; i++) {
 		const struct operation *operation = &totals->job->operations[i];
 
-		for (size_t j = 0; j < TOTALS_PAGES; j++) {
-			struct trace_operation_total *pages = &totals->pages[j];
-
-			if (operation->family != page_groups[j].family)
-				continue;
-			pages->count += operation->seen.count + operation->unseen.count;
-			pages->fetched_bytes +=
-				operation->seen.fetched_bytes + operation->unseen.fetched_bytes;
-			pages->created_bytes +=
-				operation->seen.created_bytes + operation->unseen.created_bytes;
-		}
-	}
-}
-
-static void add_throttled(struct totals *totals)
-{
-	for (size_t i = 0; i < totals->job->operation_count; i++) {
-		const struct operation *operation = &totals->job->operations[i];
-
-		if (operation->family != TRACE_DELAY)
-			continue;
-		totals->throttled.count += operation->seen.count + operation->unseen.count;
-		totals->throttled.thread_time_ns +=
-			operation->seen.thread_time_ns + operation->unseen.thread_time_ns;
-	}
-}
-
-static void add_storage(struct totals *totals)
-{
-	for (size_t i = 0; i < totals->job->operation_count; i++) {
-		const struct operation *operation = &totals->job->operations[i];
-
-		for (size_t j = 0; j < STORAGE_SIDES; j++) {
-			if (operation->family != TRACE_STORAGE ||
-			    strcmp(operation->name, storage_groups[j].operation))
-				continue;
-			totals->storage[j].count += operation->seen.count + operation->unseen.count;
-			totals->storage[j].bytes += operation->seen.bytes + operation->unseen.bytes;
-		}
+		for (size_t j = 0; j < TOTALS_PAGES; j++)
+			if (operation->family == page_groups[j].family)
+				job_add_operation(&totals->pages[j], operation);
+		if (operation->family == TRACE_DELAY)
+			job_add_operation(&totals->throttled, operation);
+		for (size_t j = 0; j < STORAGE_SIDES; j++)
+			if (operation->family == TRACE_STORAGE &&
+			    !strcmp(operation->name, storage_groups[j].operation))
+				job_add_operation(&totals->storage[j], operation);
 	}
 }
 
@@ -339,10 +309,8 @@ static void fill(void *state, struct table *table)
 	struct totals *totals = state;
 
 	sum_up(totals);
-	add_pages(totals);
-	add_throttled(totals);
+	add_operations(totals);
 	add_submissions(totals);
-	add_storage(totals);
 	emit_submissions(totals);
 }
 
