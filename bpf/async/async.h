@@ -142,7 +142,7 @@ __noinline int async_emit(struct async_key *key, struct async_operation *done, _
 	at = *key;
 	duration_ns = op_account_duration_ns(&done->account, now_ns);
 	op_account_done(&done->account, duration_ns, result, done->row.traits & ASYNC_BYTES, true);
-	if (profile_aggregates_all()) {
+	if (profile_aggregates_others()) {
 		async_profile(done, result, duration_ns);
 		if (!profile_also_records(done->owner.pid))
 			return 0;

@@ -16,7 +16,7 @@ static __always_inline struct file *uring_slot_file(void *ring, __u32 slot)
 		if (slot >= KREAD(io_ring_ctx, ring, file_table.data.nr))
 			return NULL;
 		at = (void *)KREAD(io_ring_ctx, ring, file_table.data.nodes) + slot * sizeof(at);
-		at = (void *)KREAD(hlist_head, at, first); /* a struct that begins with a pointer */
+		at = KREAD_POINTER(at);
 		return at ? (void *)(KREAD(io_rsrc_node, at, file_ptr) & ~SLOT_FLAGS) : NULL;
 	}
 	if (slot >= KREAD(io_ring_ctx___addresses, ring, nr_user_files))

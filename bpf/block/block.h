@@ -64,7 +64,7 @@ __noinline __u32 file_find_interned(struct address *inode)
 
 	if (!inode || !inode->at)
 		return 0;
-	id = layer_find_overlay(inode);
+	id = overlay_find(inode);
 	if (id)
 		return id;
 	file_key_of(&key, inode);

@@ -12,7 +12,7 @@
 #define DONE_SLOTS 1024
 
 struct done_slot {
-	__u64 request;
+	__u64 source; /* address of the request or bio */
 	__u32 copy;
 	__u32 pad;
 };
@@ -26,16 +26,16 @@ struct {
 
 /* Returns whether this copy of the program is the first to see this request end, or this bio being
  * queued. Like task_copy_is_first, for events without a task. */
-static __always_inline bool block_copy_is_first(__u64 request, __u32 copy)
+static __always_inline bool block_copy_is_first(__u64 source, __u32 copy)
 {
-	__u32 key = (request >> 6 ^ request >> 16) & (DONE_SLOTS - 1);
+	__u32 key = (source >> 6 ^ source >> 16) & (DONE_SLOTS - 1);
 	struct done_slot *slot = bpf_map_lookup_elem(&done_slots, &key);
 	bool first;
 
 	if (!slot)
 		return copy == 0;
-	first = slot->request != request || copy <= slot->copy;
-	slot->request = request;
+	first = slot->source != source || copy <= slot->copy;
+	slot->source = source;
 	slot->copy = copy;
 	return first;
 }

@@ -120,7 +120,7 @@ __noinline int bio_send(struct done_walk *walk, struct bio_mark *mark, __u32 byt
 {
 	struct event_bio *event;
 
-	if (!walk || !mark || (profile_aggregates_all() && !profile_also_records(mark->pid)))
+	if (!walk || !mark || (profile_aggregates_others() && !profile_also_records(mark->pid)))
 		return 0;
 	event = ring_reserve(RECORD_BIO, sizeof(*event), (struct owner) { mark->pid, mark->tid });
 	if (!event)
@@ -130,7 +130,8 @@ __noinline int bio_send(struct done_walk *walk, struct bio_mark *mark, __u32 byt
 	return 0;
 }
 
-/* A separate context, so that the verifier checks the loop once, whatever it knows of the walk. */
+/* A separate context: with the walk itself, the verifier would check the loop again for each state
+ * of it. */
 struct done_loop {
 	struct done_walk *walk;
 };
@@ -312,7 +313,7 @@ __noinline int request_send(struct done_walk *walk, struct address *request, __u
 		count_add(&total->bytes, walk->own_bytes, true);
 		count_add(&total->time_ns, walk->end_ns - start_ns, true);
 	}
-	if (profile_aggregates_all() && !profile_also_records(owner.pid))
+	if (profile_aggregates_others() && !profile_also_records(owner.pid))
 		return 0;
 	if (walk->own_bios == 1) {
 		request_send_single(walk, owner, start_ns, part, error, bytes);
@@ -359,7 +360,8 @@ static __always_inline int request_complete(struct request *rq, int error, unsig
 	}
 	if (class == DEVICE_FLUSH)
 		return 0; /* made by the block layer for the requests that wait for it */
-	/* Not by its flags: the kernel clears them if the device has no FUA. */
+	/* Not from REQ_PREFLUSH and REQ_FUA: the kernel clears the first, and the second if the
+	 * device lacks FUA. */
 	walk.flush = !bytes && (rq->cmd_flags & REQ_OP_MASK) == REQ_OP_WRITE;
 	walk.issued_ns = rq->io_start_time_ns;
 	walk.dev = disk_dev(disk);

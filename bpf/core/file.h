@@ -11,7 +11,7 @@
 #include "core/addr_table.h"
 #include "core/file_path.h"
 #include "core/inode_class.h"
-#include "core/layer.h"
+#include "core/overlay.h"
 
 #ifdef __TARGET_ARCH_arm64
 #define O_DIRECT 0200000
@@ -105,7 +105,7 @@ static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 f
 	if (fd >= table->max_fds)
 		return NULL;
 	/* Reads an entry of the table as a struct that begins with a pointer. */
-	return (struct file *)KREAD(hlist_head, table->fd + fd, first);
+	return KREAD_POINTER(table->fd + fd);
 }
 
 /*
@@ -438,7 +438,7 @@ __noinline __u32 file_intern(struct task_state *state, struct address *address, 
 		file_remember(state, address->at, inode, file_mapping(file, inode), id);
 		if (inode_magic(facts.inode) == OVERLAYFS_MAGIC) {
 			overlay.at = (__u64)facts.inode;
-			layer_link(&overlay, id);
+			overlay_link(&overlay, id);
 		}
 	}
 	return id & ~FILE_UNANNOUNCED;
@@ -483,7 +483,7 @@ __noinline __u32 file_id_of_mapping(struct address *mapping)
 	layer.at = (__u64)KREAD(address_space, mapping->at, host);
 	if (!layer.at)
 		return 0;
-	id = layer_find_overlay(&layer);
+	id = overlay_find(&layer);
 	return id ? id : file_id_by_inode((struct inode *)layer.at);
 }
 

@@ -42,7 +42,11 @@ static void *(*const rdonly_cast)(const void *obj, __u32 btf_id) = (void *)RDONL
 		__value;                                                                           \
 	})
 
-/* The same for a struct that may be a module's: the cast knows only types of the kernel proper. */
+/* The pointer at address `p`. */
+#define KREAD_POINTER(p) ((void *)KREAD(hlist_head, p, first)) /* a struct that begins with one */
+
+/* The same as KREAD for a struct that may be a module's: the cast knows only types of the kernel
+ * proper. */
 #define KREAD_MODULE(s, p, f)                                                                      \
 	({                                                                                         \
 		typeof(((struct s *)0)->f) __field = 0;                                            \

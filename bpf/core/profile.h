@@ -72,9 +72,8 @@ static __always_inline bool profile_aggregates(struct task_struct *task, __u64 n
 	return profile_is_fast(&leader, task->tgid, now_ns);
 }
 
-/* The same for operations in flight for other tasks than the current one; mode auto records
- * them. */
-static __always_inline bool profile_aggregates_all(void)
+/* The same for operations of tasks other than the current one, which mode auto always records. */
+static __always_inline bool profile_aggregates_others(void)
 {
 	return profile_mode == PROFILE_ON;
 }

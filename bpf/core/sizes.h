@@ -20,7 +20,7 @@ static long sizes_step(__u32 fd, struct sizes_walk *walk)
 	struct address file;
 	struct inode *inode;
 
-	file.at = (__u64)KREAD(hlist_head, walk->files + fd * sizeof(void *), first);
+	file.at = (__u64)KREAD_POINTER(walk->files + fd * sizeof(void *));
 	if (!file.at || !(KREAD(file, file.at, f_mode) & FMODE_WRITE))
 		return 0;
 	inode = KREAD(file, file.at, f_inode);

@@ -4,8 +4,8 @@
  */
 #include "async/async.h"
 
-/* Tables whose rows are read as plain memory. Weak, so that no compiler assumes these zeros, as
- * some do for a constant whose reader casts volatile away. */
+/* Tables whose rows are read as plain memory. Weak, so that no compiler folds the zero initialisers
+ * when a reader casts volatile away. */
 const volatile struct call_row calls[CALL_TABLE_SIZE] __weak = {};
 const volatile struct call_request requests[CALL_REQUESTS] __weak = {};
 const volatile struct async_row uring_rows[URING_TABLE_SIZE] __weak = {};
@@ -57,7 +57,7 @@ __u32 stack_last_id = 0;
 volatile bool recording_ended = false;
 volatile bool attach_arming = false;
 volatile __u32 attach_tracer = 0;
-volatile bool layers_met = false;
+volatile bool overlays_met = false;
 volatile bool files_overflowed = false;
 volatile __u32 file_turn = 0;
 __u64 file_last_id = 0;

@@ -77,7 +77,7 @@ __noinline __u32 fuse_file_of_page(struct fuse_request *request, bool interned)
 		pages = (__u64)KREAD_MODULE(fuse_args_pages, request->args, folios);
 	else
 		pages = (__u64)KREAD_MODULE(fuse_args_pages___pages, request->args, pages);
-	page = pages ? (__u64)KREAD(hlist_head, pages, first) : 0; /* the first pointer */
+	page = pages ? (__u64)KREAD_POINTER(pages) : 0;
 	mapping.at = page ? KFOLIO(KNUMBER, page, mapping) : 0;
 	if (!mapping.at || mapping.at & PAGE_MAPPING_FLAGS)
 		return 0;
@@ -100,9 +100,9 @@ static __always_inline __u32 fuse_file_of_call(const struct fuse_request *reques
 /* --- owner --- */
 
 /*
- * Returns the state of the task that asks, if that is the current one and followed, and sets the
- * owner. The kernel sends requests in the background later if the daemon has many, in the context
- * of any task, then the daemon's. But they carry the thread's number, as the daemon sees it.
+ * Sets the request's owner. Returns the task's state if the requester is the current task and
+ * followed. Background requests may be sent later from the context of any task, or the daemon's,
+ * but carry the requester's thread id as the daemon sees it.
  */
 static __always_inline struct task_state *fuse_requester(struct remote_mark *mark,
 							 struct fuse_req *req)

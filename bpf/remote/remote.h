@@ -295,7 +295,7 @@ __noinline int remote_send(struct remote_mark *mark, struct remote_end *end)
 		count_add(&total->bytes, end->bytes, true);
 		count_add(&total->time_ns, end->now_ns - mark->start_ns, true);
 	}
-	if (profile_aggregates_all() && !profile_also_records(mark->pid))
+	if (profile_aggregates_others() && !profile_also_records(mark->pid))
 		return 0;
 	event = ring_reserve(remote_kind(mark->op), sizeof(*event),
 			     (struct owner) { mark->pid, mark->tid });

@@ -71,7 +71,7 @@ static __always_inline void python_mapping_fill(struct python_mapping *mapping,
 /* Returns NULL if it is not known yet, or anymore. */
 static __always_inline struct python_layout *python_layout_of(const struct python_mapping *mapping)
 {
-	struct code_file file = mapping->file; /* on the stack: see layer_link */
+	struct code_file file = mapping->file; /* on the stack: see overlay_link */
 
 	return bpf_map_lookup_elem(&python_files, &file);
 }

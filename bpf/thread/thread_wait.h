@@ -218,7 +218,7 @@ static __always_inline bool wait_is_event(const struct thread_account *thread, _
 {
 	return thread->state != THREAD_RUNNABLE && thread->state != THREAD_STORAGE &&
 	       until_ns >= thread->since_ns + WAIT_MIN_NS &&
-	       (!profile_aggregates_all() || profile_also_records(pid));
+	       (!profile_aggregates_others() || profile_also_records(pid));
 }
 
 #define WAIT_HAS_LEFT (1u << 31) /* it is no longer in the call, whose arguments are gone */

@@ -203,7 +203,7 @@ static __always_inline void vfs_emit(const struct vfs_frame *frame, struct owner
 {
 	struct event_vfs *event;
 
-	if (profile_aggregates_all()) {
+	if (profile_aggregates_others()) {
 		vfs_profile(frame, owner.pid, duration_ns, result);
 		if (!profile_also_records(owner.pid))
 			return;

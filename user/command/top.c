@@ -67,9 +67,9 @@ static const struct option_table top_table = {
 	.own = OPTION_ROWS(top_rows),
 };
 
-static int ask_monitor(void *context, struct sink *json, char *trouble, size_t size)
+static int ask_monitor(void *context, struct sink *json, char *error, size_t size)
 {
-	return client_get(context, JOBS_PATH, json, trouble, size);
+	return client_get(context, JOBS_PATH, json, error, size);
 }
 
 static enum top_subject find_subject(const char *name)

@@ -51,7 +51,7 @@ static int hear(int fd, struct sink *answer)
 }
 
 /* Leaves only the body in the sink. */
-static int take_body(struct sink *answer, char *trouble, size_t size)
+static int take_body(struct sink *answer, char *error, size_t size)
 {
 	const char *end = memmem(answer->buffer, answer->used, "\r\n\r\n", 4);
 	const char *line = memchr(answer->buffer, '\r', answer->used);
@@ -59,11 +59,11 @@ static int take_body(struct sink *answer, char *trouble, size_t size)
 
 	/* at least "HTTP/1.x NNN" before the end of the line */
 	if (!end || line - answer->buffer < 12 || memcmp(answer->buffer, "HTTP/1.", 7)) {
-		snprintf(trouble, size, "the server is not a faultline monitor");
+		snprintf(error, size, "the server is not a faultline monitor");
 		return -EPROTO;
 	}
 	if (memcmp(answer->buffer + 8, " 200", 4)) {
-		snprintf(trouble, size, "the monitor answered: %.*s",
+		snprintf(error, size, "the monitor answered: %.*s",
 			 (int)(line - answer->buffer - 9), answer->buffer + 9);
 		return -EPROTO;
 	}
@@ -73,13 +73,13 @@ static int take_body(struct sink *answer, char *trouble, size_t size)
 	return 0;
 }
 
-int client_get(const char *where, const char *path, struct sink *body, char *trouble, size_t size)
+int client_get(const char *where, const char *path, struct sink *body, char *error, size_t size)
 {
 	int fd = endpoint_connect(where, CLIENT_WAIT_S), err;
 
 	body->used = 0;
 	if (fd < 0) {
-		snprintf(trouble, size, "%s: %s", where, strerror(-fd));
+		snprintf(error, size, "%s: %s", where, strerror(-fd));
 		return fd;
 	}
 	err = ask(fd, path);
@@ -87,7 +87,7 @@ int client_get(const char *where, const char *path, struct sink *body, char *tro
 		err = hear(fd, body);
 	close(fd);
 	if (err)
-		snprintf(trouble, size, "%s: %s", where,
+		snprintf(error, size, "%s: %s", where,
 			 err == -EPROTO ? "connection closed" : strerror(-err));
-	return err ? err : take_body(body, trouble, size);
+	return err ? err : take_body(body, error, size);
 }

@@ -10,11 +10,11 @@
 #define CLIENT_ANSWER_S 5
 
 /*
- * GETs a path from an address as in --listen. `body` is a memory sink that receives the answer;
- * `trouble`, of `size` bytes, receives what went wrong, if anything. Returns 0 or a negative errno:
+ * GETs a path from an address as in --listen. `body` is a memory sink that receives the answer. On
+ * failure, `error` (`size` bytes) receives the reason. Returns 0 or a negative errno:
  * -EPROTO for a missing or bad answer; -ETIMEDOUT if nobody accepts the connection or no data
  * arrives for CLIENT_WAIT_S, or the answer is not complete after CLIENT_ANSWER_S.
  */
-int client_get(const char *where, const char *path, struct sink *body, char *trouble, size_t size);
+int client_get(const char *where, const char *path, struct sink *body, char *error, size_t size);
 
 #endif

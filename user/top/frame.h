@@ -19,9 +19,9 @@ const struct table_column *top_sort_column(size_t number);
 
 /*
  * Rates per second from one sample to a later one of the same source; new rows count from zero.
- * Sorted by time in I/O, then by time on a CPU, longest first. Leaves out
- * idle jobs and processes: those that did no I/O, had none in flight, and hardly ran or waited for
- * a CPU. *idle receives their number. Returns 0 or -ENOMEM.
+ * Sorted by time in I/O, then by time on a CPU, longest first. Leaves out idle jobs and processes:
+ * those that did no I/O, had none in flight, and hardly ran or waited for a CPU. *idle receives
+ * their number. Returns 0 or -ENOMEM.
  */
 int top_frame(struct table **table, const struct top_sample *before, const struct top_sample *after,
 	      const struct top_view *view, uint64_t *idle);

@@ -17,15 +17,15 @@
 #include "top/screen.h"
 #include "top/terminal.h"
 
-#define TROUBLE_BYTES 256
+#define ERROR_BYTES 256
 
 struct show {
 	const struct live *live;
 	struct controls controls;
 	struct terminal *terminal; /* NULL: batch */
 	struct top_sample before, after;
-	char trouble[TROUBLE_BYTES]; /* "": none */
-	uint64_t shown;		     /* frames */
+	char error[ERROR_BYTES]; /* "": none */
+	uint64_t shown;		 /* frames */
 };
 
 /* --- samples --- */
@@ -40,13 +40,13 @@ static int take_sample(struct show *show, bool *fresh)
 	int status;
 
 	sink_open_memory(&json);
-	show->trouble[0] = 0;
+	show->error[0] = 0;
 	*fresh = false;
-	status = source->take(source->context, &json, show->trouble, sizeof(show->trouble));
+	status = source->take(source->context, &json, show->error, sizeof(show->error));
 	if (!status) {
 		status = top_sample_parse(&sample, json.buffer, json.used);
 		if (status)
-			snprintf(show->trouble, sizeof(show->trouble), "%s",
+			snprintf(show->error, sizeof(show->error), "%s",
 				 status == -EINVAL ? "cannot parse the monitor's answer; is it a "
 						     "different version?"
 						   : strerror(-status));
@@ -103,7 +103,7 @@ static void write_text(const struct show *show, struct sink *out, const struct t
 	}
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&now, &local));
 	screen.clock = clock;
-	screen.trouble = show->trouble[0] ? show->trouble : NULL;
+	screen.error = show->error[0] ? show->error : NULL;
 	top_screen_write(out, &screen, &show->controls, &show->after, node, table);
 }
 
@@ -175,8 +175,8 @@ static int run_batch(struct show *show)
 		if (!status && ++show->shown == show->live->frames)
 			return 0;
 	}
-	if (show->trouble[0])
-		log_error("%s", show->trouble);
+	if (show->error[0])
+		log_error("%s", show->error);
 	else
 		log_error("cannot print: %s", strerror(-status));
 	return status;

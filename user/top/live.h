@@ -9,8 +9,8 @@
 /* Source of samples. */
 struct live_source {
 	/* Writes the JSON of /jobs to `json`, a memory sink, which is emptied before. Returns 0 or
-	 * a negative errno; `trouble`, of `size` bytes, receives what is wrong. */
-	int (*take)(void *context, struct sink *json, char *trouble, size_t size);
+	 * a negative errno; `error`, of `size` bytes, receives what is wrong. */
+	int (*take)(void *context, struct sink *json, char *error, size_t size);
 	void *context;
 	const char *where; /* for display */
 };

@@ -42,7 +42,7 @@ void own_close(struct own *own)
 	free(own);
 }
 
-int own_take(void *context, struct sink *json, char *trouble, size_t size)
+int own_take(void *context, struct sink *json, char *error, size_t size)
 {
 	static const struct jobs_asked everything = { .jobs = LEDGER_JOBS_MAX + 2,
 						      .processes = 1024,
@@ -55,6 +55,6 @@ int own_take(void *context, struct sink *json, char *trouble, size_t size)
 	ledger_forget_lines(service_ledger(own->service)); /* those of the next interval follow */
 	ledger_unlock(service_ledger(own->service));
 	if (json->error)
-		snprintf(trouble, size, "%s", strerror(-json->error));
+		snprintf(error, size, "%s", strerror(-json->error));
 	return json->error;
 }

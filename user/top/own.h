@@ -15,6 +15,6 @@ struct own;
 int own_open(struct own **own, const struct service_options *options);
 void own_close(struct own *own); /* NULL is fine */
 /* Writes what /jobs would answer now; the `take` of a live_source. */
-int own_take(void *own, struct sink *json, char *trouble, size_t size);
+int own_take(void *own, struct sink *json, char *error, size_t size);
 
 #endif

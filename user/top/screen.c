@@ -86,9 +86,9 @@ static void write_state(struct sink *out, const struct top_screen *screen,
 	enum style_mark mark = STYLE_QUIET;
 
 	sink_open_memory(&line);
-	if (screen->trouble) {
+	if (screen->error) {
 		mark = STYLE_BAD;
-		sink_text(&line, screen->trouble);
+		sink_text(&line, screen->error);
 	} else {
 		write_omitted(&line, screen->idle, sample->unreported[controls->subject],
 			      top_subject_names[controls->subject]);

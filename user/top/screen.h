@@ -9,11 +9,11 @@
 
 struct top_screen {
 	const struct style *style;
-	size_t lines;	     /* of the terminal; 0: no limit */
-	const char *where;   /* source of the samples */
-	const char *clock;   /* time of day */
-	const char *trouble; /* NULL: none */
-	uint64_t idle;	     /* rows that are left out */
+	size_t lines;	   /* of the terminal; 0: no limit */
+	const char *where; /* source of the samples */
+	const char *clock; /* time of day */
+	const char *error; /* NULL: none */
+	uint64_t idle;	   /* rows that are left out */
 };
 
 /* `node` and `table` are from top_frame; NULL until there are two samples. Errors stay in the

@@ -40,10 +40,10 @@ static size_t part_summaries(struct trace_reader *const *traces, const char *con
 	size_t events = 0, place;
 
 	for (size_t i = 0; i < count; i++)
-		events += !summary_is(traces[i]);
+		events += !summary_is_file(traces[i]);
 	place = events;
 	for (size_t i = 0, event = 0; i < count; i++) {
-		size_t at = summary_is(traces[i]) ? place++ : event++;
+		size_t at = summary_is_file(traces[i]) ? place++ : event++;
 
 		readers[at] = traces[i];
 		parted[at] = names[i];

@@ -18,11 +18,11 @@
 #define SUMMARY_TEXT_MAX 4096
 #define SUMMARY_TEXTS_MAX 4096
 
-bool summary_is(const struct trace_reader *reader);
+bool summary_is_file(const struct trace_reader *reader);
 
 /*
- * Writes a report, whose traces are open, into an empty regular file, which the caller keeps. Folds
- * tables of more than `rows` rows, in the report, too. Returns 0 or -errno.
+ * Writes a report, whose traces are open, into an empty regular file, which the caller keeps.
+ * Tables longer than `rows` are folded, also in `report` itself. Returns 0 or -errno.
  */
 int summary_write(int fd, struct report *report, size_t rows);
 

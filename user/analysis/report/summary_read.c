@@ -33,7 +33,7 @@ struct summary_reader {
 	const uint64_t *columns[TRACE_COLUMNS_MAX];
 };
 
-bool summary_is(const struct trace_reader *reader)
+bool summary_is_file(const struct trace_reader *reader)
 {
 	const char *mode = trace_reader_header(reader)->mode;
 

@@ -197,7 +197,7 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.loop_turns, 1);
 	/* Until 6.0, programs of perf events may use no hash that grows. */
 	if (!kernel_has_member(session->kernel, "bpf_mem_alloc", "cache")) {
-		bpf_map__set_map_flags(skeleton->maps.layer_files, 0);
+		bpf_map__set_map_flags(skeleton->maps.overlay_files, 0);
 		bpf_map__set_map_flags(skeleton->maps.flight_chosen, 0);
 	}
 	bpf_map__set_max_entries(skeleton->maps.stack_drafts, stack_drafts(session));

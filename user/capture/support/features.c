@@ -2,11 +2,11 @@
 /* The table of features. Those that a whole layer needs are in the probe table. */
 #include "capture/support/features.h"
 
-enum question { HOOK, KFUNC, MEMBER, NOT_PREEMPTED };
+enum feature_test { HOOK, KFUNC, MEMBER, NOT_PREEMPTED };
 
 static const struct row {
 	struct feature feature;
-	enum question question;
+	enum feature_test test;
 	enum hook hook;
 	const char *name, *member;
 } rows[] = {
@@ -39,7 +39,7 @@ static const struct row {
 
 static bool is_there(struct kernel *kernel, const struct row *row)
 {
-	switch (row->question) {
+	switch (row->test) {
 	case HOOK:
 		return !kernel_allows(kernel, row->hook, row->name);
 	case KFUNC:

@@ -189,10 +189,10 @@ static size_t rest_bytes(const struct btf_type *type)
 	}
 }
 
-/* A module may have a type of its own with the name of one of the kernel's. Types that contain it
- * need it, but it is written without its name, which means the kernel's type. */
-static bool is_second(const struct thin *thin, const struct type_layer *layer,
-		      const struct btf_type *type)
+/* A module may define its own type under a kernel type's name. It is written for the types that
+ * contain it, but anonymously: the name belongs to the kernel's type. */
+static bool shadows_kernel_type(const struct thin *thin, const struct type_layer *layer,
+				const struct btf_type *type)
 {
 	const char *name = btf__name_by_offset(layer->btf, type->name_off);
 	size_t place = 0;
@@ -208,7 +208,9 @@ static void add_type(struct thin *thin, const struct type_layer *layer, uint32_t
 
 	if (!copy)
 		return;
-	copy->name_off = is_second(thin, layer, type) ? 0 : add_string(thin, layer, type->name_off);
+	copy->name_off = shadows_kernel_type(thin, layer, type)
+				 ? 0
+				 : add_string(thin, layer, type->name_off);
 	switch (btf_kind(type)) {
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
@@ -283,8 +285,8 @@ static int open_layer(struct type_layer *layer, const struct btf *btf,
 	return layer->numbers ? 0 : -ENOMEM;
 }
 
-/* A module's types may contain kernel types that nothing else wants. So they are chosen once before
- * any type is written, and again when the module's turn comes. */
+/* Runs twice per module. The first run chooses, before anything is written, because a module's
+ * types may need kernel types that nothing else needs; the second writes the module's own. */
 static void take_module(struct thin *thin, const struct btf *btf, void (*take)(struct thin *thin))
 {
 	struct type_names *names;

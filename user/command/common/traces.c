@@ -196,7 +196,7 @@ bool traces_refuse_summaries(struct trace_reader *const *readers, char *const *p
 			     const char *what)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!summary_is(readers[i]))
+		if (!summary_is_file(readers[i]))
 			continue;
 		log_error("%s: is a summary, which has no events to %s; use 'faultline report'",
 			  paths[i], what);

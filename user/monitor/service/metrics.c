@@ -553,11 +553,11 @@ void metrics_each(const struct metric *metric, const struct metric_source *sourc
 		walk_devices(&walk);
 		break;
 	case METRIC_OF_FLIGHT:
-		if (source->facts.in_flight)
+		if (source->facts.has_flight)
 			take(&walk);
 		break;
 	case METRIC_OF_CAUSE:
-		walk_numbers(&walk, source->facts.in_flight ? FLIGHT_CAUSES : 0);
+		walk_numbers(&walk, source->facts.has_flight ? FLIGHT_CAUSES : 0);
 		break;
 	}
 }

@@ -360,7 +360,7 @@ void service_look(struct service *service, struct service_facts *facts)
 	pthread_mutex_lock(&service->lock);
 	*facts = service->facts;
 	pthread_mutex_unlock(&service->lock);
-	facts->in_flight = service->flight;
+	facts->has_flight = service->flight;
 	if (service->flight)
 		flight_status(service->flight, &facts->flight);
 }

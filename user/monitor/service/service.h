@@ -45,7 +45,7 @@ struct service_facts {
 	uint64_t anonymous_faults, shmem_faults; /* of the whole node */
 	uint64_t not_followed;			 /* tasks not followed for lack of memory */
 	uint64_t bios_unseen;			 /* parts of requests without an end */
-	bool in_flight;				 /* there is a flight recorder */
+	bool has_flight;			 /* there is a flight recorder */
 	struct flight_status flight;		 /* ... and its status */
 };
 

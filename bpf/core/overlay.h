@@ -3,8 +3,8 @@
  * Maps files of a layer to the overlay files that they back: page-cache fills and writeback of a
  * layer's file are recorded under the overlay file, which is what was opened.
  */
-#ifndef FAULTLINE_BPF_LAYER_H
-#define FAULTLINE_BPF_LAYER_H
+#ifndef FAULTLINE_BPF_OVERLAY_H
+#define FAULTLINE_BPF_OVERLAY_H
 
 #include "core/identity.h"
 
@@ -15,12 +15,12 @@ struct {
 	__uint(max_entries, 65536);
 	__type(key, struct file_key);
 	__type(value, __u32); /* id of the overlay file; the last one used if there are several */
-} layer_files SEC(".maps");
+} overlay_files SEC(".maps");
 
-extern volatile bool layers_met; /* the map is not empty */
+extern volatile bool overlays_met; /* the map is not empty */
 
 /* An overlay file is used: the layer's file with its data backs it from now on. */
-__noinline int layer_link(struct address *overlay, __u32 id)
+__noinline int overlay_link(struct address *overlay, __u32 id)
 {
 	struct file_key key = {}; /* on the stack: up to 6.1, maps accept no other key */
 	struct inode *inode, *real;
@@ -35,24 +35,24 @@ __noinline int layer_link(struct address *overlay, __u32 id)
 	if (!real)
 		return 0;
 	inode_key(&key, real); /* the deepest call chain ends here */
-	known = bpf_map_lookup_elem(&layer_files, &key);
+	known = bpf_map_lookup_elem(&overlay_files, &key);
 	if (known && *known == id)
 		return 0;
-	bpf_map_update_elem(&layer_files, &key, &id, BPF_ANY);
-	layers_met = true;
+	bpf_map_update_elem(&overlay_files, &key, &id, BPF_ANY);
+	overlays_met = true;
 	return 0;
 }
 
 /* Returns the id of the overlay file that an inode backs; 0: none used so far. */
-__noinline __u32 layer_find_overlay(struct address *layer)
+__noinline __u32 overlay_find(struct address *layer)
 {
 	struct file_key key = {};
 	__u32 *id;
 
-	if (!layer || !layers_met)
+	if (!layer || !overlays_met)
 		return 0;
 	file_key_of(&key, layer);
-	id = bpf_map_lookup_elem(&layer_files, &key);
+	id = bpf_map_lookup_elem(&overlay_files, &key);
 	return id ? *id : 0;
 }
 
