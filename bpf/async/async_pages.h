@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Pages that an io_uring or libaio operation adds to its file's cache: counts them on the operation
- * that the task is carrying out, if any.
+ * Pages that an io_uring or libaio operation adds to its file's cache: attributes them to the
+ * operation the task is executing, if any.
  */
 #ifndef FAULTLINE_BPF_ASYNC_PAGES_H
 #define FAULTLINE_BPF_ASYNC_PAGES_H
@@ -22,7 +22,7 @@ static __always_inline __u64 async_worker_request(struct task_struct *task)
 	return work ? (__u64)work - bpf_core_field_offset(struct io_kiocb, work) : 0;
 }
 
-/* Whether the task may be carrying out operations: an io worker, or a task that has submitted some
+/* Whether the task may be executing operations: an io worker, or a task that has submitted some
  * and is not in an unrelated call. */
 static __always_inline bool async_may_carry_out(struct task_state *state, struct task_struct *task)
 {
@@ -35,8 +35,8 @@ static __always_inline bool async_may_carry_out(struct task_state *state, struct
 		calls[number].traits & CALL_AIO_SUBMIT);
 }
 
-/* Returns the operation of an io worker, whose file may have been unknown when it was submitted;
- * NULL if it uses another file. */
+/* Returns the operation an io worker is executing, also if its file was unknown at submission; NULL
+ * if the page is of another file. */
 static __noinline struct async_operation *async_worker_operation(__u64 request,
 								 const struct page_add *add)
 {
@@ -53,7 +53,7 @@ static __noinline struct async_operation *async_worker_operation(__u64 request,
 	return operation;
 }
 
-/* Returns the operation that a task carries out when it adds a page; NULL: none. */
+/* Returns the operation that the task executes while it adds a page; NULL: none. */
 static __noinline struct async_operation *async_find_current(struct task_state *state,
 							     const struct page_add *add)
 {

@@ -61,8 +61,8 @@ static __always_inline bool uring_link(struct async_task *submitter, void *reque
 	return linked;
 }
 
-/* Has its own stack frame, because file lookups go deep. Global, like the functions below, so that
- * the verifier checks it once, not on every path to it. */
+/* Has its own stack frame, because file lookups go deep. Global, so that the verifier checks it
+ * once, not on every path to it; so are other functions here that are not static. */
 __noinline int uring_begin(struct async_key *key, struct async_row *row,
 			   struct async_task *submitter)
 {
@@ -298,7 +298,7 @@ static __noinline int uring_count_unknown(void *request, __s64 result)
 	return async_lose(row.op, result, row.traits & ASYNC_BYTES);
 }
 
-/* Sets the file of a completed request. Returns false if files of its kind are not recorded. */
+/* Sets the file of a completed request. Returns 0 if files of its kind are not recorded, else 1. */
 __noinline int uring_take_file(struct async_operation *done, __u64 address, __s64 result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

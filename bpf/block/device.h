@@ -8,8 +8,8 @@
 #include "core/identity.h"
 #include "core/ring.h"
 
-/* A device's number is its index here: the index selected by its dev_t and instance, or the next
- * free one. The user side reads this map through mapped memory, and frees slots in it. */
+/* Open addressing by dev_t and instance; a device's number is the index of its slot. The user side
+ * maps this table and frees slots. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Bios below others: a stacked device (md, device mapper) creates bios of its own from those it
- * receives. It sets their completion function, so they do not identify the file of direct I/O. But
- * they are queued while the task is still submitting the upper bio, and share its bio_vec array.
+ * Bios of stacked devices (md, device mapper), which submit bios of their own for each one they
+ * receive. Their completion functions do not identify direct I/O, but they are queued while the
+ * task submits the upper bio, and share its bio_vec array.
  */
 #ifndef FAULTLINE_BPF_PARENT_BIO_H
 #define FAULTLINE_BPF_PARENT_BIO_H
@@ -24,8 +24,8 @@ static __always_inline __s64 bio_vector_done_bytes(__u64 bio)
 	return -1;
 }
 
-/* The task queues a bio. Unless it is inside the submission of another one, the upper bio stored
- * before is finished. */
+/* Call when the task queues a bio. Outside a nested submission, the stored upper bio is complete.
+ */
 static __always_inline void parent_bio_begin(struct task_state *state, struct task_struct *task)
 {
 	if (state && !TASK_POINTER(task, bio_list))

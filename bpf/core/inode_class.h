@@ -54,9 +54,9 @@ static __always_inline __u32 file_class(struct inode *inode)
 }
 
 /*
- * Whether the inode exists only in memory: tmpfs, ramfs, hugetlbfs, device memory. Their backing
- * device does not support writeback. The pseudo file system of block devices does not either,
- * although the devices do.
+ * Whether the inode exists only in memory: tmpfs, ramfs, hugetlbfs, device memory. Recognised by a
+ * backing device without writeback. That of block-device inodes lacks it too, although block
+ * devices are written back, hence the first test.
  */
 static __always_inline bool inode_in_memory(struct inode *inode)
 {

@@ -33,8 +33,8 @@ struct {
 	__type(value, struct lane_slot);
 } lane_slots SEC(".maps");
 
-/* Counts a record sent through a CPU buffer. System calls are not counted here but by the numbers
- * of the buffers. */
+/* Counts a record sent through a CPU buffer. System calls are not counted here; the buffers'
+ * sequence numbers count them. */
 static __always_inline void lane_count(__u32 kind, bool preempted)
 {
 	struct kind_total *total = bpf_map_lookup_elem(&kind_totals, &kind);

@@ -17,7 +17,7 @@ static __always_inline __u32 pid_at_level(__u64 numbers, __u32 level)
 
 	if (!numbers || level > KREAD(pid, numbers, level))
 		return 0;
-	/* As a number: before 5.15, pointers allow no arithmetic with what is not constant. */
+	/* As a number: before 5.15, the verifier rejects variable offsets on pointers. */
 	numbers = address_number(&pid) + bpf_core_field_offset(struct pid, numbers) +
 		  (__u64)level * bpf_core_type_size(struct upid) +
 		  bpf_core_field_offset(struct upid, nr);

@@ -12,7 +12,7 @@
 #include "core/profile.h"
 #include "fault/vma.h"
 
-/* Counts a fault under `op`. Some kinds of faults are only counted. */
+/* Adds a fault to the totals of `op`. Faults without a file have no record. */
 static __always_inline void fault_done(struct op_account *account, __u32 op, __u64 end_ns)
 {
 	account->op = op;
@@ -160,10 +160,10 @@ __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 }
 
 /*
- * Ends a fault whose end was not seen. The kernel counts a fault for its task when the fault is
- * done: a fault that was counted ended at an unknown time. Any other was cut off at `end_ns` (0:
- * unknown). An attempt with faults disabled, which the kernel repeats, never reaches a file;
- * `certain` rules out such an attempt.
+ * Ends a fault whose end was not seen. If the kernel has counted the fault for the task, it
+ * finished, at an unknown time. Otherwise it was cut off at `end_ns` (0: unknown). An attempt with
+ * faults disabled, which the kernel repeats, never reaches a file; `certain` says that this is not
+ * one.
  */
 __noinline int fault_end_unseen(struct task_state *state, __u64 end_ns, bool certain)
 {

@@ -151,9 +151,9 @@ static __always_inline bool vma_holds(__u64 vma, __u64 address, struct mm_struct
 	       KREAD(vm_area_struct, vma, vm_mm) == mm;
 }
 
-/* For kernels where a mapping's reference count shows whether the mapping is in use: returns one of
- * the last faulted mappings if it contains the address and its mm matches. A freed mapping's memory
- * may hold another one by now, of the same process or not. */
+/* For kernels with reference-counted mappings. Returns the recently faulted mapping that contains
+ * the address and belongs to `mm`; searches for it if there is none. The memory of a freed mapping
+ * may have been reused, even by the same process; the count tells. */
 static __always_inline __u64 vma_counted(struct task_state *state, __u64 address,
 					 struct mm_struct *mm)
 {
@@ -192,7 +192,7 @@ static __always_inline __u64 vma_unchanged(struct task_state *state, __u64 addre
 }
 
 /*
- * The same for an address that has just faulted, usually in a mapping of one of the task's last
+ * Like vma_at, for an address that has just faulted: usually in a mapping of one of the task's last
  * faults.
  */
 __noinline __u64 vma_of_fault(struct task_state *state, __u64 address)

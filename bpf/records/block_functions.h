@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The kernel's completion functions of bios, which identify direct I/O and the structs around it.
+ * Bio completion functions. They tell direct I/O from other bios, and which struct embeds the bio.
  */
 #ifndef FAULTLINE_BLOCK_FUNCTIONS_H
 #define FAULTLINE_BLOCK_FUNCTIONS_H

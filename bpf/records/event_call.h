@@ -77,7 +77,8 @@ struct call_request {
 #define ASYNC_BUFFER (1u << 3)	  /* uses a registered buffer */
 #define ASYNC_MULTISHOT (1u << 4) /* completes many times */
 
-/* Layout of the arguments; for io_uring, which command struct is used. */
+/* Layout of the arguments; for io_uring, which command struct is used. The order matters: before
+ * ASYNC_SPLICE, the file is the request's own; up to ASYNC_CLOSE, there are no paths. */
 enum async_shape {
 	ASYNC_COUNTED, /* no file: only counted */
 	ASYNC_FILE,    /* only a descriptor */

@@ -26,10 +26,11 @@ struct clock_shift {
 	uint64_t forward, back; /* one of them is 0 */
 };
 
-static inline struct clock_shift clock_shift_of(uint64_t monotonic_ns, uint64_t realtime_ns)
+/* Converts times of a clock to those of another one: `from_ns` and `to_ns` are one moment. */
+static inline struct clock_shift clock_shift_of(uint64_t from_ns, uint64_t to_ns)
 {
-	return (struct clock_shift) { .forward = number_sub(realtime_ns, monotonic_ns),
-				      .back = number_sub(monotonic_ns, realtime_ns) };
+	return (struct clock_shift) { .forward = number_sub(to_ns, from_ns),
+				      .back = number_sub(from_ns, to_ns) };
 }
 
 static inline uint64_t clock_shifted(struct clock_shift shift, uint64_t time_ns)

@@ -187,8 +187,8 @@ static int print_some(void *state, const struct event *events, size_t count)
 	return printing->out.error;
 }
 
-/* Rows are checked for process and path here: they may have several of each, and paths without
- * files. */
+/* Process and path are filtered here, not by the walk: a row may have several of each, and paths
+ * that no file row describes. */
 static int open_filter(struct printing *printing, struct walk *walk, struct trace_error *error)
 {
 	int status;

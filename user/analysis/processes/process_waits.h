@@ -6,8 +6,8 @@
 #include "analysis/events/event.h"
 
 enum process_waits_for {
-	PROCESS_SAVES, /* writes of more than 4 KiB, except O_SYNC writes; and syncs, opens that
-			* truncate and closes of what was just written */
+	PROCESS_SAVES, /* writes of more than 4 KiB, but not with O_SYNC; syncs; opens that
+			* truncate; closes of the file just written */
 	PROCESS_LOADS, /* reads of more than THRESHOLD_SMALL_READ */
 	PROCESS_WAITS,
 };
@@ -29,7 +29,7 @@ struct process_waits {
 	const struct job *job;
 	struct arena *arena;
 	enum process_waits_for what;
-	uint64_t small_bytes; /* smaller or equal reads and writes do not count */
+	uint64_t small_bytes; /* reads and writes up to this size do not count */
 	struct map numbers;   /* process -> index */
 	struct process_waiting *all;
 	size_t count, room;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Tables "thread_kinds", "thread_ranks" and "thread_processes": the times of threads, summed up. */
 #include <string.h>
 

@@ -70,7 +70,7 @@ static int put_texts(struct summary_writer *summary, const uint64_t *of, const s
 	return status;
 }
 
-/* Nested tables are written before, and numbered: `within` is the number of the one in the cell. */
+/* A nested table is written before the row that holds it; `within` is its number. */
 static int put_cell(struct summary_writer *summary, uint64_t table, size_t row, size_t column,
 		    const struct cell *cell, uint64_t within)
 {
@@ -193,6 +193,7 @@ static int put_cells(struct summary_writer *summary, uint64_t number, const stru
 
 			if (cell->type == CELL_TABLE)
 				next += numbers_of(cell->table);
+			/* A table's own number is the last that it takes. */
 			status = put_cell(summary, number, row, i, cell, next - 1);
 		}
 	return status;

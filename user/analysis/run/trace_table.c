@@ -156,8 +156,8 @@ static const struct known_note *known_note(const char *name)
 	return &other;
 }
 
-/* Known notes, and any others found in traces: a missing note means 0, or unknown if a trace has no
- * end. */
+/* Adds the known notes and any others in the traces. An absent note means 0, but unknown if a trace
+ * was truncated. */
 static void take_notes(struct about *about)
 {
 	const struct job *job = about->texts.job;
@@ -430,7 +430,7 @@ static void add_layer_columns(struct table *table, struct about *about, size_t n
 	table_add_group(table, &group, base);
 }
 
-/* 0 means unknown and is ignored. */
+/* Keeps the smaller value, ignoring unknown ones (0). */
 static void take_least(uint64_t *least, uint64_t value)
 {
 	if (value && value < *least)
@@ -486,8 +486,8 @@ static void fill(void *state, struct table *table)
 
 /* --- merging reports --- */
 
-/* If a trace has no end, the total is unknown, and so are counts per layer and notes. These are not
- * KIND_TOTAL because a trace without the layer or the note adds nothing to them. */
+/* If a trace has no end, the total is unknown, and so are counts per layer and notes. They cannot
+ * be KIND_TOTAL, which would make them unknown as soon as one trace lacks the layer or the note. */
 static void forget_counts(struct table *table)
 {
 	if (table->cells[ABOUT_LOST].type != CELL_NULL)

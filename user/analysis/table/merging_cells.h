@@ -17,13 +17,14 @@ int merge_cell(struct table *table, struct cell *into, const struct cell *from,
 /* Records the histogram behind a percentile. */
 int merge_copy_percentile(struct table *table, size_t row, size_t column,
 			  const struct table_percentile *from);
-/* Adds the histogram of another percentile, as if all values had been in one; `more` is NULL if it
- * is unknown. */
+/* Adds the histogram of another percentile, as if both had been recorded in one histogram. `more`
+ * NULL (unknown) makes the result unknown. */
 int merge_percentile(struct table *table, size_t row, size_t column, const struct cell *from,
 		     const struct table_percentile *more);
 
-/* Copies a table and adds the columns of another one, in the order of both. If `first`, its own
- * columns lead. The first `fixed` columns of the leading table stay together. */
+/* Copies a table and adds the columns of another one, preserving both orders; where they leave a
+ * choice, `other`'s columns come first if `first`. The first `fixed` columns of the leading table
+ * stay together. */
 int merge_widen(const struct table *from, const struct table *other, bool first, size_t fixed,
 		struct table **result);
 

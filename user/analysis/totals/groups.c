@@ -12,8 +12,8 @@ struct groups {
 	const struct job *job;
 	struct arena *arena;
 	struct rollup rollup;
-	/* Events without a group. They get their own row, so that the table adds up; NULL if every
-	 * event has a group. */
+	/* Row for events without a group, so that rows add up to the total; NULL if there are
+	 * none. */
 	struct groups *rest;
 	uint64_t *pauses_ns; /* by group */
 	size_t pauses_room;

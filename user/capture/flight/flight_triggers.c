@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Sums of the current interval, and since when each process or job exceeds each limit. */
+/* Sums over the current interval, and how long each process or job has exceeded each limit. */
 #include "capture/flight/flight_triggers.h"
 
 #include <errno.h>

@@ -24,9 +24,9 @@ struct marker_file {
 struct marker_files *marker_files_make(struct uprobes *uprobes);
 
 /*
- * Opens a file that a process names or maps, with O_PATH only: follows no name but those the kernel
- * holds, and leaves anything but regular files untouched. `path` is below /proc or chosen by us.
- * Returns a descriptor or a negative errno.
+ * Opens a file that a process names or maps, with O_PATH only: follows only the links in /proc, and
+ * rejects anything that is not a regular file without opening it for I/O. `path` is below /proc or
+ * chosen by us. Returns a descriptor or a negative errno.
  */
 int marker_files_open(const char *path);
 
@@ -40,8 +40,8 @@ bool marker_files_known(struct marker_files *files, int fd, struct marker_file *
 /* Reads a file that may be new, and attaches to it. Returns NULL if it has no markers. */
 struct marker_file *marker_files_attach(struct marker_files *files, int fd);
 
-/* Checks several files at once, by O_PATH descriptors (at most NOTES_BATCH_MAX). Those then known
- * to have no markers need not be read one by one. */
+/* Checks several files at once, by O_PATH descriptors (at most NOTES_BATCH_MAX). Afterwards,
+ * marker_files_known answers for those without markers. */
 void marker_files_sift(struct marker_files *files, const int *fds, size_t count);
 
 /* Returns the cost of reading a file, in bytes; 0: it is known. */

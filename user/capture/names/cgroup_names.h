@@ -25,9 +25,9 @@ bool slurm_id_fits(const char *id);
 bool cgroup_is_slurm(const char *path, const char *id);
 
 /*
- * The reverse: find what a cgroup or an ancestor of it belongs to. They write the id or name of the
- * outermost container, a pod's uid, or Slurm's job and step (the step may be ""). Otherwise they
- * write "" and return false.
+ * The reverse: each finds what a cgroup belongs to, by itself or through an ancestor, and writes
+ * the id or name of the outermost container, the pod's uid, or Slurm's job and step (step "" if
+ * none). If there is no match, writes "" and returns false.
  */
 bool cgroup_container(const char *path, char *id, size_t size);
 bool cgroup_pod(const char *path, char *uid, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Names of C++ and Rust functions as their source has them. */
+/* Demangles C++ and Rust names. */
 #ifndef FAULTLINE_DEMANGLE_H
 #define FAULTLINE_DEMANGLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Functions that a program has compiled while it ran, and listed in /tmp/perf-PID.map. */
+/* JIT-compiled functions, from /tmp/perf-PID.map. */
 #ifndef FAULTLINE_PERF_MAP_H
 #define FAULTLINE_PERF_MAP_H
 

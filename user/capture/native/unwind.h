@@ -7,7 +7,7 @@
 
 struct unwind;
 
-/* Returns NULL if out of memory. Never freed: the process ends. */
+/* Returns NULL if out of memory. Lives as long as the process. */
 struct unwind *unwind_make(struct unwind_queue *queue);
 
 /* Does what a slot requests, and fills in the answer. */

@@ -15,7 +15,7 @@
 struct late;
 struct session;
 
-/* Starts the helper, for a session that is loaded; it takes over the links of these layers. Returns
+/* Starts the helper. The session must be loaded; the helper then owns these layers' links. Returns
  * NULL if none is on. A failure is logged. */
 struct late *late_start(struct session *session);
 /* Ends the helper, which detaches its programs. May be called twice; NULL is fine. */

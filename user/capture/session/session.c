@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Opens, detaches and closes sessions. */
+/* Opens and closes sessions. */
 #include "capture/session/session.h"
 
 #include <bpf/libbpf.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Attaches loaded programs to the targets of their probes. */
 #include "capture/support/attach.h"
 

@@ -90,7 +90,7 @@ int modules_find(struct modules *modules, const char *name, unsigned int kind,
 	return id;
 }
 
-/* Whether a descriptor is of the types of that module. */
+/* Whether the descriptor is that module's BTF. */
 static bool is_of_module(int fd, const char *module)
 {
 	char name[64] = "";

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Caches user names by uid. */
 #include "monitor/intake/user_names.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Sums up the table of lines over libraries, ranks and kinds of threads, and writes the longest. */
 #include "output/text/slow_lines.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Writes the shares of a table of kinds of threads in columns, omitting states below 0.5%. */
 #include "output/text/thread_lines.h"
 

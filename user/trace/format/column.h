@@ -9,8 +9,8 @@
 #include "trace/format/mp.h"
 #include "trace/format/pack.h"
 
-/* Returns the width in bytes, 1, 2, 4 or 8, of integers with so many bits and perhaps a sign.
- * `bits` is any number whose highest bit is the highest one needed. */
+/* Returns the width in bytes, 1, 2, 4 or 8, of integers of the given range: `bits` has its highest
+ * bit where the largest magnitude has, `has_sign` adds a sign bit. */
 unsigned int column_width(uint64_t bits, bool has_sign);
 
 /*
@@ -29,7 +29,7 @@ uint8_t *column_store(uint8_t *to, unsigned int width, const uint64_t *from, siz
 /* Stores the same value `count` times. */
 void column_fill(uint8_t *to, unsigned int width, uint64_t value, size_t count);
 
-/* All of this for unsigned values that are `stride` apart. */
+/* Packs a whole column of unsigned values, `stride` apart. */
 void column_pack_values(struct pack *pack, const char *name, const uint64_t *from, size_t stride,
 			size_t count);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Reads a trace block by block, in any order, trusting nothing in it: a hostile file causes an
- * error, never a crash, and never more memory use than a block's limit and the file's own index and
- * strings (except span arguments) need.
+ * error, never a crash, and memory is bounded by the block limit plus the size of the file's index
+ * and strings (span arguments excepted).
  *
  * A reader may be used from one thread at a time, except for trace_reader_view.
  */
@@ -119,8 +119,8 @@ struct trace_string trace_reader_string(const struct trace_reader *reader, uint6
  */
 #define TRACE_STRING_CALLS 7
 struct trace_string trace_reader_args(const struct trace_reader *reader, uint64_t id);
-/* Arguments that cannot be read read as the empty string; then this returns the cause for the first
- * one: "is damaged at byte ...". NULL if there are none. */
+/* Unreadable arguments yield the empty string. Returns the first cause, such as "is damaged at byte
+ * ..."; NULL if all were readable. */
 const char *trace_reader_string_error(const struct trace_reader *reader);
 
 #endif

@@ -31,8 +31,7 @@
 #define BLOCK_AGE_NS 1000000000u
 #define SMALL_BLOCK_ROWS 2048
 
-/* Names, which a reader loads all at once, and arguments, which it looks up one by one, decoding a
- * block to find one. */
+/* Readers load all names at once, but look up arguments singly, decoding one block for each. */
 enum text_sort { TEXT_NAME, TEXT_ARGS, TEXT_SORTS };
 
 static const struct text_rule {
@@ -121,8 +120,8 @@ static struct rows take_rows(struct open_block *block)
 
 static int queue_rows(struct trace_writer *writer, enum trace_kind kind, struct rows rows);
 
-/* Names of files and processes precede what was done to and by them: a truncated trace keeps the
- * names of what is left. */
+/* Name rows are queued before the rows that refer to them, so that a truncated trace has the names
+ * it needs. */
 static int queue_names(struct trace_writer *writer)
 {
 	int err = 0;
@@ -432,7 +431,8 @@ static void queue_header_copy(struct trace_writer *writer)
 	worker_queue(&writer->worker, &job);
 }
 
-/* Records how far the trace has come, in case it is truncated: its last event may be long ago. */
+/* Records the time up to which the trace is complete: if it is truncated, its last event may be
+ * much older. */
 static void queue_flush(struct trace_writer *writer)
 {
 	struct worker_job job = { .type = JOB_OBJECT };
