@@ -101,9 +101,9 @@ static void add_to_row(struct process_waiting *waiting, const struct event *even
 {
 	const uint64_t begins = event->offset < 0 ? 0 : event->offset;
 
-	if (waiting->now.file != event->file || !waiting->sums.rows) {
+	if (waiting->now.file != event->file || !waiting->sums.runs) {
 		waiting->now = (struct file_row) { .file = event->file, .start_ns = event->start };
-		waiting->sums.rows++;
+		waiting->sums.runs++;
 	} else if (!(event->flags & EVENT_SUMMED) && begins < waiting->now.end) {
 		waiting->sums.back++;
 	}
@@ -143,9 +143,9 @@ bool process_waits_view(const struct process_waits *waits, size_t number, struct
 		return false;
 	*wait = waits->all[number].sums;
 	wait->file = waits->all[number].longest.file;
-	wait->row_ns = waits->all[number].longest.time_ns;
+	wait->run_ns = waits->all[number].longest.time_ns;
 	if (!waits->job->aggregated) {
-		wait->last_row_ns = waits->all[number].now.time_ns;
+		wait->last_run_ns = waits->all[number].now.time_ns;
 		wait->last_start_ns = waits->all[number].now.start_ns;
 		wait->last_end_ns = waits->all[number].now.end_ns;
 	}

@@ -17,11 +17,11 @@ struct process_wait {
 	uint64_t calls, bytes, syncs, time_ns; /* calls: without syncs */
 	uint64_t fetched_bytes;		       /* from storage */
 	uint64_t back;	 /* calls that start before the previous end; not aggregated */
-	uint64_t rows;	 /* runs of consecutive calls on one file */
+	uint64_t runs;	 /* runs of consecutive calls on one file */
 	uint32_t file;	 /* file of the run that took longest, or FILE_NONE */
-	uint64_t row_ns; /* ... and the time of that run */
+	uint64_t run_ns; /* ... and the time of that run */
 	/* Time, start and end of the last run; 0: aggregated. */
-	uint64_t last_row_ns, last_start_ns, last_end_ns;
+	uint64_t last_run_ns, last_start_ns, last_end_ns;
 	uint64_t first_start_ns; /* of the first run; 0: aggregated */
 };
 

@@ -9,7 +9,7 @@
 
 struct waits {
 	struct table_text path, file;
-	uint64_t pid, others, calls, bytes, fetched_bytes, syncs, rows, time_ns, bandwidth;
+	uint64_t pid, others, calls, bytes, fetched_bytes, syncs, runs, time_ns, bandwidth;
 	uint64_t moved_ns;  /* of time_ns: another thread can take it over */
 	uint64_t hidden_ns; /* of time_ns: work that follows, or is done anyway, can hide it */
 	uint64_t busy_ns;   /* of time_ns: the device has several requests; TABLE_NO_UINT: never */
@@ -41,7 +41,7 @@ static uint64_t can_move_ns(const struct findings *findings, uint32_t process, u
 /* Whether little else was done during the last run of calls on one file: it is one save or load. */
 static bool is_one(const struct process_wait *wait)
 {
-	return number_sub(wait->last_end_ns, wait->last_start_ns) <= 2 * wait->last_row_ns;
+	return number_sub(wait->last_end_ns, wait->last_start_ns) <= 2 * wait->last_run_ns;
 }
 
 /* Returns the time that a process spends on other things once it has begun to wait. */
@@ -64,7 +64,7 @@ static uint64_t can_hide_ns(const struct findings *findings, const struct proces
 {
 	const uint64_t after_ns = number_sub(findings->results->job->end_ns, wait->last_end_ns);
 	const uint64_t last_ns =
-		wait->rows > 1 || is_one(wait) ? number_sub(wait->last_row_ns, after_ns) : 0;
+		wait->runs > 1 || is_one(wait) ? number_sub(wait->last_run_ns, after_ns) : 0;
 
 	return number_min(can_move_ns(findings, wait->process, number_sub(wait->time_ns, last_ns)),
 			  other_work_ns(findings, wait));
@@ -99,7 +99,7 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 		.bytes = worst.bytes,
 		.fetched_bytes = worst.fetched_bytes,
 		.syncs = worst.syncs,
-		.rows = worst.rows,
+		.runs = worst.runs,
 		.time_ns = worst.time_ns,
 		.moved_ns = can_move_ns(findings, worst.process, worst.time_ns),
 		.hidden_ns = can_hide_ns(findings, &worst),
@@ -107,7 +107,7 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 		.busy_ns = finding_or_none(
 			number_min(finding_busy_ns(findings, worst.fetched_bytes), worst.time_ns)),
 	};
-	waits->of_file = finding_share_of_file(worst.row_ns, worst.time_ns);
+	waits->of_file = finding_share_of_file(worst.run_ns, worst.time_ns);
 	waits->file = finding_base_name(waits->path);
 	return true;
 }
@@ -144,7 +144,7 @@ THRESHOLD_MIN(SAVE_BESIDE, 0.25, UNIT_NONE, "time without I/O divided by the tim
 static bool saves_much(const struct findings *findings, const struct process_wait *save)
 {
 	return save->bytes >= threshold(THRESHOLD_SAVE_BYTES) * (save->syncs ? save->syncs : 1) &&
-	       save->bytes >= threshold(THRESHOLD_SAVE_ROW) * save->rows &&
+	       save->bytes >= threshold(THRESHOLD_SAVE_ROW) * save->runs &&
 	       finding_is_of_run(findings, finding_unhidden(findings, IO_WRITE, save->time_ns),
 				 THRESHOLD_SAVE_SHARE) &&
 	       processes_without_io_ns(findings->results, save->process) >=
@@ -261,7 +261,7 @@ static uint64_t idle_ns(const struct waits *loads)
 /* Whether a program does little but read large files, as fast as the device delivers. */
 static bool reads_at_full_speed(const struct waits *loads)
 {
-	return loads->bytes >= threshold(THRESHOLD_LOAD_BYTES) * loads->rows &&
+	return loads->bytes >= threshold(THRESHOLD_LOAD_BYTES) * loads->runs &&
 	       loads->hidden_ns < threshold(THRESHOLD_SAVE_BESIDE) * loads->time_ns &&
 	       loads->time_ns - idle_ns(loads) >= threshold(THRESHOLD_LOAD_BUSY) * loads->time_ns;
 }
