@@ -213,16 +213,6 @@ static bool at_once(const struct timeline *timeline, const struct event *events,
 	       !timeline->job->activities->gpu && !timeline->job->aggregated;
 }
 
-/* Returns the portion of `amount` before `time_ns` if it is spread evenly over [from_ns, to_ns). */
-static uint64_t part_before(uint64_t amount, uint64_t from_ns, uint64_t to_ns, uint64_t time_ns)
-{
-	if (time_ns >= to_ns)
-		return amount;
-	if (time_ns <= from_ns)
-		return 0;
-	return (unsigned __int128)amount * (time_ns - from_ns) / (to_ns - from_ns);
-}
-
 /* Spreads aggregated operations over the time in which they began. Their time is thread time, and
  * its overlap with compute is unknown: see summed.h. */
 static void add_summed(struct timeline *timeline, const struct event *event)
@@ -249,8 +239,8 @@ static void add_summed(struct timeline *timeline, const struct event *event)
 		if (begin_ns <= from_ns)
 			begin_ns = 0;
 #define SPREAD(amount)                                                                             \
-	(part_before(amount, from_ns, to_ns, end_ns) -                                             \
-	 (begin_ns ? part_before(amount, from_ns, to_ns, begin_ns) : 0))
+	(number_part(amount, from_ns, to_ns, end_ns) -                                             \
+	 (begin_ns ? number_part(amount, from_ns, to_ns, begin_ns) : 0))
 		bin->fetched_bytes += SPREAD(event->fetched_bytes);
 		if (event->class == IO_NONE)
 			continue;

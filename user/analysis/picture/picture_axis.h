@@ -51,18 +51,6 @@ static inline struct picture_stretches picture_stretches_of(const struct picture
 	};
 }
 
-/* Returns the part of an amount up to a moment, if it is spread evenly over an interval. Parts of
- * neighbours add up to the amount exactly. */
-static inline uint64_t picture_part(uint64_t amount, uint64_t start_ns, uint64_t end_ns,
-				    uint64_t time_ns)
-{
-	if (time_ns >= end_ns)
-		return amount;
-	if (time_ns <= start_ns)
-		return 0;
-	return (unsigned __int128)amount * (time_ns - start_ns) / (end_ns - start_ns);
-}
-
 /*
  * Spreads an amount evenly over [start_ns, end_ns): `bins` are numbers `step` bytes apart, one for
  * each stretch of `length_ns`. Changes those from `first` to `last`.
@@ -75,7 +63,7 @@ static inline void picture_spread(uint64_t *bins, size_t step, const struct pict
 	uint64_t before = 0, until_ns = number_add(axis->start_ns, (first + 1) * length_ns);
 
 	for (unsigned int i = first; i < last; i++, bin += step) {
-		uint64_t part = picture_part(amount, over->start_ns, over->end_ns, until_ns);
+		uint64_t part = number_part(amount, over->start_ns, over->end_ns, until_ns);
 
 		*(uint64_t *)bin += part - before;
 		before = part;
