@@ -15,21 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "monitor/service/metrics.h"
 #include "monitor/service/pages.h"
 
 static struct ledger *ledger;
 static uint64_t readings_asked;
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 /* The next word of the line, as bytes; NUL-terminated. */
 static size_t take_hex(char **line, char *out, size_t size)
@@ -54,7 +46,7 @@ static long long take_number(char **line)
 static void do_exec(char *line)
 {
 	char cgroup[1024], program[64], command[1024];
-	struct ledger_who who = { .start_ns = now_ns() };
+	struct ledger_who who = { .start_ns = clock_now_ns(CLOCK_MONOTONIC) };
 
 	who.pid = take_number(&line);
 	who.uid = take_number(&line);
@@ -66,7 +58,7 @@ static void do_exec(char *line)
 	who.cgroup = cgroup;
 	who.program = program;
 	who.command = command;
-	ledger_exec(ledger, &who, now_ns());
+	ledger_exec(ledger, &who, clock_now_ns(CLOCK_MONOTONIC));
 }
 
 static void do_file(char *line)
@@ -95,7 +87,8 @@ static void do_name(char *line)
 static void do_add(char *line)
 {
 	uint32_t latencies[LEDGER_LATENCIES] = { 0 };
-	struct ledger_added added = { .first_ns = now_ns(), .latencies = latencies };
+	struct ledger_added added = { .first_ns = clock_now_ns(CLOCK_MONOTONIC),
+				      .latencies = latencies };
 
 	added.last_ns = added.first_ns;
 	added.pid = take_number(&line);
@@ -120,7 +113,8 @@ static void do_thread(char *line)
 	unsigned int state = take_number(&line);
 
 	thread_ns[state % THREAD_STATE_COUNT] = take_number(&line);
-	ledger_add_thread(ledger, pid, 0, now_ns(), now_ns(), thread_ns);
+	ledger_add_thread(ledger, pid, 0, clock_now_ns(CLOCK_MONOTONIC),
+			  clock_now_ns(CLOCK_MONOTONIC), thread_ns);
 }
 
 /* A line of Python. */
@@ -137,7 +131,7 @@ static void do_python(char *line)
 	take_hex(&line, function, sizeof(function));
 	added.file = file;
 	added.function = function;
-	ledger_add_line(ledger, pid, now_ns(), &added);
+	ledger_add_line(ledger, pid, clock_now_ns(CLOCK_MONOTONIC), &added);
 }
 
 static void do_line(char *line)
@@ -148,7 +142,7 @@ static void do_line(char *line)
 	if (!strcmp(what, "exec"))
 		do_exec(line);
 	else if (!strcmp(what, "exit"))
-		ledger_exit(ledger, take_number(&line), now_ns());
+		ledger_exit(ledger, take_number(&line), clock_now_ns(CLOCK_MONOTONIC));
 	else if (!strcmp(what, "file"))
 		do_file(line);
 	else if (!strcmp(what, "name"))
@@ -160,7 +154,7 @@ static void do_line(char *line)
 	else if (!strcmp(what, "line"))
 		do_python(line);
 	else if (!strcmp(what, "read"))
-		ledger_settle(ledger, now_ns());
+		ledger_settle(ledger, clock_now_ns(CLOCK_MONOTONIC));
 	ledger_unlock(ledger);
 }
 

@@ -13,14 +13,10 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "live.h"
 
 #define PAGE 4096ul
 
@@ -29,14 +25,6 @@ static size_t size;
 static unsigned long threads;
 static volatile unsigned int sum;
 static sigjmp_buf back;
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000ull + time.tv_nsec;
-}
 
 static void open_map(const char *path, size_t extra)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/compare.h"
 #include "base/histogram.h"
 #include "base/map.h"
 #include "tests/random.h"
@@ -87,13 +88,6 @@ TEST(test_map_hash)
 	map_free(&map);
 }
 
-static int compare(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 static uint64_t random_value(int kind)
 {
 	switch (kind) {
@@ -121,7 +115,7 @@ TEST(test_percentiles)
 			values[i] = random_value(round % 3);
 			histogram_add(&histogram, values[i]);
 		}
-		qsort(values, count, sizeof(*values), compare);
+		qsort(values, count, sizeof(*values), compare_u64);
 		assert_int_equal(histogram.count, count);
 		assert_true(histogram.max == values[count - 1]);
 		for (unsigned int percent = 0; percent <= 100; percent++) {

@@ -12,6 +12,7 @@
 
 #include "analysis/order/cursor.h"
 #include "ask_report.h"
+#include "base/compare.h"
 #include "tests/random.h"
 
 #define PROCESSES 3
@@ -64,19 +65,9 @@ static void paint(struct painting *painting, const struct operation_done *done)
 	}
 }
 
-static int by_start(const void *left, const void *right)
-{
-	const struct operation_done *a = left, *b = right;
+COMPARE_BY(by_start, struct operation_done, COMPARE(a->start, b->start))
 
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-static int by_end(const void *left, const void *right)
-{
-	const struct operation_done *a = left, *b = right;
-
-	return a->end < b->end ? -1 : a->end > b->end;
-}
+COMPARE_BY(by_end, struct operation_done, COMPARE(a->end, b->end))
 
 /* Closes an open file now and then; a closed file is reopened before its next use. */
 static void open_and_close(struct operation_done *done, bool opened[PROCESSES][FILES][OPEN_FILES])

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/longest.h"
 #include "tests/random.h"
 
@@ -14,12 +15,7 @@ struct item {
 	uint64_t length, number;
 };
 
-static int compare(const void *left, const void *right)
-{
-	const struct item *a = left, *b = right;
-
-	return a->length < b->length ? 1 : a->length > b->length ? -1 : 0;
-}
+COMPARE_BY(compare, struct item, COMPARE(b->length, a->length))
 
 /* The choice of two passes is the same as that of the heap. */
 static void check_choice(uint64_t modulus, size_t many, size_t spared)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "bpf/records/event.h"
 #include "capture/calls/calls.h"
 #include "capture/flight/flight_dump.h"
@@ -143,13 +144,6 @@ struct written {
 	uint64_t overwritten, complete_from_ns;
 };
 
-static int by_number(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
 static struct written read_back(FILE *file)
 {
 	struct trace_error error;
@@ -187,7 +181,7 @@ static struct written read_back(FILE *file)
 			}
 		}
 	}
-	qsort(numbers, count, sizeof(*numbers), by_number);
+	qsort(numbers, count, sizeof(*numbers), compare_u64);
 	for (size_t i = 1; i < count; i++)
 		assert_int_equal(numbers[i], numbers[0] + i);
 	written.first = numbers[0];

@@ -16,6 +16,7 @@
 
 #include <msgpack.h>
 
+#include "base/compare.h"
 #include "span/faultline.h"
 #include "span/pack.h"
 
@@ -127,13 +128,6 @@ static void *take_ids(void *first)
 	return NULL;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 TEST_WITH(test_ids_of_threads, start_listening, stop_listening)
 {
 	pthread_t threads[THREADS];
@@ -144,7 +138,7 @@ TEST_WITH(test_ids_of_threads, start_listening, stop_listening)
 			pthread_create(&threads[i], NULL, take_ids, all_ids + i * PER_THREAD), 0);
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	qsort(all_ids, THREADS * PER_THREAD, sizeof(*all_ids), compare_ids);
+	qsort(all_ids, THREADS * PER_THREAD, sizeof(*all_ids), compare_u64);
 	assert_int_not_equal(all_ids[0], 0);
 	for (i = 1; i < THREADS * PER_THREAD; i++)
 		assert_int_not_equal(all_ids[i - 1], all_ids[i]);
@@ -172,7 +166,7 @@ TEST_WITH(test_in_a_signal_handler, start_listening, stop_listening)
 	}
 	signal(SIGUSR1, SIG_DFL);
 	memcpy(ids + 64, signal_ids, sizeof(signal_ids));
-	qsort(ids, 128, sizeof(*ids), compare_ids);
+	qsort(ids, 128, sizeof(*ids), compare_u64);
 	for (i = 1; i < 128; i++)
 		assert_int_not_equal(ids[i - 1], ids[i]);
 }

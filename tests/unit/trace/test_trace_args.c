@@ -43,16 +43,6 @@ static struct trace_writer *open_writer(int fd)
 	return writer;
 }
 
-static struct trace_reader *open_bytes(const uint8_t *bytes, size_t length)
-{
-	struct trace_reader *reader;
-	struct trace_error error;
-
-	if (trace_reader_open_memory(&reader, bytes, length, &error))
-		fail_msg("%s", error.text);
-	return reader;
-}
-
 static struct sample_bytes finish(struct trace_writer *writer, int fd)
 {
 	struct sample_bytes sample;
@@ -148,7 +138,7 @@ TEST(test_round_trip)
 	assert_int_equal(trace_writer_args(writer, "", 0), 0);
 	assert_int_equal(trace_writer_args(writer, NULL, 0), 0);
 	sample = finish(writer, fd);
-	reader = open_bytes(sample.bytes, sample.length);
+	reader = sample_reader(sample.bytes, sample.length);
 	check_string(reader, name, "a", 1);
 	check_string(reader, args, "a", 1);
 	check_string(reader, other, "\x81\xa1n\0\xff", 5);
@@ -197,7 +187,7 @@ TEST(test_cut)
 	size_t last = MANY;
 
 	for (size_t cut = sample.length; cut > 4096; cut -= sample.length / 7) {
-		struct trace_reader *reader = open_bytes(sample.bytes, cut);
+		struct trace_reader *reader = sample_reader(sample.bytes, cut);
 		size_t rows = check_spans(reader);
 
 		assert_true(cut == sample.length ? rows == MANY : rows <= last);
@@ -212,7 +202,7 @@ TEST(test_cut)
 TEST(test_lifetime)
 {
 	struct sample_bytes sample = make_spans(trace_writer_args);
-	struct trace_reader *reader = open_bytes(sample.bytes, sample.length);
+	struct trace_reader *reader = sample_reader(sample.bytes, sample.length);
 	struct trace_string strings[TRACE_STRING_CALLS + 1];
 	const uint64_t step = 2 * 4096;
 	char text[32];
@@ -242,7 +232,7 @@ TEST(test_memory)
 	for (int i = 0; i < 2; i++) {
 		struct sample_bytes sample = make_spans(sorts[i]);
 		size_t before = memory_in_use();
-		struct trace_reader *reader = open_bytes(sample.bytes, sample.length);
+		struct trace_reader *reader = sample_reader(sample.bytes, sample.length);
 
 		opened[i] = memory_in_use() - before;
 		assert_int_equal(check_spans(reader), MANY);
@@ -349,7 +339,7 @@ TEST(test_lying_ranges)
 	};
 	uint64_t offsets[sizeof(blocks) / sizeof(blocks[0])];
 	struct sample_bytes sample = forge(blocks, sizeof(blocks) / sizeof(blocks[0]), offsets);
-	struct trace_reader *reader = open_bytes(sample.bytes, sample.length);
+	struct trace_reader *reader = sample_reader(sample.bytes, sample.length);
 
 	assert_null(trace_reader_incomplete(reader));
 	for (int round = 0; round < 2; round++)
@@ -359,7 +349,7 @@ TEST(test_lying_ranges)
 	trace_reader_close(reader);
 
 	/* In an unfinished file, the IDs in the blocks count. */
-	reader = open_bytes(sample.bytes, sample.length - 1);
+	reader = sample_reader(sample.bytes, sample.length - 1);
 	assert_non_null(trace_reader_incomplete(reader));
 	check_text(reader, 51, "5:51");
 	check_text(reader, 60, "6:60");
@@ -380,7 +370,7 @@ TEST(test_lying_kinds)
 	};
 	uint64_t offset;
 	struct sample_bytes sample = forge(&blocks[0], 1, &offset);
-	struct trace_reader *reader = open_bytes(sample.bytes, sample.length);
+	struct trace_reader *reader = sample_reader(sample.bytes, sample.length);
 
 	assert_null(trace_reader_incomplete(reader));
 	check_text(reader, 1, "");
@@ -389,7 +379,7 @@ TEST(test_lying_kinds)
 	free(sample.bytes);
 
 	sample = forge(&blocks[1], 1, &offset);
-	reader = open_bytes(sample.bytes, sample.length);
+	reader = sample_reader(sample.bytes, sample.length);
 	assert_null(trace_reader_incomplete(reader));
 	assert_non_null(strstr(trace_reader_damage(reader), "does not match the index"));
 	check_text(reader, 2, "");
@@ -397,7 +387,7 @@ TEST(test_lying_kinds)
 	free(sample.bytes);
 
 	sample = forge(&blocks[2], 1, &offset);
-	reader = open_bytes(sample.bytes, sample.length);
+	reader = sample_reader(sample.bytes, sample.length);
 	assert_null(trace_reader_incomplete(reader));
 	check_text(reader, 3, "0:3");
 	trace_reader_close(reader);
@@ -417,7 +407,7 @@ TEST(test_damaged_block)
 	char words[64];
 
 	sample.bytes[offsets[1] - 1] ^= 1; /* the first block's checksum */
-	reader = open_bytes(sample.bytes, sample.length);
+	reader = sample_reader(sample.bytes, sample.length);
 	assert_null(trace_reader_incomplete(reader));
 	check_text(reader, 3, "1:3");
 	assert_null(trace_reader_string_error(reader));
