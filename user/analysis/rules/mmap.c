@@ -117,7 +117,8 @@ const struct finding_rule finding_mmap_random = {
 		"data is usually needed next. A program that jumps uses little of each window but "
 		"waits for all of it. With MADV_RANDOM (mmap.madvise in Python) only the page "
 		"itself is read; with larger samples, more of each window is used; MADV_WILLNEED "
-		"on the next samples reads them while the current one is processed. The cost leaves "
+		"on the next samples reads them while the current one is processed. The cost "
+		"leaves "
 		"out what reading the touched pages one by one would still take.",
 };
 

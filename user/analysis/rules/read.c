@@ -196,9 +196,10 @@ const struct finding_rule finding_small_reads_storage = {
 	.pictures = "sizes read direct",
 	.rule = "Each read that the page cache cannot serve waits for the device. Small sequential "
 		"reads benefit from readahead, but wait again at each window; small reads with "
-		"gaps wait at nearly each call, and so do all after POSIX_FADV_RANDOM. With larger reads, or advice ahead of use, the "
-		"device works while the program computes. The cost leaves out the time in which it "
-		"is busy with several requests at once: it has to read the data in any case.",
+		"gaps, and all after POSIX_FADV_RANDOM, wait at nearly each call. With larger "
+		"reads, or advice ahead of use, the device works while the program computes. The "
+		"cost leaves out the time in which it is busy with several requests at once: it "
+		"has to read the data in any case.",
 };
 
 /* --- small reads from the page cache --- */
@@ -466,9 +467,12 @@ const struct finding_rule finding_read_again = {
 	.rule = "More bytes were read than the file has. Reads from memory cost calls and copies, "
 		"other reads also cost device time; a second epoch is one cause, a header parsed "
 		"for each sample another. With O_DIRECT each read goes to the device: the program "
-		"has to keep what it needs again. Work at the same lines, such as parsing, is repeated, too: "
-		"if the data was read four times or more and memory can hold it, all but the first time "
-		"counts. It may also be work of the calls themselves. For parts drawn at random from storage, see random-reads.",
+		"has to keep what it needs again. Work at the same lines, such as parsing, is "
+		"repeated, too: "
+		"if the data was read four times or more and memory can hold it, all but the "
+		"first time "
+		"counts. It may also be work of the calls themselves. For parts drawn at random "
+		"from storage, see random-reads.",
 };
 
 THRESHOLD_MIN(BY_EACH_OF_ALL, 0.6, UNIT_SHARE,
@@ -583,6 +587,7 @@ const struct finding_rule finding_fetched_again = {
 		"read with O_DIRECT. The job itself evicts data with POSIX_FADV_DONTNEED; it is "
 		"reported as the cause if such calls named as much as was read again, and more was "
 		"read after them. The cost is the time in these reads less what one reading from "
-		"storage and the copies from memory take. In aggregated or older traces, the kind and time of fadvise "
+		"storage and the copies from memory take. In aggregated or older traces, the "
+		"kind and time of fadvise "
 		"calls are unknown.",
 };
