@@ -15,7 +15,6 @@
 #include "base/map.h"
 #include "analysis/files/paths.h"
 #include "analysis/run/trace_table.h"
-#include "base/grow.h"
 #include "base/number.h"
 
 enum { BEFORE, NOW, SIDES };
@@ -38,6 +37,7 @@ struct compared_columns {
 };
 
 struct join {
+	struct arena arena;
 	struct compare_row *lines;
 	size_t count, room;
 	struct map names;
@@ -57,21 +57,16 @@ static struct table_text text_of(const struct cell *cell)
 /* Returns the line of a name, creating it if needed; NULL if out of memory. */
 static struct compare_row *line_of(struct join *join, struct table_text name)
 {
-	uint64_t key = map_hash_bytes(&join->names, name.bytes, name.length), *row;
+	const uint64_t key = map_hash_bytes(&join->names, name.bytes, name.length);
+	struct compare_row *row;
 	bool added;
 
-	if (!GROW(join->lines, join->room, join->count + 1))
-		return NULL;
-	row = map_add(&join->names, &key, &added);
-	if (!row)
-		return NULL;
-	if (added) {
-		*row = join->count++;
-		memset(&join->lines[*row], 0, sizeof(struct compare_row));
-		memset(join->lines[*row].numbers, 0xff, sizeof(join->lines->numbers));
-		join->lines[*row].name = name;
+	row = MAP_ITEM(&join->names, &key, join->lines, join->room, join->count, &added);
+	if (row && added) {
+		memset(row->numbers, 0xff, sizeof(row->numbers));
+		row->name = name;
 	}
-	return &join->lines[*row];
+	return row;
 }
 
 static int add_side(struct join *join, const struct table *table,
@@ -221,8 +216,7 @@ static int fill(struct table **table, struct join *join, const char *name, const
 	for (size_t i = 0; i < join->count; i++)
 		table_add(*table, &join->lines[i]);
 	status = table_show(*table, view, NULL, NULL, NULL);
-	free(join->lines);
-	map_free(&join->names);
+	arena_free(&join->arena);
 	return status;
 }
 
@@ -255,9 +249,9 @@ int compare_make(struct table *tables[COMPARE_TABLES], const struct report *befo
 	int status = 0, filled;
 
 	memset(tables, 0, COMPARE_TABLES * sizeof(*tables));
-	map_init(&whole.names, 1, 1);
-	map_init(&findings.names, 1, 1);
-	map_init(&paths.names, 1, 1);
+	map_init_in(&whole.names, &whole.arena, 1, 1);
+	map_init_in(&findings.names, &findings.arena, 1, 1);
+	map_init_in(&paths.names, &paths.arena, 1, 1);
 	for (int side = 0; side < SIDES && !status; side++)
 		status = add_run(&whole, reports[side], side);
 	if (!status)

@@ -4,12 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/order/walk.h"
 #include "analysis/processes/threads.h"
-#include "base/grow.h"
 #include "base/number.h"
 #include "output/base/flags.h"
 
@@ -71,8 +69,8 @@ static int take_sample(struct stack_samples *samples, const struct event *event)
 		samples->job.traces[event->block->trace].reader, event_value(event, SAMPLE_STATE));
 	const struct operation *operation = &samples->job.operations[event->operation];
 	struct stack_sample new = { .state = stack_tree_text(&samples->tree, state) };
+	uint64_t key[4];
 	struct stack_sample *sum;
-	uint64_t *number;
 	bool added;
 
 	/* After the state's text, which the walk of the stack may end. */
@@ -86,18 +84,16 @@ static int take_sample(struct stack_samples *samples, const struct event *event)
 		new.operation = event->operation;
 		new.has_operation = operation->family != TRACE_UNDECODED;
 	}
-	number = map_add(&samples->numbers,
-			 (uint64_t[]) { (uint64_t) new.program << 32 | new.unknown,
-					(uint64_t) new.stack << 32 | new.state,
-					(uint64_t) new.process << 32 | new.thread, new.operation },
-			 &added);
-	if (!number || !GROW(samples->samples, samples->room, samples->count + 1))
+	key[0] = (uint64_t) new.program << 32 | new.unknown;
+	key[1] = (uint64_t) new.stack << 32 | new.state;
+	key[2] = (uint64_t) new.process << 32 | new.thread;
+	key[3] = new.operation;
+	sum = MAP_ITEM(&samples->numbers, key, samples->samples, samples->room, samples->count,
+		       &added);
+	if (!sum)
 		return -ENOMEM;
-	if (added) {
-		*number = samples->count;
-		samples->samples[samples->count++] = new;
-	}
-	sum = &samples->samples[*number];
+	if (added)
+		*sum = new;
 	sum->count++;
 	sum->weight_ns = number_add(sum->weight_ns, time_ns);
 	sum->fetched_bytes = number_add(sum->fetched_bytes, estimated_bytes(event));
@@ -143,7 +139,7 @@ int stack_samples_load(struct stack_samples *samples, struct trace_reader *const
 {
 	int status = job_load(&samples->job, traces, names, trace_count, error);
 
-	map_init(&samples->numbers, 4, 1);
+	map_init_in(&samples->numbers, &samples->tree.arena, 4, 1);
 	stack_tree_init(&samples->tree, &samples->job.stacks);
 	if (!status)
 		status = read_samples(samples, options, error);
@@ -161,8 +157,6 @@ int stack_samples_load(struct stack_samples *samples, struct trace_reader *const
 
 void stack_samples_free(struct stack_samples *samples)
 {
-	map_free(&samples->numbers);
-	free(samples->samples);
 	stack_tree_free(&samples->tree);
 	job_free(&samples->job);
 }

@@ -17,7 +17,7 @@
 #include "analysis/order/walk.h"
 #include "analysis/phases/activity.h"
 #include "base/compare.h"
-#include "base/grow.h"
+#include "base/map.h"
 #include "base/number.h"
 #include "output/base/export.h"
 #include "output/base/json.h"
@@ -67,6 +67,7 @@ struct speedscope {
 	const struct export_options *options;
 	struct sink *out;
 	struct job job;
+	struct arena arena;
 	struct frame *frames;
 	size_t frame_count, frame_room;
 	struct map frame_numbers; /* kind, number -> frame */
@@ -87,16 +88,15 @@ static int find_frame(struct speedscope *all, enum frame_kind kind, uint64_t num
 		      uint32_t *frame)
 {
 	const uint64_t key[] = { kind, number };
+	struct frame *found;
 	bool added;
-	uint64_t *known = map_add(&all->frame_numbers, key, &added);
 
-	if (!known || (added && !GROW(all->frames, all->frame_room, all->frame_count + 1)))
+	found = MAP_ITEM(&all->frame_numbers, key, all->frames, all->frame_room, all->frame_count,
+			 &added);
+	if (!found)
 		return -ENOMEM;
-	if (added) {
-		*known = all->frame_count;
-		all->frames[all->frame_count++] = (struct frame) { kind, number };
-	}
-	*frame = *known;
+	*found = (struct frame) { kind, number };
+	*frame = found - all->frames;
 	return 0;
 }
 
@@ -107,20 +107,17 @@ static int push(struct speedscope *all, uint32_t parent, enum frame_kind kind, u
 	uint32_t frame;
 	int status = find_frame(all, kind, number, &frame);
 	const uint64_t key[] = { parent, status ? 0 : frame };
+	struct node *found;
 	bool added;
-	uint64_t *known = status ? NULL : map_add(&all->node_numbers, key, &added);
 
-	if (!known || (added && !GROW(all->nodes, all->node_room, all->node_count + 1)))
+	if (status)
+		return status;
+	found = MAP_ITEM(&all->node_numbers, key, all->nodes, all->node_room, all->node_count,
+			 &added);
+	if (!found)
 		return -ENOMEM;
-	if (added) {
-		*known = all->node_count;
-		all->nodes[all->node_count++] = (struct node) {
-			.parent = parent,
-			.frame = frame,
-			.depth = all->nodes[parent].depth + 1,
-		};
-	}
-	*node = *known;
+	*found = (struct node) { parent, frame, all->nodes[parent].depth + 1 };
+	*node = found - all->nodes;
 	return 0;
 }
 
@@ -130,20 +127,17 @@ static int find_graph(struct speedscope *all, uint32_t process, size_t *number)
 {
 	int64_t rank = all->job.processes.processes[process].rank;
 	const uint64_t key[] = { rank };
+	struct graph *found;
 	bool added;
-	uint64_t *known;
 
 	*number = 0;
 	if (rank < 0 || (all->graph_count > ACTIVITY_RANKS_MAX && !map_find(&all->ranks, key)))
 		return 0;
-	known = map_add(&all->ranks, key, &added);
-	if (!known || (added && !GROW(all->graphs, all->graph_room, all->graph_count + 1)))
+	found = MAP_ITEM(&all->ranks, key, all->graphs, all->graph_room, all->graph_count, &added);
+	if (!found)
 		return -ENOMEM;
-	if (added) {
-		*known = all->graph_count;
-		all->graphs[all->graph_count++] = (struct graph) { .rank = rank };
-	}
-	*number = *known;
+	found->rank = rank;
+	*number = found - all->graphs;
 	return 0;
 }
 
@@ -192,7 +186,7 @@ static int add_part(struct speedscope *all, size_t number, const struct event *e
 		graph->count -= graph->first;
 		graph->first = 0;
 	}
-	if (!GROW(graph->parts, graph->room, graph->count + 1))
+	if (!ARENA_GROW(&all->arena, graph->parts, graph->room, graph->count + 1))
 		return -ENOMEM;
 	graph->parts[graph->count++] = (struct stack_part) { from_ns, event->end, node };
 	graph->covered_ns = event->end;
@@ -274,7 +268,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	uint32_t parent = open_spans_parent(&all->job.spans, slot), below = NO_NODE;
 	int status;
 
-	if (!GROW(all->span_nodes, all->span_room, all->job.spans.room))
+	if (!ARENA_GROW(&all->arena, all->span_nodes, all->span_room, all->job.spans.room))
 		return -ENOMEM;
 	if (parent != SPAN_NONE)
 		below = all->span_nodes[parent];
@@ -311,7 +305,8 @@ static int read_all(struct speedscope *all, struct trace_error *error)
 	};
 	int status;
 
-	if (!GROW(all->nodes, all->node_room, 1) || !GROW(all->graphs, all->graph_room, 1))
+	if (!ARENA_GROW(&all->arena, all->nodes, all->node_room, 1) ||
+	    !ARENA_GROW(&all->arena, all->graphs, all->graph_room, 1))
 		return -ENOMEM;
 	all->node_count = all->graph_count = 1;
 	all->graphs[0].rank = -1;
@@ -466,10 +461,10 @@ static int write_graphs(const struct export_format *format, struct sink *out,
 	int status = job_load(&all.job, traces, names, trace_count, error);
 	struct weighed *stacks;
 
-	map_init(&all.frame_numbers, 2, 1);
-	map_init(&all.node_numbers, 2, 1);
-	map_init(&all.ranks, 1, 1);
-	map_init(&all.weights, 1, 2);
+	map_init_in(&all.frame_numbers, &all.arena, 2, 1);
+	map_init_in(&all.node_numbers, &all.arena, 2, 1);
+	map_init_in(&all.ranks, &all.arena, 1, 1);
+	map_init_in(&all.weights, &all.arena, 1, 2);
 	if (!status)
 		status = read_all(&all, error);
 	stacks = status ? NULL : sort_weights(&all);
@@ -480,16 +475,7 @@ static int write_graphs(const struct export_format *format, struct sink *out,
 		status = out->error;
 	}
 	free(stacks);
-	for (size_t i = 0; i < all.graph_count; i++)
-		free(all.graphs[i].parts);
-	map_free(&all.weights);
-	map_free(&all.frame_numbers);
-	map_free(&all.node_numbers);
-	map_free(&all.ranks);
-	free(all.frames);
-	free(all.nodes);
-	free(all.span_nodes);
-	free(all.graphs);
+	arena_free(&all.arena);
 	job_free(&all.job);
 	if (status == -ENOMEM)
 		snprintf(error->text, sizeof(error->text), "out of memory");
