@@ -159,8 +159,8 @@ struct table_group {
 
 /* A column that shows a member of the row, whose type chooses the getter; `needs`, if any, and the
  * rest of a struct table_column follow. */
-#define COLUMN_AS(name, type, member, title, unit, kind, meaning, ...)                             \
-	{                                                                                          \
+#define COLUMN_AS(name, type, member, title, unit, kind, meaning, ...)                               \
+	{                                                                                            \
 		name, title, UNIT_##unit, KIND_##kind, meaning,                                    \
 			.get = _Generic(((struct type *)0)->member,                                \
 				uint64_t: table_get_uint,                                          \
@@ -171,7 +171,7 @@ struct table_group {
 				uint32_t: table_get_device,                                        \
 				const char *: table_get_literal,                                   \
 				struct table_text: table_get_text),                                \
-			.key = offsetof(struct type, member), ##__VA_ARGS__               \
+			.key = offsetof(struct type, member), ##__VA_ARGS__ \
 	}
 /* Named after the member. */
 #define COLUMN(type, member, title, unit, kind, meaning, ...)                                      \
