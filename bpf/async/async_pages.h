@@ -81,8 +81,8 @@ static __noinline struct async_operation *async_find_current(struct task_state *
 	return async_find(&search.best.key);
 }
 
-/* These functions are global, so each is verified once. Counts a page on the operation that adds
- * it; returns 0 if there is none. */
+/* These functions are global, so each is verified once. Attributes a page to the operation that
+ * adds it; returns 0 if there is none. */
 __noinline int async_book_page(struct task_state *state, struct page_add *add)
 {
 	struct async_operation *operation;
@@ -97,7 +97,7 @@ __noinline int async_book_page(struct task_state *state, struct page_add *add)
 	return 1;
 }
 
-/* Counts what is read to complete a page on the operation that writes the page, if there is one. */
+/* Attributes reads that complete a page to the operation that writes it, if there is one. */
 __noinline int async_book_read_for_write(struct task_state *state, struct page_add *add,
 					 __u32 bytes)
 {

@@ -19,7 +19,7 @@ struct {
 
 extern volatile bool overlays_met; /* the map is not empty */
 
-/* An overlay file is used: the layer's file with its data backs it from now on. */
+/* Records that the layer's file with its data backs an overlay file from now on. */
 __noinline int overlay_link(struct address *overlay, __u32 id)
 {
 	struct file_key key = {}; /* on the stack: up to 6.1, maps accept no other key */

@@ -109,7 +109,7 @@ static int put_cell(struct summary_writer *summary, uint64_t table, size_t row, 
 	return status || cell->type != CELL_TEXTS ? status : put_texts(summary, values, cell);
 }
 
-/* Readers know by its name what a column means (report_take_meanings). */
+/* Readers find a column's meaning by its name (report_take_meanings). */
 static int put_columns(struct summary_writer *summary, uint64_t number, const struct table *table)
 {
 	int status = 0;

@@ -147,7 +147,7 @@ static void replace(struct helper *helper, struct faultline *skeleton, const str
 	faultline__destroy(old);
 }
 
-/* Goes by the modules that are there now. New programs are attached before earlier ones are
+/* Loads what the modules that are there now need. New programs are attached before earlier ones are
  * detached: what both see counts once, as for copies of a program. */
 static void renew(struct helper *helper)
 {
