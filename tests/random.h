@@ -3,8 +3,7 @@
  * A small generator of numbers, the same ones on every machine and in every run: xorshift64,
  * Marsaglia 2003.
  */
-#ifndef FAULTLINE_TESTS_RANDOM_H
-#define FAULTLINE_TESTS_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ static inline uint64_t next_random(uint64_t *state)
 	*state ^= *state << 17;
 	return *state;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The block layer: devices, bios and requests.
  */
-#ifndef VMLINUX_BLOCK_H
-#define VMLINUX_BLOCK_H
+#pragma once
 
 #include "fs.h"
 #include "identity.h"
@@ -169,5 +168,3 @@ struct btrfs_bio {
 	void *private; /* direct I/O: the iomap_dio */
 	struct bio bio;
 } CORE_STRUCT;
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Control groups and task credentials.
  */
-#ifndef VMLINUX_CGROUP_H
-#define VMLINUX_CGROUP_H
+#pragma once
 
 #include "types.h"
 
@@ -56,5 +55,3 @@ struct mm_struct___bitmap {
 		unsigned long __mm_flags[1];
 	} flags;
 } CORE_STRUCT;
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Files, their names and their mounts.
  */
-#ifndef VMLINUX_FS_H
-#define VMLINUX_FS_H
+#pragma once
 
 #include "types.h"
 
@@ -181,5 +180,3 @@ struct fs_struct {
 	struct path root;
 	struct path pwd;
 } CORE_STRUCT;
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * FUSE: requests to daemons.
  */
-#ifndef VMLINUX_FUSE_H
-#define VMLINUX_FUSE_H
+#pragma once
 
 #include "fs.h"
 #include "mm.h"
@@ -113,5 +112,3 @@ struct fuse_range_in {
 #define FUSE_FSYNCDIR 30
 #define FUSE_READDIRPLUS 44
 #define FUSE_SYNCFS 50
-
-#endif

@@ -3,8 +3,7 @@
  * File systems whose inodes do not identify a file by themselves. They may be modules: their fields
  * are read by bpf_core_read, because bpf_rdonly_cast only supports types of the kernel itself.
  */
-#ifndef VMLINUX_IDENTITY_H
-#define VMLINUX_IDENTITY_H
+#pragma once
 
 #include "fs.h"
 #include "types.h"
@@ -47,5 +46,3 @@ struct btrfs_inode {
 	struct btrfs_root *root;
 	struct inode vfs_inode;
 } CORE_STRUCT;
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Memory maps and the page cache.
  */
-#ifndef VMLINUX_MM_H
-#define VMLINUX_MM_H
+#pragma once
 
 #include "fs.h"
 #include "types.h"
@@ -124,5 +123,3 @@ enum vm_fault_reason {
 	/* OOM, SIGBUS, SIGSEGV, HWPOISON, HWPOISON_LARGE, FALLBACK */
 	VM_FAULT_ERROR = 0x1 | 0x2 | 0x40 | 0x10 | 0x20 | 0x800,
 };
-
-#endif

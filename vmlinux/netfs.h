@@ -3,8 +3,7 @@
  * The module netfs: reads and writes of network file systems. These are types of a module: read
  * them with bpf_core_read.
  */
-#ifndef VMLINUX_NETFS_H
-#define VMLINUX_NETFS_H
+#pragma once
 
 #include "fs.h"
 #include "types.h"
@@ -37,5 +36,3 @@ struct netfs_io_subrequest {
 	__s16 error; /* negative */
 	enum netfs_io_source source;
 } CORE_STRUCT;
-
-#endif

@@ -3,8 +3,7 @@
  * NFS clients: their remote procedure calls. These are mostly types of modules, for which there are
  * no plain loads: read them with bpf_core_read.
  */
-#ifndef VMLINUX_NFS_H
-#define VMLINUX_NFS_H
+#pragma once
 
 #include "fs.h"
 #include "types.h"
@@ -74,5 +73,3 @@ struct nfs_pgio_header {
 struct nfs_commit_data {
 	struct inode *inode;
 } CORE_STRUCT;
-
-#endif

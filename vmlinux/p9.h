@@ -3,8 +3,7 @@
  * 9p clients: their requests and files. Except for the first ones, these are types of a module:
  * read them with bpf_core_read.
  */
-#ifndef VMLINUX_P9_H
-#define VMLINUX_P9_H
+#pragma once
 
 #include "fs.h"
 #include "types.h"
@@ -90,5 +89,3 @@ struct p9_reply {
 #define P9_TFLUSH 108
 #define P9_TREAD 116
 #define P9_TWRITE 118
-
-#endif

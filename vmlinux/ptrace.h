@@ -7,8 +7,7 @@
  *
  * These macros read a register by REG, as in bpf/core/kernel.h.
  */
-#ifndef VMLINUX_PTRACE_H
-#define VMLINUX_PTRACE_H
+#pragma once
 
 #include "types.h"
 
@@ -71,5 +70,3 @@ struct bpf_perf_event_data {
 	__u64 sample_period;
 	__u64 addr;
 };
-
-#endif

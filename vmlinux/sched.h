@@ -2,8 +2,7 @@
 /*
  * Tasks, and what they belong to.
  */
-#ifndef VMLINUX_SCHED_H
-#define VMLINUX_SCHED_H
+#pragma once
 
 #include "fs.h"
 #include "mm.h"
@@ -187,5 +186,3 @@ struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task; /* NULL: end of the iteration */
 } CORE_STRUCT;
-
-#endif

@@ -3,8 +3,7 @@
  * Records of classic tracepoints; only the fields in use. The header before the fields is longer on
  * kernels with the PREEMPT_RT patches, which add a lazy preemption count.
  */
-#ifndef VMLINUX_TRACE_H
-#define VMLINUX_TRACE_H
+#pragma once
 
 #include "types.h"
 
@@ -58,5 +57,3 @@ struct trace_event_raw_x86_exceptions {
 struct trace_event_raw_balance_dirty_pages {
 	long pause; /* ms; 0 or less: no pause */
 } CORE_STRUCT;
-
-#endif

@@ -3,8 +3,7 @@
  * The basic types and BPF constants that libbpf's headers and ours need, so that the kernel side
  * compiles without BTF and kernel headers.
  */
-#ifndef VMLINUX_TYPES_H
-#define VMLINUX_TYPES_H
+#pragma once
 
 /* Makes libbpf's headers use the kernel's register names, as in ptrace.h. */
 #define __VMLINUX_H__
@@ -60,5 +59,3 @@ enum {
 struct list_head {
 	struct list_head *next;
 } CORE_STRUCT;
-
-#endif

@@ -3,8 +3,7 @@
  * io_uring requests, the commands in them, and the io workers that execute them. Since 6.0 a
  * command is at the start of its request.
  */
-#ifndef VMLINUX_URING_H
-#define VMLINUX_URING_H
+#pragma once
 
 #include "fs.h"
 #include "types.h"
@@ -224,5 +223,3 @@ struct task_struct___old {
 } CORE_STRUCT;
 
 #define PF_IO_WORKER 0x10u
-
-#endif

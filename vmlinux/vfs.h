@@ -2,8 +2,7 @@
 /*
  * Arguments of VFS and file system functions other than files.
  */
-#ifndef VMLINUX_VFS_H
-#define VMLINUX_VFS_H
+#pragma once
 
 #include "fs.h"
 
@@ -13,5 +12,3 @@ struct pipe_inode_info;
 struct iov_iter {
 	unsigned long count;
 } CORE_STRUCT;
-
-#endif

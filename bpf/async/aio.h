@@ -4,8 +4,7 @@
  * The kernel identifies an iocb by its address in the program's memory, and returns that address
  * with the event.
  */
-#ifndef FAULTLINE_BPF_AIO_H
-#define FAULTLINE_BPF_AIO_H
+#pragma once
 
 #include "async/async.h"
 
@@ -203,5 +202,3 @@ __noinline int aio_end_call(struct call_args *args, __u32 traits, __s64 result)
 		return aio_end_submit(args, result);
 	return aio_reap(args, result);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Operations that outlive the call that submits them: how they begin and end, and their records.
  * Shared by io_uring and libaio.
  */
-#ifndef FAULTLINE_BPF_ASYNC_H
-#define FAULTLINE_BPF_ASYNC_H
+#pragma once
 
 #include "async/async_flight.h"
 #include "async/async_ranges.h"
@@ -225,5 +224,3 @@ __noinline int async_take_file(struct async_operation *operation, struct address
 	operation->account.file = file_id(&facts, false) & ~FILE_UNANNOUNCED;
 	return 1;
 }
-
-#endif

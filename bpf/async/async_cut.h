@@ -2,8 +2,7 @@
 /*
  * Asynchronous operations that are still in flight when their process or the recording ends.
  */
-#ifndef FAULTLINE_BPF_ASYNC_CUT_H
-#define FAULTLINE_BPF_ASYNC_CUT_H
+#pragma once
 
 #include "async/async.h"
 #include "block/block.h"
@@ -75,5 +74,3 @@ static __always_inline void async_cut_all(struct async_cut *cut)
 	if (async_flight_count)
 		bpf_for_each_map_elem(&async_flight, async_cut_step, cut, 0);
 }
-
-#endif

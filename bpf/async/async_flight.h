@@ -2,8 +2,7 @@
 /*
  * Table of operations that outlive the call that submits them.
  */
-#ifndef FAULTLINE_BPF_ASYNC_FLIGHT_H
-#define FAULTLINE_BPF_ASYNC_FLIGHT_H
+#pragma once
 
 #include "core/addr_table.h"
 #include "core/ring.h"
@@ -140,5 +139,3 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } async_users SEC(".maps");
-
-#endif

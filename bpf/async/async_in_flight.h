@@ -2,8 +2,7 @@
 /*
  * Asynchronous operations in flight, for the iterator that lists what a process is waiting for.
  */
-#ifndef FAULTLINE_BPF_ASYNC_IN_FLIGHT_H
-#define FAULTLINE_BPF_ASYNC_IN_FLIGHT_H
+#pragma once
 
 #include "async/async_cut.h"
 #include "syscall/in_flight.h"
@@ -100,5 +99,3 @@ static __always_inline void async_in_flight(struct task_struct *task, struct seq
 		async_list(&process.oldest, oldest, &process);
 	}
 }
-
-#endif

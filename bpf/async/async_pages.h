@@ -3,8 +3,7 @@
  * Pages that an io_uring or libaio operation adds to its file's cache: attributes them to the
  * operation the task is executing, if any.
  */
-#ifndef FAULTLINE_BPF_ASYNC_PAGES_H
-#define FAULTLINE_BPF_ASYNC_PAGES_H
+#pragma once
 
 #include "async/async_ranges.h"
 
@@ -113,5 +112,3 @@ __noinline int async_book_read_for_write(struct task_state *state, struct page_a
 		op_account_read_for_write(&operation->account, bytes);
 	return 0;
 }
-
-#endif

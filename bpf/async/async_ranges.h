@@ -4,8 +4,7 @@
  * does not help: the kernel starts the requests of a chain long after it has accepted them, and
  * resumes a read whenever one of its pages has arrived.
  */
-#ifndef FAULTLINE_BPF_ASYNC_RANGES_H
-#define FAULTLINE_BPF_ASYNC_RANGES_H
+#pragma once
 
 #include "async/async_flight.h"
 #include "pagecache/fetched.h"
@@ -134,5 +133,3 @@ static __noinline int range_find(struct range_search *search)
 	LOOP(RANGES_OF_SLOT, range_step, search);
 	return search->distance != RANGE_NONE;
 }
-
-#endif

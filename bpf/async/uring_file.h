@@ -2,8 +2,7 @@
 /*
  * The files that io_uring requests use: descriptors, and files registered with the ring.
  */
-#ifndef FAULTLINE_BPF_URING_FILE_H
-#define FAULTLINE_BPF_URING_FILE_H
+#pragma once
 
 #include "async/async.h"
 
@@ -101,5 +100,3 @@ static __always_inline struct file *uring_file(struct async_operation *done, voi
 	/* NULL: it was cancelled before it had one. */
 	return file ? file : uring_own_file(done, request);
 }
-
-#endif

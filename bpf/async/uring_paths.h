@@ -2,8 +2,7 @@
 /*
  * The paths in io_uring requests, kept from submission to completion.
  */
-#ifndef FAULTLINE_BPF_URING_PATHS_H
-#define FAULTLINE_BPF_URING_PATHS_H
+#pragma once
 
 #include "async/async.h"
 
@@ -120,5 +119,3 @@ __noinline int uring_keep_directories(struct async_key *key, struct task_state *
 	names->dir = call_dir_id(state, task, &args, 1, names->text[0]);
 	return 0;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * then multishot ones. Requests with the same user data are taken to complete in the order of their
  * submission.
  */
-#ifndef FAULTLINE_BPF_URING_UNNAMED_H
-#define FAULTLINE_BPF_URING_UNNAMED_H
+#pragma once
 
 #include "async/uring_file.h"
 
@@ -91,5 +90,3 @@ static __noinline int uring_unnamed_take(struct uring_end *end, struct async_key
 	key->address = at.address;
 	return found;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Marks of bios in flight, by the bio's address.
  */
-#ifndef FAULTLINE_BPF_BIO_MARK_H
-#define FAULTLINE_BPF_BIO_MARK_H
+#pragma once
 
 #include "core/addr_table.h"
 #include "core/ring.h"
@@ -187,5 +186,3 @@ __noinline int bio_mark_take(struct bio_now *now, struct bio_mark *mark, bool en
 		bio_mark_stale();
 	return 0;
 }
-
-#endif

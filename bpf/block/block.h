@@ -2,8 +2,7 @@
 /*
  * Marks a bio when it is queued: which task queued it, and which file's bytes it carries.
  */
-#ifndef FAULTLINE_BPF_BLOCK_H
-#define FAULTLINE_BPF_BLOCK_H
+#pragma once
 
 #include "block/parent_bio.h"
 #include "core/file.h"
@@ -359,5 +358,3 @@ static __always_inline void bio_mark_file(struct bio_mark *mark, struct address 
 	if (direct && !(mark->flags & TRACE_BLOCK_META))
 		mark->flags |= TRACE_BLOCK_DIRECT;
 }
-
-#endif

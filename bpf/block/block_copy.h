@@ -3,8 +3,7 @@
  * Copies of programs that see requests and bios (COPIED_PROGRAM in core/state.h): the first one to
  * see an event counts it.
  */
-#ifndef FAULTLINE_BPF_BLOCK_COPY_H
-#define FAULTLINE_BPF_BLOCK_COPY_H
+#pragma once
 
 #include "core/state.h"
 
@@ -39,5 +38,3 @@ static __always_inline bool block_copy_is_first(__u64 source, __u32 copy)
 	slot->copy = copy;
 	return first;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Block devices: their names, and totals per device.
  */
-#ifndef FAULTLINE_BPF_DEVICE_H
-#define FAULTLINE_BPF_DEVICE_H
+#pragma once
 
 #include "core/identity.h"
 #include "core/ring.h"
@@ -192,5 +191,3 @@ static __always_inline struct device_counts *device_counts(struct gendisk *disk,
 }
 
 _Static_assert((DEVICE_CLASSES & (DEVICE_CLASSES - 1)) == 0, "a mask of classes");
-
-#endif

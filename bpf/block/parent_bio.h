@@ -4,8 +4,7 @@
  * receive. Their completion functions do not identify direct I/O, but they are queued while the
  * task submits the upper bio, and share its bio_vec array.
  */
-#ifndef FAULTLINE_BPF_PARENT_BIO_H
-#define FAULTLINE_BPF_PARENT_BIO_H
+#pragma once
 
 #include "block/bio_mark.h"
 #include "core/state.h"
@@ -89,5 +88,3 @@ __noinline int bio_mark_by_parent(struct bio_mark *mark, struct address *bio,
 	mark->offset = parent->offset + walk.bytes + done_bytes - parent->done_bytes;
 	return 0;
 }
-
-#endif

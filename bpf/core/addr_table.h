@@ -4,8 +4,7 @@
  * selects a slot in an array, at a tenth of the cost of a hash lookup. If the slot is taken, a new
  * object replaces the old one, or goes into a hash, which is not searched while it is empty.
  */
-#ifndef FAULTLINE_BPF_ADDR_TABLE_H
-#define FAULTLINE_BPF_ADDR_TABLE_H
+#pragma once
 
 #include "core/kernel.h"
 
@@ -65,5 +64,3 @@
 		__sync_fetch_and_add(&hash##_count, -1);                                           \
 		return true;                                                                       \
 	}
-
-#endif

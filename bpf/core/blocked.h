@@ -4,8 +4,7 @@
  * memory of a task that is not the current one, and the stack of a blocked one does not change.
  * `runs` is unknown if the thread is not blocked.
  */
-#ifndef FAULTLINE_BPF_BLOCKED_H
-#define FAULTLINE_BPF_BLOCKED_H
+#pragma once
 
 #include "bpf/records/event.h"
 #include "core/pid.h"
@@ -23,5 +22,3 @@ static __always_inline struct blocked_thread blocked_thread(struct task_struct *
 		blocked.runs = task->sched_info.pcount;
 	return blocked;
 }
-
-#endif

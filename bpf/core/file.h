@@ -5,8 +5,7 @@
  * A file is identified by device, inode number and generation (see identity.h). It gets its id when
  * it is first seen; the record that describes the id is sent before any record that uses it.
  */
-#ifndef FAULTLINE_BPF_FILE_H
-#define FAULTLINE_BPF_FILE_H
+#pragma once
 
 #include "core/addr_table.h"
 #include "core/file_path.h"
@@ -486,5 +485,3 @@ __noinline __u32 file_id_of_mapping(struct address *mapping)
 	id = overlay_find(&layer);
 	return id ? id : file_id_by_inode((struct inode *)layer.at);
 }
-
-#endif

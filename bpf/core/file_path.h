@@ -3,8 +3,7 @@
  * The path of a file, from the leaf to the root: its names, or a hash that changes when the file or
  * a directory above it is renamed.
  */
-#ifndef FAULTLINE_BPF_FILE_PATH_H
-#define FAULTLINE_BPF_FILE_PATH_H
+#pragma once
 
 #include "core/identity.h"
 #include "core/ring.h"
@@ -140,5 +139,3 @@ __noinline __u32 path_hash(struct file_facts *facts)
 	scratch_put(walk);
 	return hash | 1;
 }
-
-#endif

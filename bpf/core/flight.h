@@ -3,8 +3,7 @@
  * The flight recorder: which processes' events go to its reader, in a recording that otherwise only
  * sums operations.
  */
-#ifndef FAULTLINE_BPF_FLIGHT_H
-#define FAULTLINE_BPF_FLIGHT_H
+#pragma once
 
 #include "core/state.h"
 
@@ -48,5 +47,3 @@ static __always_inline void flight_forget(__u32 pid)
 	if (flight_chooses)
 		bpf_map_delete_elem(&flight_chosen, &pid);
 }
-
-#endif

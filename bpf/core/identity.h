@@ -2,8 +2,7 @@
 /*
  * Identifies a file where its inode's own number, device and generation are not enough.
  */
-#ifndef FAULTLINE_BPF_IDENTITY_H
-#define FAULTLINE_BPF_IDENTITY_H
+#pragma once
 
 #include "core/kernel.h"
 #include "vmlinux/block.h"
@@ -234,5 +233,3 @@ static __always_inline bool inode_is_regular(struct inode *inode)
 {
 	return (KREAD(inode, inode, i_mode) & S_IFMT) == S_IFREG;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The type of file that an inode represents.
  */
-#ifndef FAULTLINE_BPF_INODE_CLASS_H
-#define FAULTLINE_BPF_INODE_CLASS_H
+#pragma once
 
 #include "core/identity.h"
 
@@ -67,5 +66,3 @@ static __always_inline bool inode_in_memory(struct inode *inode)
 	return !(KREAD(backing_dev_info, KREAD(super_block, sb, s_bdi), capabilities) &
 		 BDI_CAP_WRITEBACK);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Reads kernel memory: by plain loads if the kernel supports them, else by probe reads.
  */
-#ifndef FAULTLINE_BPF_KERNEL_H
-#define FAULTLINE_BPF_KERNEL_H
+#pragma once
 
 #include "vmlinux/types.h"
 #include <bpf/bpf_helpers.h>
@@ -133,5 +132,3 @@ static long (*const read_kernel)(void *to, __u64 bytes, const void *from) = (voi
 
 /* Keeps the compiler from moving arithmetic on a checked value ahead of its check. */
 #define BARRIER_VAR(v) asm volatile("" : "+r"(v))
-
-#endif

@@ -11,8 +11,7 @@
  * Published records are not counted again: the next numbers of the CPU buffers are the count
  * (session_totals).
  */
-#ifndef FAULTLINE_BPF_LANE_H
-#define FAULTLINE_BPF_LANE_H
+#pragma once
 
 #include "core/flight.h"
 #include "core/ring.h"
@@ -108,5 +107,3 @@ static __always_inline void lane_publish(const struct lane_reservation *reservat
 	__sync_lock_test_and_set(&reservation->slot->ready, reservation->number + 1);
 #endif
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Loops of a length that the verifier does not know: bpf_loop, which came with 5.17. The build for
  * older kernels (see kernel.h) makes one turn for each element of an array instead, since 5.13.
  */
-#ifndef FAULTLINE_BPF_LOOP_H
-#define FAULTLINE_BPF_LOOP_H
+#pragma once
 
 #include "core/kernel.h"
 
@@ -43,6 +42,4 @@ struct loop {
 #else
 #define LOOP_STEP(step)
 #define LOOP(count, step, context) bpf_loop(count, step, context, 0)
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Arithmetic that saturates instead of wrapping. */
-#ifndef FAULTLINE_BPF_NUMBER_H
-#define FAULTLINE_BPF_NUMBER_H
+#pragma once
 
 #include "core/kernel.h"
 
@@ -15,5 +14,3 @@ static __always_inline __u64 number_min(__u64 a, __u64 b)
 {
 	return a < b ? a : b;
 }
-
-#endif

@@ -17,8 +17,7 @@
  * A record has an owner, which need not be the current task: requests end in interrupts, kworkers
  * write, and io workers read for the submitting task.
  */
-#ifndef FAULTLINE_BPF_OP_ACCOUNT_H
-#define FAULTLINE_BPF_OP_ACCOUNT_H
+#pragma once
 
 #include "core/number.h"
 #include "core/settings.h"
@@ -159,5 +158,3 @@ static __always_inline void op_account_close(struct op_account *account)
 {
 	account->op = 0;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Maps files of a layer to the overlay files that they back: page-cache fills and writeback of a
  * layer's file are recorded under the overlay file, which is what was opened.
  */
-#ifndef FAULTLINE_BPF_OVERLAY_H
-#define FAULTLINE_BPF_OVERLAY_H
+#pragma once
 
 #include "core/identity.h"
 
@@ -55,5 +54,3 @@ __noinline __u32 overlay_find(struct address *layer)
 	id = bpf_map_lookup_elem(&overlay_files, &key);
 	return id ? *id : 0;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * PIDs in the namespaces of a task.
  */
-#ifndef FAULTLINE_BPF_PID_H
-#define FAULTLINE_BPF_PID_H
+#pragma once
 
 #include "core/kernel.h"
 #include "vmlinux/sched.h"
@@ -24,5 +23,3 @@ static __always_inline __u32 pid_at_level(__u64 numbers, __u32 level)
 	bpf_probe_read_kernel(&number, sizeof(number), (void *)numbers);
 	return number;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * A slot is found by hashing its key. A slot that the reader has retired is no longer found, so two
  * slots may have the same key; the reader adds them up.
  */
-#ifndef FAULTLINE_BPF_PROFILE_H
-#define FAULTLINE_BPF_PROFILE_H
+#pragma once
 
 #include "core/flight.h"
 
@@ -459,5 +458,3 @@ static __always_inline void profile_fill(struct profile_done *done,
 	else if (in_bytes)
 		done->bytes = result;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * The reader drains them on a timer (a wake-up costs more than a record), and is woken if the
  * pending data exceeds a limit.
  */
-#ifndef FAULTLINE_BPF_RING_H
-#define FAULTLINE_BPF_RING_H
+#pragma once
 
 #include "core/state.h"
 
@@ -201,5 +200,3 @@ static __always_inline void scratch_put(void *bytes)
 	if (bytes)
 		*(volatile __u64 *)&scratch->busy = 0;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Settings made before loading, which are constants to the verifier. Defined once, in state.bpf.c.
  */
-#ifndef FAULTLINE_BPF_SETTINGS_H
-#define FAULTLINE_BPF_SETTINGS_H
+#pragma once
 
 #include "core/kernel.h"
 #include "records/event.h"
@@ -55,5 +54,3 @@ extern __u32 stack_last_id;
 
 /* Set when the recording ends, for programs that are detached later. */
 extern volatile bool recording_ended;
-
-#endif

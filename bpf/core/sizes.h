@@ -3,8 +3,7 @@
  * Final file sizes: checks the files that a process still has open for writing when it exits, or
  * when the recording ends. Files that it closes are checked by the close (call_file.h).
  */
-#ifndef FAULTLINE_BPF_SIZES_H
-#define FAULTLINE_BPF_SIZES_H
+#pragma once
 
 #include "core/file.h"
 
@@ -55,5 +54,3 @@ static __always_inline void sizes_check_task(struct task_state *state, struct ta
 	table.at = KNUMBER(files_struct, files, fdt);
 	sizes_check(state, &table);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The state of a followed task, shared by all layers. What the task is doing is kept in accounts
  * (op_account.h): the call in flight, the fault in flight, and page-cache fills of other files.
  */
-#ifndef FAULTLINE_BPF_STATE_H
-#define FAULTLINE_BPF_STATE_H
+#pragma once
 
 #include "core/loop.h"
 #include "core/op_account.h"
@@ -358,5 +357,3 @@ static __always_inline bool task_copy_is_first(struct task_state *state, __u64 e
                                                                                                    \
 		return work;                                                                       \
 	}
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The user registers of a task, as its last entry into the kernel has left them.
  */
-#ifndef FAULTLINE_BPF_TASK_REGS_H
-#define FAULTLINE_BPF_TASK_REGS_H
+#pragma once
 
 #include "core/settings.h"
 #include "vmlinux/ptrace.h"
@@ -27,5 +26,3 @@ static __always_inline struct pt_regs *task_regs(struct task_struct *task)
 #endif
 	return (struct pt_regs *)bpf_task_pt_regs(task);
 }
-
-#endif

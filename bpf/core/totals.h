@@ -2,8 +2,7 @@
 /*
  * Exact totals: counted before any record can be lost.
  */
-#ifndef FAULTLINE_BPF_TOTALS_H
-#define FAULTLINE_BPF_TOTALS_H
+#pragma once
 
 #include "core/kernel.h"
 #include "records/event.h"
@@ -51,5 +50,3 @@ static __always_inline void note_add(__u32 which)
 	if (count)
 		__sync_fetch_and_add(count, 1);
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The functions are global: one copy serves all programs (bpf/core/file.h).
  */
-#ifndef FAULTLINE_BPF_FAULT_H
-#define FAULTLINE_BPF_FAULT_H
+#pragma once
 
 #include "pagecache/fetched.h"
 #include "core/lane.h"
@@ -194,5 +193,3 @@ __noinline int fault_end_unseen(struct task_state *state, __u64 end_ns, bool cer
 	fault_close(state, vma_at(state->fault.address), end_ns);
 	return 0;
 }
-
-#endif

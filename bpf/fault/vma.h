@@ -6,8 +6,7 @@
  *
  * bpf_find_vma takes the lock, costs ten times as much and fails if another thread holds the lock.
  */
-#ifndef FAULTLINE_BPF_VMA_H
-#define FAULTLINE_BPF_VMA_H
+#pragma once
 
 #include "core/state.h"
 
@@ -212,5 +211,3 @@ static __always_inline struct vm_area_struct *vma_find(__u64 address)
 {
 	return (struct vm_area_struct *)vma_at(address);
 }
-
-#endif

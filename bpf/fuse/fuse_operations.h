@@ -2,8 +2,7 @@
 /*
  * Requests to FUSE daemons, by opcode, as operations of a trace.
  */
-#ifndef FAULTLINE_FUSE_OPERATIONS_H
-#define FAULTLINE_FUSE_OPERATIONS_H
+#pragma once
 
 /* OPERATION(opcode, name). FORGET and INTERRUPT are missing: they have no reply, and no event. */
 #define FUSE_OPERATIONS(OPERATION)                                                                 \
@@ -61,5 +60,3 @@
 
 /* Opcodes from here on are 0, others. */
 #define FUSE_OPERATION_COUNT 54
-
-#endif

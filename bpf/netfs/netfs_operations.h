@@ -2,8 +2,7 @@
 /*
  * Requests of file systems that use the kernel's module netfs, as operations of a trace.
  */
-#ifndef FAULTLINE_NETFS_OPERATIONS_H
-#define FAULTLINE_NETFS_OPERATIONS_H
+#pragma once
 
 #define NETFS_OPERATIONS(OPERATION)                                                                \
 	OPERATION(READ, "netfs_read")                                                              \
@@ -14,5 +13,3 @@
 #define NETFS_ENUM(id, name) NETFS_##id,
 enum { NETFS_OPERATIONS(NETFS_ENUM) NETFS_OPERATION_COUNT };
 #undef NETFS_ENUM
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Remote procedure calls of NFS clients, by procedure, as operations of a trace.
  */
-#ifndef FAULTLINE_NFS_OPERATIONS_H
-#define FAULTLINE_NFS_OPERATIONS_H
+#pragma once
 
 /*
  * OPERATION(ID, name). After OTHER come the procedures of version 4 in the order of the kernel's
@@ -110,5 +109,3 @@
 #define NFS_ENUM(id, name) NFS_##id,
 enum { NFS_OPERATIONS(NFS_ENUM) NFS_OPERATION_COUNT };
 #undef NFS_ENUM
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Requests of 9p clients, by type, as operations of a trace.
  */
-#ifndef FAULTLINE_P9_OPERATIONS_H
-#define FAULTLINE_P9_OPERATIONS_H
+#pragma once
 
 /* OPERATION(type, name). Requests have even types, replies the next odd ones. */
 #define P9_OPERATIONS(OPERATION)                                                                   \
@@ -45,5 +44,3 @@
 
 #define P9_TYPES 128
 #define P9_OPERATION_COUNT (P9_TYPES / 2)
-
-#endif

@@ -3,8 +3,7 @@
  * Pages added to the cache of a file other than the one in use by the operation in flight: recorded
  * as indirect, or as unattributed if no operation is in flight.
  */
-#ifndef FAULTLINE_BPF_FETCHED_H
-#define FAULTLINE_BPF_FETCHED_H
+#pragma once
 
 #include "core/file.h"
 #include "core/profile.h"
@@ -91,5 +90,3 @@ __noinline int other_fill_add(struct task_state *state, struct page_add *add)
 		other_fill_send(state);
 	return 0;
 }
-
-#endif

@@ -6,8 +6,7 @@
  *
  * A folio's slot follows from its file and index; a newer folio replaces an older one.
  */
-#ifndef FAULTLINE_BPF_FILLERS_H
-#define FAULTLINE_BPF_FILLERS_H
+#pragma once
 
 #include "pagecache/fetched.h"
 #include "core/addr_table.h"
@@ -50,5 +49,3 @@ static __always_inline struct owner filler_of(__u64 mapping, __u64 index)
 		return filler->owner;
 	return (struct owner) {};
 }
-
-#endif

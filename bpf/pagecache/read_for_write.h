@@ -2,8 +2,7 @@
 /*
  * Reads from storage that a write makes to change part of a page: counted on the writing operation.
  */
-#ifndef FAULTLINE_BPF_READ_FOR_WRITE_H
-#define FAULTLINE_BPF_READ_FOR_WRITE_H
+#pragma once
 
 #include "async/async_pages.h"
 #include "block/bio_mark.h"
@@ -48,5 +47,3 @@ __noinline int read_for_write(struct task_state *state, struct address *bio, str
 	add.index = mark->offset / PAGE_BYTES;
 	return async_book_read_for_write(state, &add, mark->bytes);
 }
-
-#endif

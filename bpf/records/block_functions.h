@@ -2,8 +2,7 @@
 /*
  * Bio completion functions. They tell direct I/O from other bios, and which struct embeds the bio.
  */
-#ifndef FAULTLINE_BLOCK_FUNCTIONS_H
-#define FAULTLINE_BLOCK_FUNCTIONS_H
+#pragma once
 
 #include "bpf/records/event_base.h"
 
@@ -23,5 +22,3 @@
 struct block_functions {
 	BLOCK_FUNCTIONS(BLOCK_FUNCTION_FIELD)
 };
-
-#endif

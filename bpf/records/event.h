@@ -4,8 +4,7 @@
  * read. All fields have a fixed width, padding is explicit, and kinds are append-only. Call
  * decoding, markers and shared mapped memory have their own headers.
  */
-#ifndef FAULTLINE_EVENT_H
-#define FAULTLINE_EVENT_H
+#pragma once
 
 #include "bpf/fuse/fuse_operations.h"
 #include "bpf/netfs/netfs_operations.h"
@@ -349,5 +348,3 @@ enum {
 EVENT_SIZE(event_header, 24);
 EVENT_SIZE(event_code, 56);
 EVENT_SIZE(attach_row, 72);
-
-#endif

@@ -3,8 +3,7 @@
  * Shared by the headers that define the interface between kernel side and user side: fixed-width
  * types, size assertions, and the length of a task name.
  */
-#ifndef FAULTLINE_EVENT_BASE_H
-#define FAULTLINE_EVENT_BASE_H
+#pragma once
 
 #ifndef __bpf__
 #include <assert.h>
@@ -18,6 +17,4 @@
 #define EVENT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
 #else
 #define EVENT_SIZE(type, bytes) static_assert(sizeof(struct type) == (bytes), #type)
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * How the kernel side decodes system calls, io_uring and libaio operations: tables that the user
  * side fills in.
  */
-#ifndef FAULTLINE_EVENT_CALL_H
-#define FAULTLINE_EVENT_CALL_H
+#pragma once
 
 #include "bpf/records/event_base.h"
 
@@ -102,5 +101,3 @@ struct async_row {
 	__u8 shape;
 	__u8 traits;
 };
-
-#endif

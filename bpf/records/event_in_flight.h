@@ -2,8 +2,7 @@
 /*
  * Rows that the iterators over operations in flight and threads write. Included by event.h.
  */
-#ifndef FAULTLINE_EVENT_IN_FLIGHT_H
-#define FAULTLINE_EVENT_IN_FLIGHT_H
+#pragma once
 
 /* Lets the user side find a blocked thread, and check that it has not run before its stack is
  * read. */
@@ -54,5 +53,3 @@ struct event_thread_now {
 };
 
 EVENT_SIZE(event_thread_now, 256);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Shared mapped memory for the most frequent records.
  */
-#ifndef FAULTLINE_EVENT_LANE_H
-#define FAULTLINE_EVENT_LANE_H
+#pragma once
 
 #include "bpf/records/event_base.h"
 
@@ -87,5 +86,3 @@ EVENT_SIZE(lane_fault, 56);
 EVENT_SIZE(lane_slot, 64);
 EVENT_SIZE(lane_control, 128);
 EVENT_SIZE(flight_slow, 56);
-
-#endif

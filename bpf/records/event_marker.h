@@ -2,8 +2,7 @@
 /*
  * How the kernel side reads the arguments of markers: table rows that the user side fills in.
  */
-#ifndef FAULTLINE_EVENT_MARKER_H
-#define FAULTLINE_EVENT_MARKER_H
+#pragma once
 
 #include "bpf/records/event_base.h"
 
@@ -60,5 +59,3 @@ struct marker_position {
 EVENT_SIZE(marker_position, 16);
 EVENT_SIZE(marker_arg, 16);
 EVENT_SIZE(marker_spec, 120);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * A copy of a thread's user stack, which the user side unwinds.
  */
-#ifndef FAULTLINE_EVENT_NATIVE_H
-#define FAULTLINE_EVENT_NATIVE_H
+#pragma once
 
 #include "bpf/records/event_base.h"
 
@@ -27,5 +26,3 @@ struct native_copy {
 };
 
 EVENT_SIZE(native_copy, 280 + NATIVE_STACK_BYTES);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Shared mapped memory in which operations are aggregated instead of recorded one by one.
  */
-#ifndef FAULTLINE_EVENT_PROFILE_H
-#define FAULTLINE_EVENT_PROFILE_H
+#pragma once
 
 #include "bpf/records/event_base.h"
 
@@ -106,5 +105,3 @@ EVENT_SIZE(profile_who, 40);
 EVENT_SIZE(profile_slot, 384);
 _Static_assert(__builtin_offsetof(struct profile_slot, sums.errors) == 64, "the first line");
 EVENT_SIZE(profile_rate, 24);
-
-#endif

@@ -3,8 +3,7 @@
  * Where an interpreter keeps the frames of its threads: filled in by the user side from the file of
  * the interpreter, and followed by the kernel side in the memory of its processes.
  */
-#ifndef FAULTLINE_EVENT_PYTHON_H
-#define FAULTLINE_EVENT_PYTHON_H
+#pragma once
 
 #include "bpf/records/event_base.h"
 
@@ -101,5 +100,3 @@ struct python_frame {
 };
 
 EVENT_SIZE(python_frame, 16);
-
-#endif

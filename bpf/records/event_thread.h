@@ -2,8 +2,7 @@
 /*
  * How system calls block threads.
  */
-#ifndef FAULTLINE_EVENT_THREAD_H
-#define FAULTLINE_EVENT_THREAD_H
+#pragma once
 
 #include "bpf/records/event_base.h"
 #include "user/trace/format/thread_states.h"
@@ -42,5 +41,3 @@ enum {
 #define THREAD_SEND_NS 1000000000
 
 EVENT_SIZE(wait_call, 4);
-
-#endif

@@ -3,8 +3,7 @@
  * Requests to servers of file systems. A request is marked when it is sent, often by another task
  * than the one in whose context it ends, and the mark becomes its record.
  */
-#ifndef FAULTLINE_BPF_REMOTE_H
-#define FAULTLINE_BPF_REMOTE_H
+#pragma once
 
 #include "block/block.h"
 #include "block/device.h"
@@ -344,5 +343,3 @@ static __always_inline int remote_finish(struct super_block *sb, __u32 class,
 		remote_send(mark, end);
 	return 0;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Copies the user stack of a thread with its registers, to be unwound by the user side.
  */
-#ifndef FAULTLINE_BPF_NATIVE_H
-#define FAULTLINE_BPF_NATIVE_H
+#pragma once
 
 #include "core/ring.h"
 #include "core/task_regs.h"
@@ -68,5 +67,3 @@ static __always_inline bool native_send(const struct event_sample *sample)
 	ring_submit(event);
 	return true;
 }
-
-#endif

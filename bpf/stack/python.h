@@ -4,8 +4,7 @@
  * executes or maps a file whose name fits; the user side supplies only the layout, once per file,
  * so short-lived processes have stacks, too.
  */
-#ifndef FAULTLINE_BPF_PYTHON_H
-#define FAULTLINE_BPF_PYTHON_H
+#pragma once
 
 #include "core/identity.h"
 #include "core/pid.h"
@@ -251,5 +250,3 @@ __noinline int python_find_thread(struct task_state *state, const struct python_
 	state->stack.thread = walk.found;
 	return 0;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * period, a stack is taken for one period, and the rest is carried over. Resetting the sum instead,
  * or leaving out short operations, would put ten times as much time on the wrong line.
  */
-#ifndef FAULTLINE_BPF_SAMPLE_H
-#define FAULTLINE_BPF_SAMPLE_H
+#pragma once
 
 #include "stack/native.h"
 #include "stack/walk.h"
@@ -175,5 +174,3 @@ static __always_inline void stack_waits(struct task_state *state)
 	if (weight_ns)
 		stack_take(state, NULL, state->stack.wait_state, duration_ns, weight_ns);
 }
-
-#endif

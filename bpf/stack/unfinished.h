@@ -2,8 +2,7 @@
 /*
  * Samples of operations and waits that have not ended when the recording does.
  */
-#ifndef FAULTLINE_BPF_UNFINISHED_H
-#define FAULTLINE_BPF_UNFINISHED_H
+#pragma once
 
 #include "core/blocked.h"
 #include "core/ring.h"
@@ -42,5 +41,3 @@ static __always_inline void sample_send_unfinished(struct task_state *state,
 	event->runs = blocked.runs;
 	ring_submit(event);
 }
-
-#endif

@@ -8,8 +8,7 @@
  * contents. Only memory that is present is read. What a record describes is remembered as known
  * only once the ring has taken the record.
  */
-#ifndef FAULTLINE_BPF_WALK_H
-#define FAULTLINE_BPF_WALK_H
+#pragma once
 
 #include "stack/python.h"
 
@@ -529,5 +528,3 @@ __noinline int frames_walk(struct stack_draft *draft, const struct python_layout
 		walk.flags = TRACE_SAMPLE_CUT;
 	return walk.flags;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The arguments of a system call, and the table row that gives their meaning.
  */
-#ifndef FAULTLINE_BPF_CALL_ARGS_H
-#define FAULTLINE_BPF_CALL_ARGS_H
+#pragma once
 
 #include "fault/fault.h"
 #include "core/task_regs.h"
@@ -149,5 +148,3 @@ static __noinline __u64 vector_bytes(__u64 address, __u32 count)
 	LOOP(count > 1024 ? 1024 : count, vector_step, &sum);
 	return sum.bytes;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The exit of a call: its offset, the size asked for, its flags and its record.
  */
-#ifndef FAULTLINE_BPF_CALL_EXIT_H
-#define FAULTLINE_BPF_CALL_EXIT_H
+#pragma once
 
 #include "syscall/call_file.h"
 #include "core/profile.h"
@@ -295,5 +294,3 @@ __noinline int call_done_any(struct task_state *state, struct call_end *end, __u
 		call_done(state, bpf_get_current_task_btf(), end, traits, false);
 	return 0;
 }
-
-#endif

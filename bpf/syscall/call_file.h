@@ -2,8 +2,7 @@
 /*
  * Finds the file of a call at the call's entry.
  */
-#ifndef FAULTLINE_BPF_CALL_FILE_H
-#define FAULTLINE_BPF_CALL_FILE_H
+#pragma once
 
 #include "syscall/call_args.h"
 
@@ -174,5 +173,3 @@ __noinline int call_enter_late(struct task_state *state, struct call_args *args,
 	op_account_begin(&state->call.account, row.op, bpf_ktime_get_ns());
 	return 1;
 }
-
-#endif

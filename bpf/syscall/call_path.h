@@ -2,8 +2,7 @@
 /*
  * Calls that name paths: the path as passed, the directory it is relative to, and the record.
  */
-#ifndef FAULTLINE_BPF_CALL_PATH_H
-#define FAULTLINE_BPF_CALL_PATH_H
+#pragma once
 
 #include "syscall/call_exit.h"
 
@@ -100,5 +99,3 @@ __noinline int call_done_path(struct task_state *state, const struct call_row *r
 	scratch_put(event);
 	return 0;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Calls without a regular end: calls whose end was not seen, and calls that a signal suspends and
  * the kernel restarts.
  */
-#ifndef FAULTLINE_BPF_CALL_SUSPENDED_H
-#define FAULTLINE_BPF_CALL_SUSPENDED_H
+#pragma once
 
 #include "syscall/call_args.h"
 
@@ -65,5 +64,3 @@ __noinline int call_interrupted(struct task_state *state, __u64 ip, __u64 sp, __
 	call_restore(state);
 	return 1;
 }
-
-#endif

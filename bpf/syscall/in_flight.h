@@ -3,8 +3,7 @@
  * For iterators over tasks: whether another task is in a page fault, or in a call that began before
  * the task was followed; and the rows of operations in flight.
  */
-#ifndef FAULTLINE_BPF_IN_FLIGHT_H
-#define FAULTLINE_BPF_IN_FLIGHT_H
+#pragma once
 
 #include "core/blocked.h"
 #include "core/profile.h"
@@ -130,5 +129,3 @@ static __always_inline void in_flight_send(struct in_flight *found, struct seq_f
 	bpf_seq_write(out, row, sizeof(*row));
 	scratch_put(row);
 }
-
-#endif

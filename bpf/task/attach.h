@@ -3,8 +3,7 @@
  * Whether a task belongs to the target of a recording: processes and their descendants, a cgroup
  * and those below it, or everything. Unused if the recording runs a command.
  */
-#ifndef FAULTLINE_BPF_ATTACH_H
-#define FAULTLINE_BPF_ATTACH_H
+#pragma once
 
 #include "task/follow.h"
 #include "core/ring.h"
@@ -247,5 +246,3 @@ static __always_inline int attach_fork(struct task_struct *parent, struct task_s
 		attach_report(&of_child, true); /* the child still has its parent's command line */
 	return 0;
 }
-
-#endif

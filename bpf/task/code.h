@@ -3,8 +3,7 @@
  * Reports that a process has mapped code from a file, which may contain markers or be an
  * interpreter.
  */
-#ifndef FAULTLINE_BPF_CODE_H
-#define FAULTLINE_BPF_CODE_H
+#pragma once
 
 #include "core/ring.h"
 
@@ -27,5 +26,3 @@ __noinline int code_send(__u64 address, __u64 bytes, const struct code_file *fil
 	ring_wake(); /* a program may be waiting for its inspection */
 	return 0;
 }
-
-#endif

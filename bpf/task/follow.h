@@ -2,8 +2,7 @@
 /*
  * Starts to follow a task: a new child, or a running task at any point of its execution.
  */
-#ifndef FAULTLINE_BPF_FOLLOW_H
-#define FAULTLINE_BPF_FOLLOW_H
+#pragma once
 
 #include "core/settings.h"
 #include "core/state.h"
@@ -141,5 +140,3 @@ static __always_inline int task_follow(struct task_struct *task, __u64 now_ns, b
 		slot->exited_ns = now_ns;
 	return FOLLOW_ENDED;
 }
-
-#endif

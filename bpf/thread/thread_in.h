@@ -2,8 +2,7 @@
 /*
  * A thread gets a CPU: its wait is over.
  */
-#ifndef FAULTLINE_BPF_THREAD_IN_H
-#define FAULTLINE_BPF_THREAD_IN_H
+#pragma once
 
 #include "thread/thread_wait.h"
 
@@ -65,5 +64,3 @@ __noinline int thread_check_seen(struct task_state *state, __u32 flags)
 	thread_in(state, task, thread->woken_ns, flags);
 	return 0;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * two, as /proc/PID/schedstat shows them, and the rest is the wait. Settling both when a task
  * leaves the CPU finds the kernel's counts up to date.
  */
-#ifndef FAULTLINE_BPF_THREAD_TIMES_H
-#define FAULTLINE_BPF_THREAD_TIMES_H
+#pragma once
 
 #include "core/number.h"
 #include "core/profile.h"
@@ -199,5 +198,3 @@ static __always_inline void thread_rename(struct thread_account *thread, struct 
 	thread->flags |= THREAD_NEW;
 	thread_send(thread, task, owner);
 }
-
-#endif

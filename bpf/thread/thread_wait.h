@@ -2,8 +2,7 @@
 /*
  * Derives what a blocked task waits for from the operation it is in.
  */
-#ifndef FAULTLINE_BPF_THREAD_WAIT_H
-#define FAULTLINE_BPF_THREAD_WAIT_H
+#pragma once
 
 #include "syscall/call_args.h"
 #include "thread/thread_times.h"
@@ -274,5 +273,3 @@ static __always_inline void wait_note_waker(struct thread_account *thread)
 	thread->waker_pid = wakes ? waker->tgid : 0;
 	thread->waker_tid = wakes ? waker->pid : 0;
 }
-
-#endif

@@ -9,8 +9,7 @@
  *
  * The functions are global: one copy serves all programs (bpf/core/file.h).
  */
-#ifndef FAULTLINE_BPF_VFS_H
-#define FAULTLINE_BPF_VFS_H
+#pragma once
 
 #include "syscall/call_args.h"
 #include "core/profile.h"
@@ -288,5 +287,3 @@ __noinline int vfs_end_task(void)
 		vfs_drop(all, ~0ull);
 	return 0;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The kernel functions by which files are read, written and synced, listed once: programs
  * (vfs.bpf.c), probes (probe_table.c) and operations (calls.c) follow from these lists.
  */
-#ifndef FAULTLINE_VFS_FUNCTIONS_H
-#define FAULTLINE_VFS_FUNCTIONS_H
+#pragma once
 
 /* The recorded operations, ordered by number: OPERATION(ID, name, family). */
 #define VFS_OPERATIONS(OPERATION)                                                                  \
@@ -104,5 +103,3 @@
 #define VFS_SHAPE_RANGE(USE, ...)                                                                  \
 	USE(__VA_ARGS__, "file*, loff_t, loff_t, int", file, NULL, 0, int, struct file *file,      \
 	    long long start, long long end, int data_only)
-
-#endif

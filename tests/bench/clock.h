@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Clocks for benchmark programs. */
-#ifndef FAULTLINE_BENCH_CLOCK_H
-#define FAULTLINE_BENCH_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/resource.h>
@@ -24,5 +23,3 @@ static inline double cpu_seconds(int who)
 	return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
 	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
-
-#endif

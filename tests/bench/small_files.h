@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A directory of small files, named by numbers. */
-#ifndef FAULTLINE_BENCH_SMALL_FILES_H
-#define FAULTLINE_BENCH_SMALL_FILES_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ static inline int small_files_load(int directory, unsigned int number, uint8_t *
 	close(fd);
 	return got == (ssize_t)size ? 0 : -1;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Reports of made traces, and queries on their tables. Include after cmocka.h. */
-#ifndef FAULTLINE_ASK_REPORT_H
-#define FAULTLINE_ASK_REPORT_H
+#pragma once
 
 #include <string.h>
 
@@ -149,5 +148,3 @@ MADE void done(struct made_trace *made, struct report *report)
 	report_free(report);
 	made_close(made);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A trace made by hand, through the real writer, in memory or in the caller's file: BEGIN, rows in
  * file order, made_finish (or made_abandon, made_finish_as), made_close. Include after cmocka.h.
  */
-#ifndef FAULTLINE_MADE_TRACE_H
-#define FAULTLINE_MADE_TRACE_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -363,5 +362,3 @@ MADE int made_leave(const struct made_trace *made, const char *path)
 	written = fwrite(made->bytes, 1, made->length, file);
 	return fclose(file) || written != made->length;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Rows of hand-made traces by column name, for tests of readers: BEGIN, rows in any order,
  * made_finish (see made_trace.h), made_close. Include after cmocka.h.
  */
-#ifndef FAULTLINE_MAKE_TRACE_H
-#define FAULTLINE_MAKE_TRACE_H
+#pragma once
 
 #include "made_trace.h"
 #include "trace/format/thread_states.h"
@@ -553,5 +552,3 @@ MADE void made_instant(struct made_trace *made, uint64_t time, uint64_t pid, con
 
 	made_row(made, TRACE_INSTANT, made->lane, values);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Traces for pages: a hostile job, aggregated operations, all kinds of I/O, operations and the
  * requests they wait for. Browser tests use them as well.
  */
-#ifndef FAULTLINE_PAGE_SAMPLES_H
-#define FAULTLINE_PAGE_SAMPLES_H
+#pragma once
 
 #include "make_trace.h"
 
@@ -281,5 +280,3 @@ static inline int leave_page_trace(int argc, char **argv)
 	}
 	return -1;
 }
-
-#endif

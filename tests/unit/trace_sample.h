@@ -3,8 +3,7 @@
  * Small traces for tests: every kind of row, with values at the edges of every width. Include after
  * cmocka.h, in one source file per test program.
  */
-#ifndef TRACE_SAMPLE_H
-#define TRACE_SAMPLE_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -227,5 +226,3 @@ static inline struct sample_bytes sample_trace(size_t rows, size_t rounds, size_
 {
 	return sample_trace_of(0, TRACE_KIND_COUNT, rows, rounds, reach, options);
 }
-
-#endif

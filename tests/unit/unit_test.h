@@ -4,8 +4,7 @@
  * order of their definitions. Include it first, and in one source file per program. A program with
  * a main() of its own defines OWN_MAIN before, and runs the group `unit_tests`.
  */
-#ifndef FAULTLINE_UNIT_TEST_H
-#define FAULTLINE_UNIT_TEST_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,6 +34,4 @@ int main(void)
 {
 	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * Memory for objects that are freed together. Errors are sticky: after the first allocation that
  * fails, all others do, and arena_status returns the error once the objects are complete.
  */
-#ifndef FAULTLINE_ARENA_H
-#define FAULTLINE_ARENA_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ static inline void *arena_grow(struct arena *arena, void *items, size_t *room, s
 			(items) = grown_;                                                          \
 		grown_ != NULL;                                                                    \
 	})
-
-#endif

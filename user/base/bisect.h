@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Binary search by a condition. */
-#ifndef FAULTLINE_BASE_BISECT_H
-#define FAULTLINE_BASE_BISECT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@
 		}                                                                                  \
 		low_;                                                                              \
 	})
-
-#endif

@@ -5,8 +5,7 @@
  * difference of the two clocks that the first one recorded, which preserves their order. How well
  * different hosts line up depends on their wall clocks (NTP, PTP).
  */
-#ifndef FAULTLINE_CLOCK_H
-#define FAULTLINE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -37,5 +36,3 @@ static inline uint64_t clock_shifted(struct clock_shift shift, uint64_t time_ns)
 {
 	return number_sub(number_add(time_ns, shift.forward), shift.back);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Comparisons for qsort() and bsearch(). */
-#ifndef FAULTLINE_BASE_COMPARE_H
-#define FAULTLINE_BASE_COMPARE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ static inline int compare_u64(const void *left, const void *right)
 
 	return COMPARE(*a, *b);
 }
-
-#endif

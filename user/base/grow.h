@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Arrays that grow. */
-#ifndef FAULTLINE_GROW_H
-#define FAULTLINE_GROW_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,5 +46,3 @@ static inline void *grow_bytes(void *items, size_t *room, size_t count, size_t i
 			(items) = grown_;                                                          \
 		grown_ != NULL;                                                                    \
 	})
-
-#endif

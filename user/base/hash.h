@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The step of the hash functions: a multiplication whose high half is folded into its low half,
  * after wyhash (public domain). */
-#ifndef FAULTLINE_HASH_H
-#define FAULTLINE_HASH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
-
-#endif

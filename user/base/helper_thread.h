@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A second thread that helps with work, one piece at a time. */
-#ifndef FAULTLINE_HELPER_THREAD_H
-#define FAULTLINE_HELPER_THREAD_H
+#pragma once
 
 struct helper_thread;
 
@@ -15,5 +14,3 @@ void helper_thread_close(struct helper_thread *helper_thread); /* NULL is fine *
 void helper_thread_start(struct helper_thread *helper_thread);
 /* Does the rest of the work and waits until it is complete. Must be called after each start. */
 void helper_thread_join(struct helper_thread *helper_thread);
-
-#endif

@@ -4,8 +4,7 @@
  * Gil Tene, 2012). Values below 128 are exact; above that, the width of a class is at most 1/64 of
  * its values, which bounds the relative error of percentiles. The maximum is exact.
  */
-#ifndef FAULTLINE_HISTOGRAM_H
-#define FAULTLINE_HISTOGRAM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ int sparse_histogram_merge(struct sparse_histogram *into, const struct sparse_hi
 void sparse_histogram_free(struct sparse_histogram *sparse);
 /* Like histogram_percentile. */
 uint64_t sparse_histogram_percentile(const struct sparse_histogram *sparse, unsigned int percent);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * Intervals out of order are harmless: anything below `end` counts as already covered.
  */
-#ifndef FAULTLINE_INTERVAL_H
-#define FAULTLINE_INTERVAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ static inline void interval_add(struct interval_union *whole, uint64_t start, ui
 	whole->measure += (end - from) & longer;
 	whole->end += (end - whole->end) & longer;
 }
-
-#endif

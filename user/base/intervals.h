@@ -7,8 +7,7 @@
  * the measure is exact unless an interval comes later than so many others that lie behind it, and
  * never too large.
  */
-#ifndef FAULTLINE_INTERVALS_H
-#define FAULTLINE_INTERVALS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/interval.h"
@@ -27,5 +26,3 @@ struct intervals {
 /* Ignores empty intervals. Errors are left in the arena. */
 void intervals_add(struct intervals *intervals, struct arena *arena, uint64_t start, uint64_t end);
 uint64_t intervals_measure(struct intervals *intervals);
-
-#endif

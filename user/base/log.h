@@ -3,8 +3,7 @@
  * Logs one line to stderr, prefixed "faultline: ". stdout is for data, stderr for messages. An
  * error is logged once, where it is found; callers only pass it on.
  */
-#ifndef FAULTLINE_LOG_H
-#define FAULTLINE_LOG_H
+#pragma once
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
@@ -20,5 +19,3 @@ void log_line(enum log_level level, const char *format, ...) __attribute__((form
 #define log_warning(...) log_line(LOG_WARNING, __VA_ARGS__)
 #define log_info(...) log_line(LOG_INFO, __VA_ARGS__)
 #define log_debug(...) log_line(LOG_DEBUG, __VA_ARGS__)
-
-#endif

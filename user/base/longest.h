@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Keeps the longest items of a stream, in a heap, or chooses them in two passes. */
-#ifndef FAULTLINE_LONGEST_H
-#define FAULTLINE_LONGEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ static inline bool longest_takes(struct longest_choice *choice, uint64_t length)
 	return length > choice->least ||
 	       (length == choice->least && choice->equals && choice->equals--);
 }
-
-#endif

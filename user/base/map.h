@@ -4,8 +4,7 @@
  * addressing and a random seed per map, so that no trace can provoke collisions. Entries are never
  * removed.
  */
-#ifndef FAULTLINE_MAP_H
-#define FAULTLINE_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ bool map_next(const struct map *map, size_t *at, const uint64_t **key, uint64_t 
 
 /* Returns a 64-bit hash of bytes with the map's seed, for use as a key. */
 uint64_t map_hash_bytes(const struct map *map, const void *bytes, size_t length);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Arithmetic that saturates instead of wrapping: numbers in a hostile trace may have any value. */
-#ifndef FAULTLINE_NUMBER_H
-#define FAULTLINE_NUMBER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ static inline uint64_t number_max(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Finds items of an array by content, with about eight bytes per item: a hash table of their
  * numbers only. Each index has a random seed, so that no trace can provoke collisions.
  */
-#ifndef FAULTLINE_NUMBER_INDEX_H
-#define FAULTLINE_NUMBER_INDEX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ uint32_t number_index_next(const struct number_index *index, uint64_t *at);
 bool number_index_reserve(struct number_index *index, const void *items, size_t count);
 /* Adds an item that is already in the array. Returns false if out of memory. */
 bool number_index_add(struct number_index *index, const void *items, uint32_t number);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A sentence or a list built piece by piece, in bounded memory; sinks hold text of any length. */
-#ifndef FAULTLINE_STRBUF_H
-#define FAULTLINE_STRBUF_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void strbuf_add(struct strbuf *text, const char *format, ...) __attribute__((for
 void strbuf_join(struct strbuf *text, const char *between, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 #define strbuf_clause(text, ...) strbuf_join(text, "; ", __VA_ARGS__)
-
-#endif

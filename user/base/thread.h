@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Starts threads that take no signals, and counts the CPUs for them. */
-#ifndef FAULTLINE_THREAD_H
-#define FAULTLINE_THREAD_H
+#pragma once
 
 #include <pthread.h>
 
@@ -11,5 +10,3 @@ int thread_start(pthread_t *thread, void *(*work)(void *context), void *context)
 
 /* Returns how many CPUs this thread may run on; 1 if unknown. */
 unsigned int thread_cpus(void);
-
-#endif

@@ -3,8 +3,7 @@
  * Formats and parses numbers for people. Functions with `out` write a text with a NUL there and
  * return `out`.
  */
-#ifndef FAULTLINE_UNITS_H
-#define FAULTLINE_UNITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ bool units_read_time(const char *text, uint64_t *ns);
 /* Parses a plain number, or with `bytes` one that may have a unit: 64K, 2GiB. False if it is
  * invalid. */
 bool units_read_number(const char *text, bool bytes, uint64_t *number);
-
-#endif

@@ -3,8 +3,7 @@
  * Untrusted text, character by character. Paths, names and command lines come from the traced
  * program and may hold any bytes.
  */
-#ifndef FAULTLINE_UTF8_H
-#define FAULTLINE_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ struct glyph {
 
 /* Returns the first character of a text of at least one byte. */
 struct glyph utf8_glyph(const char *text, size_t length);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* write() of all bytes, whatever interrupts it. */
-#ifndef FAULTLINE_BASE_WRITE_ALL_H
-#define FAULTLINE_BASE_WRITE_ALL_H
+#pragma once
 
 #include <errno.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ static inline int write_all(int fd, const void *data, size_t bytes)
 	}
 	return 0;
 }
-
-#endif

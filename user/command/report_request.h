@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The request of faultline report, and what its parts share. */
-#ifndef FAULTLINE_REPORT_REQUEST_H
-#define FAULTLINE_REPORT_REQUEST_H
+#pragma once
 
 #include <string.h>
 #include <unistd.h>
@@ -50,5 +49,3 @@ int report_read_gpu(struct gpu *gpu, const char *path);
  * Compares both for `limits`. Returns 0 or an exit status. */
 int report_compare(const struct report *report, const struct report_request *request,
 		   const struct report_options *options, struct fail_above *limits);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Data that does not fit is not written; `used` stays above `size` from then on.
  */
-#ifndef FAULTLINE_SPAN_PACK_H
-#define FAULTLINE_SPAN_PACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,5 +123,3 @@ static inline void pack_map(struct args_pack *pack, size_t count)
 {
 	pack_head(pack, 0xde, count, 2);
 }
-
-#endif

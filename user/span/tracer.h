@@ -23,8 +23,7 @@
  * entry is not an address: "1" for a tracer without a socket), the program waits for its semaphores
  * to be raised, for TRACER_RAISE_MS at most.
  */
-#ifndef FAULTLINE_SPAN_TRACER_H
-#define FAULTLINE_SPAN_TRACER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -46,5 +45,3 @@ struct tracer_answer {
 	uint32_t magic;
 	int32_t status; /* 0: listening; negative errno: will never listen */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Sends one request to the monitoring service. */
-#ifndef FAULTLINE_TOP_CLIENT_H
-#define FAULTLINE_TOP_CLIENT_H
+#pragma once
 
 #include "output/base/sink.h"
 
@@ -16,5 +15,3 @@
  * arrives for CLIENT_WAIT_S, or the answer is not complete after CLIENT_ANSWER_S.
  */
 int client_get(const char *where, const char *path, struct sink *body, char *error, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What keys control: what is shown, how it is sorted, what is filtered out. */
-#ifndef FAULTLINE_TOP_CONTROLS_H
-#define FAULTLINE_TOP_CONTROLS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ struct top_view controls_view(const struct controls *controls);
 
 /* Returns the keys as lines of help; NULL after the last. */
 const char *controls_help(size_t number);
-
-#endif

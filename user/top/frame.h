@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Rates between two samples, as a table. */
-#ifndef FAULTLINE_TOP_FRAME_H
-#define FAULTLINE_TOP_FRAME_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "top/sample.h"
@@ -29,5 +28,3 @@ int top_frame(struct table **table, const struct top_sample *before, const struc
 /* The node in one row: the same columns without the names, and the interval. */
 int top_frame_node(struct table **table, const struct top_sample *before,
 		   const struct top_sample *after);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Shows one frame after another, on a terminal or printed. */
-#ifndef FAULTLINE_TOP_LIVE_H
-#define FAULTLINE_TOP_LIVE_H
+#pragma once
 
 #include "output/base/sink.h"
 #include "top/controls.h"
@@ -27,5 +26,3 @@ struct live {
 
 /* Without `batch`, terminal_prepare must run first. Returns 0, or a negative errno, logged. */
 int live_run(const struct live *live);
-
-#endif

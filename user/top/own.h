@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Watches the node in this process, like the monitoring service but without a server. */
-#ifndef FAULTLINE_TOP_OWN_H
-#define FAULTLINE_TOP_OWN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ int own_open(struct own **own, const struct service_options *options);
 void own_close(struct own *own); /* NULL is fine */
 /* Writes what /jobs would answer now; the `take` of a live_source. */
 int own_take(void *own, struct sink *json, char *error, size_t size);
-
-#endif

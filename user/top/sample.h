@@ -3,8 +3,7 @@
  * What a node's jobs, processes and files have done up to a moment, as reported by the monitoring
  * service.
  */
-#ifndef FAULTLINE_TOP_SAMPLE_H
-#define FAULTLINE_TOP_SAMPLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -85,5 +84,3 @@ int top_compare_keys(const void *left, const void *right);
 /* Returns the thing with that key, or NULL. */
 const struct top_thing *top_sample_find(const struct top_sample *sample, enum top_subject subject,
 					const uint64_t key[3]);
-
-#endif

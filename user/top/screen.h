@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The lines of one screen: the node, the table, the keys. */
-#ifndef FAULTLINE_TOP_SCREEN_H
-#define FAULTLINE_TOP_SCREEN_H
+#pragma once
 
 #include "output/base/sink.h"
 #include "output/base/style.h"
@@ -21,5 +20,3 @@ struct top_screen {
 void top_screen_write(struct sink *out, const struct top_screen *screen,
 		      const struct controls *controls, const struct top_sample *sample,
 		      const struct table *node, const struct table *table);
-
-#endif

@@ -4,8 +4,7 @@
  * are drawn whole, a few times a second at most: that needs no curses library, only a dozen control
  * sequences that every terminal has.
  */
-#ifndef FAULTLINE_TOP_TERMINAL_H
-#define FAULTLINE_TOP_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ void terminal_size(const struct terminal *terminal, size_t *columns, size_t *lin
 /* Draws text, as many lines as fit. It must have no line wider than the terminal, and no control
  * characters but line ends and the marks of style.h. */
 void terminal_draw(struct terminal *terminal, const char *text, size_t length);
-
-#endif

@@ -4,8 +4,7 @@
  * (rusage, mincore, /proc/self/io) as one JSON object to a file, independently of Faultline, so
  * that the two can be compared.
  */
-#ifndef FAULTLINE_TESTS_LIVE_H
-#define FAULTLINE_TESTS_LIVE_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ static inline uint64_t now_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
-
-#endif

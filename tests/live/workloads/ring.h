@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* io_uring without liburing. */
-#ifndef FAULTLINE_TESTS_RING_H
-#define FAULTLINE_TESTS_RING_H
+#pragma once
 
 #include <linux/io_uring.h>
 #include <sys/mman.h>
@@ -81,5 +80,3 @@ static inline void ring_reap(struct ring *ring, unsigned int count, int expected
 		require(completions[(*head + i) & (ring->params.cq_entries - 1)].res == expected);
 	__atomic_store_n(head, *head + count, __ATOMIC_RELEASE);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A run with stacks, for tests of lines. Include after cmocka.h. */
-#ifndef FAULTLINE_LINES_MADE_H
-#define FAULTLINE_LINES_MADE_H
+#pragma once
 
 #include "ask_report.h"
 
@@ -35,5 +34,3 @@ MADE void begin(struct made_trace *made)
 	FILE_ROW(made, .id = 2, .dev = 1, .ino = 2, .path = "/data/b.bin");
 	add_stacks(made, 0);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A ledger with processes, for tests of booking. Include after cmocka.h. */
-#ifndef FAULTLINE_MADE_LEDGER_H
-#define FAULTLINE_MADE_LEDGER_H
+#pragma once
 
 #include <string.h>
 
@@ -52,5 +51,3 @@ static inline const struct ledger_job *job_called(const struct ledger *ledger, c
 		job = job->next;
 	return job;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Samples of faultline top. Include after cmocka.h. */
-#ifndef FAULTLINE_TOP_SAMPLES_H
-#define FAULTLINE_TOP_SAMPLES_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,5 +66,3 @@ static struct top_sample sample_of(unsigned int readings, unsigned int times, co
 	free(text);
 	return sample;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A small hand-made trace for output tests: two processes that read the same file in two ways, look
  * for missing files, and have names unsafe for terminals.
  */
-#ifndef OUTPUT_SAMPLE_H
-#define OUTPUT_SAMPLE_H
+#pragma once
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -207,5 +206,3 @@ static inline void sample_write(const char *path, bool spans)
 		sample_spans(&sample);
 	sample_finish(&sample, 2);
 }
-
-#endif

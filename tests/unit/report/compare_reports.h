@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Compares a report of parts with a report of the whole, number by number. */
-#ifndef FAULTLINE_TEST_COMPARE_REPORTS_H
-#define FAULTLINE_TEST_COMPARE_REPORTS_H
+#pragma once
 
 #include "analysis/finding/finding.h"
 #include "analysis/report/report_parts.h"
@@ -356,5 +355,3 @@ static void compare_findings(const struct report *whole, const struct report *pa
 		if (finding_rules[i]->cross_run)
 			compare_finding(whole, parts, finding_rules[i]->id, apart);
 }
-
-#endif

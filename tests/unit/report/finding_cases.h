@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A list of cases, which each adds itself to. Include after cmocka.h. */
-#ifndef FAULTLINE_FINDING_CASES_H
-#define FAULTLINE_FINDING_CASES_H
+#pragma once
 
 #include "findings_made.h"
 
@@ -22,5 +21,3 @@ static size_t case_count;
 		cases[case_count++] = (struct finding_case) { finding, name };                     \
 	}                                                                                          \
 	static void name(struct made_trace *made, bool sound)
-
-#endif

@@ -3,8 +3,7 @@
  * Building blocks for traces that trigger findings and for their sound siblings. Include after
  * cmocka.h.
  */
-#ifndef FAULTLINE_FINDINGS_MADE_H
-#define FAULTLINE_FINDINGS_MADE_H
+#pragma once
 
 #include "ask_report.h"
 
@@ -59,5 +58,3 @@ MADE void check_texts(const struct report *report, const char *id)
 		}
 	}
 }
-
-#endif

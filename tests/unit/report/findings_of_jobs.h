@@ -3,8 +3,7 @@
  * Traces of devices, phases and incomplete traces. Each triggers one finding or, if `sound`, does
  * not.
  */
-#ifndef FAULTLINE_FINDINGS_OF_JOBS_H
-#define FAULTLINE_FINDINGS_OF_JOBS_H
+#pragma once
 
 #include "finding_cases.h"
 
@@ -531,5 +530,3 @@ FINDING_CASE("ranks-uneven", ranks_uneven_mapped)
 			      .fetched = 512 * KIB);
 	}
 }
-
-#endif

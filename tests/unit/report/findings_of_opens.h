@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Traces of files opened and looked up. Each triggers one finding or, if `sound`, does not. */
-#ifndef FAULTLINE_FINDINGS_OF_OPENS_H
-#define FAULTLINE_FINDINGS_OF_OPENS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -505,5 +504,3 @@ FINDING_CASE("imports", imports_once)
 	add_file(made, 1, 8 * KIB, "/opt/venv/lib/python3.11/site-packages");
 	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = (sound ? 40 : 100) * US);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Traces of runs that wait for something other than I/O. Each triggers one finding or, if `sound`,
  * does not.
  */
-#ifndef FAULTLINE_FINDINGS_OF_PATH_H
-#define FAULTLINE_FINDINGS_OF_PATH_H
+#pragma once
 
 #include "finding_cases.h"
 
@@ -300,5 +299,3 @@ FINDING_CASE("rank-behind", rank_sleeps)
 			   rank == 1 && !sound ? THREAD_SLEEP : THREAD_PIPE, 60, THREAD_CPU);
 	}
 }
-
-#endif

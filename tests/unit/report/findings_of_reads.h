@@ -3,8 +3,7 @@
  * Traces of files read by calls and through mappings. Each triggers one finding or, if `sound`,
  * does not.
  */
-#ifndef FAULTLINE_FINDINGS_OF_READS_H
-#define FAULTLINE_FINDINGS_OF_READS_H
+#pragma once
 
 #include "finding_cases.h"
 
@@ -563,5 +562,3 @@ FINDING_CASE("mmap-bound", mmap_bound_data)
 	FAULT(made, .time = 200 * MS, .dur = 200 * MS, .pid = 10, .file = 1,
 	      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
 }
-
-#endif

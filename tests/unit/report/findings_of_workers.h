@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Traces of runs that fork workers again and again, or, if `sound`, similar ones that need to. */
-#ifndef FAULTLINE_FINDINGS_OF_WORKERS_H
-#define FAULTLINE_FINDINGS_OF_WORKERS_H
+#pragma once
 
 #include "finding_cases.h"
 
@@ -130,5 +129,3 @@ FINDING_CASE("workers-renewed", renewed_by_shell)
 	if (sound)
 		EXEC(made, .time = 800 * MS, .pid = 10, .comm = "b", .command = "b", .rank = -1);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Traces of writes, and of calls that cost time but move little data. Each triggers one finding or,
  * if `sound`, does not.
  */
-#ifndef FAULTLINE_FINDINGS_OF_WRITES_H
-#define FAULTLINE_FINDINGS_OF_WRITES_H
+#pragma once
 
 #include "finding_cases.h"
 
@@ -433,5 +432,3 @@ FINDING_CASE("stores-amplified", stores_amplified)
 		      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED, .dirtied = MIB);
 	BIO(made, .time = 500 * MS, .dur = MS, .file = 1, .offset = 0, .bytes = 64 * MIB);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Random jobs: several hosts whose clocks differ, ranks, files shared by several traces,
  * overlapping and consecutive runs, loss; and summaries of their traces.
  */
-#ifndef FAULTLINE_TEST_RANDOM_JOB_H
-#define FAULTLINE_TEST_RANDOM_JOB_H
+#pragma once
 
 #include "analysis/report/summary.h"
 #include "ask_report.h"
@@ -294,5 +293,3 @@ MADE void free_parted(struct parted *parted)
 		close(parted->fds[i]);
 	}
 }
-
-#endif

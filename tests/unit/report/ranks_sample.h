@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A run of two ranks, for tests of report options. Include after cmocka.h. */
-#ifndef FAULTLINE_RANKS_SAMPLE_H
-#define FAULTLINE_RANKS_SAMPLE_H
+#pragma once
 
 #include "make_trace.h"
 
@@ -30,5 +29,3 @@ static void make_run(struct made_trace *made)
 	CALL(made, .time = 10 + 7 * MS, .dur = 10, .pid = 10, .op = M_READ, .file = 2, .result = 16,
 	     .flags = TRACE_OP_DIRECT);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Traces built frame by frame, as no writer would. Include after cmocka.h. */
-#ifndef FAULTLINE_FORGED_TRACE_H
-#define FAULTLINE_FORGED_TRACE_H
+#pragma once
 
 #include <zstd.h>
 
@@ -156,5 +155,3 @@ FORGED void check_refused(struct pack *pack)
 {
 	check_object_with(pack, false, 1);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Trace writers with the sample's header, and reading back what they wrote. Include after cmocka.h.
  */
-#ifndef FAULTLINE_WRITTEN_TRACE_H
-#define FAULTLINE_WRITTEN_TRACE_H
+#pragma once
 
 #include "trace_sample.h"
 
@@ -51,5 +50,3 @@ WRITTEN struct trace_reader *finish(struct trace_writer *writer, int fd,
 	close(fd);
 	return open_reader(sample);
 }
-
-#endif

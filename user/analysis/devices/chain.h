@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Links operations to the block requests they waited for, as the basis of several tables. */
-#ifndef FAULTLINE_CHAIN_H
-#define FAULTLINE_CHAIN_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "base/interval.h"
@@ -96,5 +95,3 @@ const struct chain_time *chain_of_names(const struct results *results);
 const struct chain_replacing *chain_of_replacing(const struct results *results, size_t *count);
 /* Sums by span label. */
 const struct chain_time *chain_of_labels(const struct results *results, size_t *count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* State of a chain, shared only by chain*.c. */
-#ifndef FAULTLINE_CHAIN_STATE_H
-#define FAULTLINE_CHAIN_STATE_H
+#pragma once
 
 #include "analysis/devices/chain.h"
 #include "base/longest.h"
@@ -59,5 +58,3 @@ void chain_times_at(const struct chain_time *times, size_t room, uint64_t number
 	.state_bytes = sizeof(struct chain), .begin = chain_begin,                                 \
 	.consumer = &analysis_latency_breakdown.consumer, .settle = chain_settle_until,            \
 	.filled = &analysis_latency_breakdown
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Requests that the kernel counted in /proc/diskstats but whose completion events are missing. */
-#ifndef FAULTLINE_DEVICE_UNSEEN_H
-#define FAULTLINE_DEVICE_UNSEEN_H
+#pragma once
 
 #include "analysis/events/event.h"
 #include "analysis/table/table.h"
@@ -18,5 +17,3 @@ void device_unseen_mark(struct table *table, const struct device_unseen *unseen)
 /* Adds a readable clause if any requests are missing. */
 void device_unseen_say(struct strbuf *text, struct table_text name,
 		       const struct device_unseen *unseen);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Which programs' requests a device served, for the table "device_users" and for findings. */
-#ifndef FAULTLINE_DEVICE_USERS_H
-#define FAULTLINE_DEVICE_USERS_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "base/interval.h"
@@ -28,5 +27,3 @@ struct device_users_view {
 
 /* Returns false past the last device. */
 bool device_users_of(const struct results *results, size_t number, struct device_users_view *view);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Activity of block devices, for the table "devices" and for findings. */
-#ifndef FAULTLINE_DEVICES_H
-#define FAULTLINE_DEVICES_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "base/interval.h"
@@ -57,5 +56,3 @@ bool device_rows_view(const struct report *report, size_t number, struct device_
 /* Returns the requests of all devices that the kernel counted but that have no completion event;
  * reads or writes. */
 uint64_t devices_unseen(const struct results *results, enum device_use use);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Sums by device, which devices.c collects and devices_table.c turns into the table "devices". */
-#ifndef FAULTLINE_DEVICES_STATE_H
-#define FAULTLINE_DEVICES_STATE_H
+#pragma once
 
 #include "analysis/devices/device_unseen.h"
 #include "analysis/devices/devices.h"
@@ -60,5 +59,3 @@ struct devices {
 
 /* Fills the table. */
 void devices_fill(void *state, struct table *table);
-
-#endif

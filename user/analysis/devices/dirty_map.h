@@ -3,8 +3,7 @@
  * Dirty ranges of a file that wait for writeback, and since when: by regions of one page at first,
  * doubled in size whenever there would be too many, so that memory is bounded for any file size.
  */
-#ifndef FAULTLINE_DIRTY_MAP_H
-#define FAULTLINE_DIRTY_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void dirty_map_take(struct dirty_map *map, uint64_t offset, uint64_t bytes, uint
 void dirty_map_cut(struct dirty_map *map, uint64_t size_bytes);
 /* Returns an upper bound of the bytes still dirty. */
 uint64_t dirty_map_bytes(const struct dirty_map *map);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Table "device_heat": latencies and sizes of requests over the run, for heat maps. */
-#ifndef FAULTLINE_HEAT_H
-#define FAULTLINE_HEAT_H
+#pragma once
 
 #include "analysis/shared/analysis.h"
 
@@ -26,5 +25,3 @@ enum heat_time_column { HEAT_TIME_START, HEAT_TIME_REQUESTS, HEAT_TIME_COLUMNS }
 
 #define HEAT_LATENCY "latency_ns" /* values of HEAT_MEASURE, and the unit of ABOVE and UPTO */
 #define HEAT_SIZE "size_bytes"
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Dirtied and written-back data by file, for the table "writeback" and for findings. */
-#ifndef FAULTLINE_WRITEBACK_H
-#define FAULTLINE_WRITEBACK_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "analysis/devices/writers.h"
@@ -32,5 +31,3 @@ bool writeback_of(const struct results *results, uint32_t file, struct writeback
 /* Returns the bytes written back because of stores, by their share of each file's dirtied bytes.
  * TABLE_NO_UINT: unknown. */
 uint64_t writeback_of_stores(const struct results *results);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Dirtied bytes by file and process, and by file and span. */
-#ifndef FAULTLINE_WRITERS_H
-#define FAULTLINE_WRITERS_H
+#pragma once
 
 #include "analysis/events/event.h"
 #include "analysis/table/table.h"
@@ -56,5 +55,3 @@ struct writer_list {
  * row. */
 table_getter writers_get_processes;
 table_getter writers_get_spans;
-
-#endif

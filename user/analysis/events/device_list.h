@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The devices that events refer to, each once, in order of first appearance. */
-#ifndef FAULTLINE_DEVICE_LIST_H
-#define FAULTLINE_DEVICE_LIST_H
+#pragma once
 
 #include "analysis/events/event.h"
 #include "analysis/table/table.h"
@@ -75,5 +74,3 @@ void device_list_name(struct device_list *list, const struct event *event);
 /* Calls a function for each request that is not ignored, and stores names. */
 void device_list_each(struct device_list *list, const struct event *events, size_t count,
 		      void (*request)(void *state, const struct event *event), void *state);
-
-#endif

@@ -4,8 +4,7 @@
  * classified only here. Every row is an event, a transfer between two files is two; events that are
  * not operations (spans, instants, forks, ...) have no class.
  */
-#ifndef FAULTLINE_EVENT_MODEL_H
-#define FAULTLINE_EVENT_MODEL_H
+#pragma once
 
 #include "analysis/events/loaded_block.h"
 #include "analysis/events/io_class.h"
@@ -297,5 +296,3 @@ static inline bool result_is_error(uint64_t result)
 {
 	return result >= (uint64_t)-4095;
 }
-
-#endif

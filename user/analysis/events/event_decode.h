@@ -3,8 +3,7 @@
  * Shared by the event decoders: the rule of each family, and the fields that all events have.
  * Private to event.c and the decoders.
  */
-#ifndef FAULTLINE_EVENT_DECODE_H
-#define FAULTLINE_EVENT_DECODE_H
+#pragma once
 
 #include "analysis/events/event.h"
 #include "base/number.h"
@@ -157,5 +156,3 @@ void event_decode_instants(const struct event_chunk *chunk, struct event *events
 void event_decode_execs(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_exits(const struct event_chunk *chunk, struct event *events, size_t *count);
 void event_decode_names(const struct event_chunk *chunk, struct event *events, size_t *count);
-
-#endif

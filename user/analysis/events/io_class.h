@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Classes of time and bytes, and access methods. */
-#ifndef FAULTLINE_IO_CLASS_H
-#define FAULTLINE_IO_CLASS_H
+#pragma once
 
 /* What time and bytes count as. A transfer (sendfile and the like) is two events, a read of one
  * file and a write of the other: both have its bytes, only the read has its time. */
@@ -33,5 +32,3 @@ enum io_method {
 
 /* Names of the methods, including METHOD_UNKNOWN. */
 extern const char *const method_names[METHOD_COUNT + 1];
-
-#endif

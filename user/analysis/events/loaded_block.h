@@ -3,8 +3,7 @@
  * The rows of a block in memory, sorted by time, in columns as narrow as in the file. A column
  * whose values are all the same takes no memory.
  */
-#ifndef FAULTLINE_LOADED_BLOCK_H
-#define FAULTLINE_LOADED_BLOCK_H
+#pragma once
 
 #include <pthread.h>
 #include <string.h>
@@ -105,5 +104,3 @@ uint64_t loaded_block_time(const struct loaded_block *block, uint32_t row);
  * trace's clock. */
 void loaded_block_widen(const struct loaded_block *block, unsigned int column, uint32_t row,
 			uint32_t count, uint64_t *to);
-
-#endif

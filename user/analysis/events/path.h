@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Makes the paths given to calls absolute. */
-#ifndef FAULTLINE_PATH_H
-#define FAULTLINE_PATH_H
+#pragma once
 
 #include "analysis/events/event.h"
 
@@ -78,5 +77,3 @@ size_t path_directory(const char *path, size_t length);
 /* True if the path begins with `start`, or ends with `end`, byte for byte. */
 bool path_begins(const char *path, size_t length, const char *start);
 bool path_ends(const char *path, size_t length, const char *end);
-
-#endif

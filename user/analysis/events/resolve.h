@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A row of a trace with its numbers resolved: the operation's name and its paths. */
-#ifndef FAULTLINE_RESOLVE_H
-#define FAULTLINE_RESOLVE_H
+#pragma once
 
 #include "analysis/events/event.h"
 
@@ -29,5 +28,3 @@ void row_resolver_close(struct row_resolver *resolver); /* NULL is fine */
  */
 void row_resolve(struct row_resolver *resolver, const struct event *event,
 		 struct resolved_row *row);
-
-#endif

@@ -3,8 +3,7 @@
  * Consecutive operations of a process that are alike: summed once for all consumers, which would
  * otherwise add them one by one.
  */
-#ifndef FAULTLINE_SERIES_H
-#define FAULTLINE_SERIES_H
+#pragma once
 
 #include "base/number.h"
 #include "analysis/events/tally.h"
@@ -63,5 +62,3 @@ static inline void event_series_add(struct tally *tally, const struct event_seri
 	if (series->events->flags & EVENT_TIMED)
 		event_series_add_time(tally, series);
 }
-
-#endif

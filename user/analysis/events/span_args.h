@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Single arguments of spans, as packed by the program: hostile. */
-#ifndef FAULTLINE_SPAN_ARGS_H
-#define FAULTLINE_SPAN_ARGS_H
+#pragma once
 
 #include "analysis/events/event.h"
 
@@ -11,5 +10,3 @@
  */
 bool span_args_int(const struct job *job, const struct event *event, const char *name,
 		   int64_t *value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Sums over events. */
-#ifndef FAULTLINE_TALLY_H
-#define FAULTLINE_TALLY_H
+#pragma once
 
 #include "analysis/events/event.h"
 #include "base/interval.h"
@@ -67,5 +66,3 @@ void tally_fold(struct tally *tally, const struct tally *more);
 /* Adds what the kernel counted beyond the rows. The merged time does not change. */
 void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,
 		      const struct event_unseen *place);
-
-#endif

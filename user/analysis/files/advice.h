@@ -2,8 +2,7 @@
 /*
  * Gives findings access to the file advice (fadvise, madvise) that programs passed to the kernel.
  */
-#ifndef FAULTLINE_ADVICE_H
-#define FAULTLINE_ADVICE_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "base/map.h"
@@ -30,5 +29,3 @@ void advice_index_free(struct advice_index *index);
 /* `file` is a number as in files_used; `path` is used instead in merged reports. */
 struct advice_view advice_of(const struct advice_index *index, uint32_t file,
 			     struct table_text path);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Calls with a path that failed, for findings on the table "failed_lookups". */
-#ifndef FAULTLINE_FAILED_LOOKUPS_H
-#define FAULTLINE_FAILED_LOOKUPS_H
+#pragma once
 
 #include "analysis/shared/analysis.h"
 
@@ -19,5 +18,3 @@ enum lookups_of {
 
 /* Reads the table; must run after it is filled. */
 struct lookups_view failed_lookups_worst(const struct report *report, enum lookups_of of);
-
-#endif

@@ -3,8 +3,7 @@
  * Pages of files that were read ahead and not used yet: one bit per page, in chunks, so that memory
  * is bounded by what was fetched and by a limit.
  */
-#ifndef FAULTLINE_FETCHED_MAP_H
-#define FAULTLINE_FETCHED_MAP_H
+#pragma once
 
 #include "base/map.h"
 
@@ -51,5 +50,3 @@ void fetched_map_unseen(struct fetched_map *map, uint32_t file, struct page_rang
 
 /* Iterates over chunks: *at starts at 0. Returns false past the last one. */
 bool fetched_map_next(const struct fetched_map *map, size_t *at, struct fetched_rest *rest);
-
-#endif

@@ -13,8 +13,7 @@
  * appended to is read at random, however often it is written. Only files that are both read and
  * written pay for this.
  */
-#ifndef FAULTLINE_FILE_ORDER_H
-#define FAULTLINE_FILE_ORDER_H
+#pragma once
 
 #include "analysis/files/file_use.h"
 #include "base/number.h"
@@ -94,5 +93,3 @@ static inline struct stream *file_order_stream(struct file_uses *uses, struct or
 		*stream = (struct stream) { .thread = thread };
 	return stream;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Sums of the activity on each file. There may be a million files, most used by one process and
  * read once: what few files need is allocated separately.
  */
-#ifndef FAULTLINE_FILE_USE_H
-#define FAULTLINE_FILE_USE_H
+#pragma once
 
 #include "analysis/files/files.h"
 #include "base/map.h"
@@ -165,5 +164,3 @@ void file_uses_tally(const struct file_uses *uses, uint32_t file, enum use use,
 struct file_view file_uses_view(const struct file_uses *uses, uint32_t file);
 /* The same, from the file's row in a merged report. */
 struct file_view file_view_of_row(const struct table *table, size_t row);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Activity by file, for the table "files" and for findings. */
-#ifndef FAULTLINE_FILES_H
-#define FAULTLINE_FILES_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "analysis/devices/chain.h"
@@ -74,5 +73,3 @@ struct file_view {
 uint32_t files_count(const struct results *results);
 /* Returns false if there was no activity on the file. */
 bool files_used(const struct results *results, uint32_t file, struct file_view *view);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Costly I/O patterns seen in calls, for the table "io_patterns" and for findings. */
-#ifndef FAULTLINE_IO_PATTERNS_H
-#define FAULTLINE_IO_PATTERNS_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "analysis/events/tally.h"
@@ -38,5 +37,3 @@ struct io_pattern_view io_patterns_view(const struct results *results, enum io_p
 /* Returns whether calls on a file, by its number, match a pattern; true for all files if there are
  * too many to know. Not for merged reports. */
 bool io_patterns_has(const struct results *results, enum io_pattern io_pattern, uint32_t file);
-
-#endif

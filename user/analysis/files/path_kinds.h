@@ -3,8 +3,7 @@
  * Kinds of files whose individual paths are not of interest, and sums over files, for the table
  * "paths".
  */
-#ifndef FAULTLINE_PATH_KINDS_H
-#define FAULTLINE_PATH_KINDS_H
+#pragma once
 
 #include "analysis/files/files.h"
 
@@ -26,5 +25,3 @@ struct path_sums {
 
 struct path_sums path_sums_of(const struct file_view *file);
 void path_sums_add(struct path_sums *to, const struct path_sums *from);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Table "paths": its columns, for comparing runs. */
-#ifndef FAULTLINE_PATHS_H
-#define FAULTLINE_PATHS_H
+#pragma once
 
 #include "analysis/shared/analysis.h"
 
@@ -16,5 +15,3 @@ enum path_column {
 	PATH_PATH,
 	PATH_COLUMNS,
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* State of the table "paths", shared only by paths.c and path_groups.c. */
-#ifndef FAULTLINE_PATHS_STATE_H
-#define FAULTLINE_PATHS_STATE_H
+#pragma once
 
 #include "base/map.h"
 #include "base/number_index.h"
@@ -76,5 +75,3 @@ void path_groups_make(struct paths *paths);
 uint32_t path_groups_root(const struct paths *paths, uint32_t number);
 /* For paths.seen. */
 uint64_t path_groups_hash(const void *paths, uint32_t number, uint64_t seed);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Readahead by file, for the table "readahead" and for findings. */
-#ifndef FAULTLINE_READAHEAD_H
-#define FAULTLINE_READAHEAD_H
+#pragma once
 
 #include "analysis/shared/results.h"
 
@@ -19,5 +18,3 @@ struct readahead_sums {
 
 /* Returns false if nothing is known at all, or about the file. */
 bool readahead_of(const struct results *results, uint32_t file, struct readahead_sums *sums);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Fetched pages by file, which readahead.c collects and readahead_table.c turns into a table. */
-#ifndef FAULTLINE_READAHEAD_STATE_H
-#define FAULTLINE_READAHEAD_STATE_H
+#pragma once
 
 #include "analysis/files/fetched_map.h"
 #include "analysis/files/readahead.h"
@@ -33,5 +32,3 @@ struct readahead {
 void readahead_begin(void *state, const struct job *job, struct arena *arena);
 int readahead_add_events(void *state, const struct event *events, size_t count);
 int readahead_add_series(void *state, const struct event_series *series);
-
-#endif

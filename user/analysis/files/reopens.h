@@ -4,8 +4,7 @@
  * first read of something that was not read after earlier opens: the time for e.g. the header, the
  * footer or the directory of an archive. Includes the time to parse them.
  */
-#ifndef FAULTLINE_REOPENS_H
-#define FAULTLINE_REOPENS_H
+#pragma once
 
 #include "analysis/shared/results.h"
 
@@ -19,5 +18,3 @@ uint64_t reopens_estimated_ns(const struct results *results);
 
 /* Returns the share of these opens after which something new was read; 1 if it is unknown. */
 double reopens_fresh_share(const struct results *results);
-
-#endif

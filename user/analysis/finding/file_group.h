@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The sums over the files that match one rule, and the evidence that they become. */
-#ifndef FAULTLINE_FILE_GROUP_H
-#define FAULTLINE_FILE_GROUP_H
+#pragma once
 
 #include "analysis/files/advice.h"
 #include "analysis/finding/finding_files.h"
@@ -37,5 +36,3 @@ void file_group_finish(struct file_group *file_group, const struct file_group_su
 		       const struct file_group_rule *kind);
 /* Makes unknown what summed operations do not tell: their order and merged time. */
 void file_group_forget_events(struct file_group *file_group);
-
-#endif

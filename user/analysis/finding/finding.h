@@ -33,8 +33,7 @@
  * The cost is time that compute did not overlap, where that is known (finding_unhidden), or else
  * bytes. The severity follows from the cost, unless the rule sets it.
  */
-#ifndef FAULTLINE_FINDING_H
-#define FAULTLINE_FINDING_H
+#pragma once
 
 #include <math.h>
 
@@ -346,5 +345,3 @@ struct table_text finding_base_name(struct table_text path);
 /* Returns a device's name, or its number: a truncated trace has no names. */
 struct table_text finding_device_name(struct findings *findings, struct trace_string name,
 				      uint64_t dev);
-
-#endif

@@ -3,8 +3,7 @@
  * Findings about groups of files: the sums over those that match a rule, and the one with the most
  * time as their example.
  */
-#ifndef FAULTLINE_FINDING_FILES_H
-#define FAULTLINE_FINDING_FILES_H
+#pragma once
 
 #include "analysis/files/files.h"
 #include "analysis/finding/finding.h"
@@ -88,5 +87,3 @@ bool finding_rewritten_takes(const struct file_view *file);
 /* Returns whether a file is a program, library, module or made up by the kernel (/proc, /sys), and
  * so not the job's data. */
 bool file_group_is_program(const struct file_view *file);
-
-#endif

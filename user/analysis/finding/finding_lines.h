@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* At which lines of the program the time of a finding was spent. */
-#ifndef FAULTLINE_FINDING_LINES_H
-#define FAULTLINE_FINDING_LINES_H
+#pragma once
 
 #include "analysis/finding/finding_made.h"
 
@@ -25,5 +24,3 @@ int finding_drag(struct findings *findings, const struct finding *finding,
 /* Gets the line at which threads that held a file lock spent most of the time in which others
  * waited for it; no text if it is unknown. Returns 0 or -ENOMEM. */
 int finding_held_at(struct findings *findings, struct table_text *at);
-
-#endif

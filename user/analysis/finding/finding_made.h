@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A finding as it is added, and how the table of findings ranks it. */
-#ifndef FAULTLINE_FINDING_MADE_H
-#define FAULTLINE_FINDING_MADE_H
+#pragma once
 
 #include "analysis/finding/finding.h"
 
@@ -60,5 +59,3 @@ static inline uint64_t finding_number_at(const struct table *table, size_t row,
 
 	return cell->type == CELL_UINT ? cell->uint : 0;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Texts of findings from templates: "{faults} faults on {file}" with the cells of a record.
  */
-#ifndef FAULTLINE_FINDING_TEXT_H
-#define FAULTLINE_FINDING_TEXT_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "base/arena.h"
@@ -24,5 +23,3 @@ const char *finding_text(struct arena *arena, const char *pattern, const struct 
  */
 const char *finding_text_general(struct arena *arena, const char *pattern,
 				 const struct table_column *columns, size_t count);
-
-#endif

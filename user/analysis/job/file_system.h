@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Properties of file system types, by name. */
-#ifndef FAULTLINE_FILE_SYSTEM_H
-#define FAULTLINE_FILE_SYSTEM_H
+#pragma once
 
 #include "trace/format/layers.h"
 #include "trace/read/reader.h"
@@ -22,5 +21,3 @@ _Static_assert(LAYER_COUNT <= 24, "traits fit in 32 bits");
 
 /* Returns FILE_SYSTEM_* of the type with that name; 0 if it is not in the table. */
 unsigned int file_system_traits(struct trace_string type);
-
-#endif

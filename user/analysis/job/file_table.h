@@ -3,8 +3,7 @@
  * The files that traces name: maps ids in rows to files, each file once regardless of how many ids,
  * names and traces it has.
  */
-#ifndef FAULTLINE_FILE_TABLE_H
-#define FAULTLINE_FILE_TABLE_H
+#pragma once
 
 #include "base/map.h"
 #include "base/number_index.h"
@@ -108,5 +107,3 @@ struct trace_string file_table_name(const struct file_table *table, uint32_t fil
 bool file_table_is_lost(const struct file_table *table, uint32_t file);
 /* True if it stands for all files without a slot of their own, in mode profile. */
 bool file_table_is_rest(const struct file_table *table, uint32_t file);
-
-#endif

@@ -4,8 +4,7 @@
  * or not, whose "ts" and "dur" are microseconds and whose "baseTimeNanoseconds" is the time since
  * 1970 at which "ts" is 0.
  */
-#ifndef FAULTLINE_GPU_H
-#define FAULTLINE_GPU_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ struct gpu {
  */
 int gpu_read(struct gpu *gpu, const char *path, struct trace_error *error);
 void gpu_free(struct gpu *gpu);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A job: one or more traces combined on one clock, with their operations, files and processes. */
-#ifndef FAULTLINE_JOB_H
-#define FAULTLINE_JOB_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -167,5 +166,3 @@ struct trace_string job_comm_at(const struct job *job, uint32_t process, uint64_
 
 /* Prefixes an error with the name of a trace. */
 void job_error(const struct job *job, uint32_t trace, struct trace_error *error);
-
-#endif

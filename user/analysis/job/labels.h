@@ -3,8 +3,7 @@
  * Names of spans and instants: each pair of name and category once, by number, regardless of how
  * many string ids it has.
  */
-#ifndef FAULTLINE_LABELS_H
-#define FAULTLINE_LABELS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -74,5 +73,3 @@ void labels_free(struct labels *labels);
 /* Finds the label for the string ids of a trace, adding it if new. Returns 0 or -ENOMEM. */
 int labels_find(struct labels *labels, uint32_t trace, uint64_t name, uint64_t category,
 		uint64_t *label);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Tracks the open spans, and finds which one an operation belongs to. Memory holds only open spans.
  */
-#ifndef FAULTLINE_OPEN_SPANS_H
-#define FAULTLINE_OPEN_SPANS_H
+#pragma once
 
 #include "analysis/job/process_table.h"
 
@@ -83,5 +82,3 @@ static inline uint32_t open_spans_label(const struct open_spans *spans,
 
 	return slot == SPAN_NONE ? SPAN_NONE : spans->slots[slot].label;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The processes of a job, from the fork, exec and exit rows of its traces. A pid that is used again
  * is another process.
  */
-#ifndef FAULTLINE_PROCESS_TABLE_H
-#define FAULTLINE_PROCESS_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -112,5 +111,3 @@ static inline int process_table_find(struct process_table *table, uint32_t trace
 	}
 	return process_table_search(table, trace, pid, time_ns, process);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The stacks that samples of a job's traces contain: frames and stacks by id, which are numbers of
  * one trace.
  */
-#ifndef FAULTLINE_STACK_TABLE_H
-#define FAULTLINE_STACK_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -43,5 +42,3 @@ int stack_table_load(struct stack_table *table, uint32_t trace, struct trace_err
  */
 bool stack_table_next(const struct stack_table *table, uint32_t trace, uint64_t *stack,
 		      struct stack_frame *frame);
-
-#endif

@@ -3,8 +3,7 @@
  * Loads blocks on helper threads before they are needed: decompressing and sorting a block depends
  * on nothing else.
  */
-#ifndef FAULTLINE_AHEAD_H
-#define FAULTLINE_AHEAD_H
+#pragma once
 
 #include "analysis/events/loaded_block.h"
 #include "analysis/order/plan.h"
@@ -30,5 +29,3 @@ int ahead_next(struct ahead *ahead, struct loaded_block **block, struct trace_er
  * `error` has details and *block is NULL. Must be called by the thread that calls ahead_next. */
 int ahead_again(struct ahead *ahead, const struct planned_block *planned,
 		struct loaded_block **block, struct trace_error *error);
-
-#endif

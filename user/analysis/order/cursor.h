@@ -13,8 +13,7 @@
  * (hostile traces, or very many hosts), the later rows are dropped and read again when they are
  * due.
  */
-#ifndef FAULTLINE_CURSOR_H
-#define FAULTLINE_CURSOR_H
+#pragma once
 
 #include "analysis/events/event.h"
 
@@ -76,5 +75,3 @@ bool cursor_is_ahead(const struct cursor *cursor);
 
 /* Share of the rows read so far, 0 to 1. */
 double cursor_progress(const struct cursor *cursor);
-
-#endif

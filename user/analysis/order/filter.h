@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Selects events of a job. Spans are never filtered out, only what happened in them. */
-#ifndef FAULTLINE_FILTER_H
-#define FAULTLINE_FILTER_H
+#pragma once
 
 #include "analysis/order/cursor.h"
 
@@ -69,5 +68,3 @@ uint64_t filter_passed(const struct filter_state *state);
 /* Sets the operations' totals to those that passed, with nothing unseen: the file and time of lost
  * events are unknown. */
 void filter_set_operations(const struct filter_state *state, struct job *job);
-
-#endif

@@ -3,8 +3,7 @@
  * Merges blocks into events in order, on one thread: which blocks are open, and how much of them is
  * kept in memory.
  */
-#ifndef FAULTLINE_MERGE_H
-#define FAULTLINE_MERGE_H
+#pragma once
 
 #include "analysis/order/cursor.h"
 #include "analysis/order/plan.h"
@@ -39,5 +38,3 @@ void merge_free_retired(struct source *retired); /* NULL is fine */
 /* Rows of the plan, and rows in the blocks opened so far. */
 uint64_t merge_rows(const struct merge *merge);
 uint64_t merge_rows_read(const struct merge *merge);
-
-#endif

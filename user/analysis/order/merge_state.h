@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The open blocks of a merge. Private to merge.c and merge_limit.c. */
-#ifndef FAULTLINE_MERGE_STATE_H
-#define FAULTLINE_MERGE_STATE_H
+#pragma once
 
 #include "analysis/order/ahead.h"
 #include "analysis/order/merge.h"
@@ -79,5 +78,3 @@ static inline uint64_t merge_next_start(const struct merge *merge, const struct 
 int merge_trim_source(struct merge *merge, struct source *source, const struct limit *limit);
 /* Frees memory: first rows already handed out, then the latest ones. */
 int merge_trim_all(struct merge *merge);
-
-#endif

@@ -3,8 +3,7 @@
  * Lists the blocks of a job's traces to read, in the order of their earliest starts, and orders
  * events that start together.
  */
-#ifndef FAULTLINE_PLAN_H
-#define FAULTLINE_PLAN_H
+#pragma once
 
 #include "analysis/job/job.h"
 
@@ -27,5 +26,3 @@ struct plan {
 /* Returns 0 or -ENOMEM. The plan must be freed after an error, too. */
 int plan_make(struct plan *plan, const struct job *job, const struct cursor_options *options);
 void plan_free(struct plan *plan);
-
-#endif

@@ -3,8 +3,7 @@
  * One pass over the events of a job and the spans open between them: everything computed from
  * traces is a consumer.
  */
-#ifndef FAULTLINE_WALK_H
-#define FAULTLINE_WALK_H
+#pragma once
 
 #include "analysis/events/series.h"
 #include "analysis/order/cursor.h"
@@ -64,5 +63,3 @@ struct walk {
 /* Returns 0, a consumer's result, -ENOMEM or the reader's error; then `error` names the trace and
  * the cause. */
 int walk_run(struct job *job, const struct walk *walk, struct trace_error *error);
-
-#endif

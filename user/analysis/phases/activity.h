@@ -9,8 +9,7 @@
  * earlier intervals: it is how far the stretch reaches into that time, and the measure of the
  * intersection is how far the shorter of the two stretches reaches.
  */
-#ifndef FAULTLINE_ACTIVITY_H
-#define FAULTLINE_ACTIVITY_H
+#pragma once
 
 #include "analysis/job/gpu.h"
 #include "analysis/order/walk.h"
@@ -126,5 +125,3 @@ uint32_t activities_group(const struct activities *all, uint32_t process);
 /* Sums of an activity up to `time_ns`, which must not precede the last event passed. */
 struct activity_sum activities_at(struct activities *all, uint32_t group, uint64_t time_ns,
 				  enum activity_of which);
-
-#endif

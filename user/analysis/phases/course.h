@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Table "timeline": the run in intervals of equal length, for bars and sparklines. */
-#ifndef FAULTLINE_COURSE_H
-#define FAULTLINE_COURSE_H
+#pragma once
 
 #include "analysis/shared/analysis.h"
 
@@ -25,5 +24,3 @@ enum timeline_column {
 	TIMELINE_OPERATIONS,
 	TIMELINE_COLUMNS,
 };
-
-#endif

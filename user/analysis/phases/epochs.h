@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The first and the last epoch of a run, over all ranks, for findings on the table "epochs". */
-#ifndef FAULTLINE_EPOCHS_H
-#define FAULTLINE_EPOCHS_H
+#pragma once
 
 #include "analysis/shared/analysis.h"
 
@@ -14,5 +13,3 @@ struct epochs_view {
 
 /* Reads the table; must run after it is filled. */
 struct epochs_view epochs_view(const struct report *report);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Times that the job's spans covered, for findings on the table "levels". */
-#ifndef FAULTLINE_LEVELS_H
-#define FAULTLINE_LEVELS_H
+#pragma once
 
 #include "analysis/phases/activity.h"
 #include "analysis/shared/results.h"
@@ -18,5 +17,3 @@ struct level_view {
  * NULL) of runs that overlapped.
  */
 bool levels_view(const struct results *results, enum activity_of which, struct level_view *view);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The job's I/O outside compute, for findings on the table "overlap". */
-#ifndef FAULTLINE_OVERLAP_H
-#define FAULTLINE_OVERLAP_H
+#pragma once
 
 #include "analysis/shared/analysis.h"
 #include "analysis/events/event.h"
@@ -13,5 +12,3 @@ struct overlap_view {
 /* Reads the table; must run after it is filled. Returns false if there was no compute or the class
  * was not recorded. */
 bool overlap_of(const struct report *report, enum io_class class, struct overlap_view *view);
-
-#endif

@@ -9,8 +9,7 @@
  * next step counts as a first step again. (DLIO: statscounter.py, compute_metrics_train, with
  * metric_exclude_start_steps at its default of 1.)
  */
-#ifndef FAULTLINE_PACE_H
-#define FAULTLINE_PACE_H
+#pragma once
 
 #include "analysis/phases/activity.h"
 
@@ -44,5 +43,3 @@ int paces_span_begun(struct paces *paces, const struct job *job, uint32_t slot);
 int paces_span_ended(struct paces *paces, const struct job *job, uint32_t slot);
 /* Sums of a group, for one cut. */
 struct pace paces_of(const struct paces *paces, unsigned int cut, uint32_t group);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Progress of a rank (or the job) up to a moment, and between two moments, for epochs and steps. */
-#ifndef FAULTLINE_PROGRESS_H
-#define FAULTLINE_PROGRESS_H
+#pragma once
 
 #include "analysis/phases/activity.h"
 
@@ -21,5 +20,3 @@ struct progress progress_of(struct activities *activities, uint32_t group, uint6
 struct progress progress_at(const struct job *job, uint32_t group, uint64_t time_ns);
 /* `then` must be an earlier moment of the same group. */
 struct progress progress_between(const struct progress *then, const struct progress *now);
-
-#endif

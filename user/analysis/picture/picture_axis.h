@@ -3,8 +3,7 @@
  * Divides a run into stretches of equal length for pictures: fine ones for areas, coarse ones of
  * PICTURE_FINER fine ones each for sums by file, process and the like.
  */
-#ifndef FAULTLINE_PICTURE_AXIS_H
-#define FAULTLINE_PICTURE_AXIS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -88,5 +87,3 @@ static inline void picture_spread_fine(uint64_t *bins, size_t step, const struct
 		picture_spread(bins, step, axis, axis->fine_ns, over, over->first_fine,
 			       over->last_fine, amount);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The timeline of a run for pictures: in each fine stretch how long I/O was in flight, by part,
  * with and without compute, and what it moved.
  */
-#ifndef FAULTLINE_PICTURE_COURSE_H
-#define FAULTLINE_PICTURE_COURSE_H
+#pragma once
 
 #include "analysis/picture/picture_event.h"
 
@@ -43,5 +42,3 @@ void picture_course_add(struct picture_course *course, const struct picture_even
 void picture_course_turn(struct picture_course *course, const struct span *span, bool begins);
 /* Must run once all events have passed. */
 void picture_course_finish(struct picture_course *course);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* An event as all pictures see it: its stretches of the run, and its kind of I/O. */
-#ifndef FAULTLINE_PICTURE_EVENT_H
-#define FAULTLINE_PICTURE_EVENT_H
+#pragma once
 
 #include "analysis/events/event.h"
 #include "analysis/job/job.h"
@@ -62,5 +61,3 @@ picture_event_of(const struct job *job, const struct picture_axis *axis, const s
 		.part = event->class == IO_NONE ? PICTURE_PARTS : picture_part_of(event),
 	};
 }
-
-#endif

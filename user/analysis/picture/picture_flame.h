@@ -4,8 +4,7 @@
  * programs, with the time of each node in each state and coarse stretch. Bounded for any trace:
  * frames with little time become one node "(other)" for each caller.
  */
-#ifndef FAULTLINE_PICTURE_FLAME_H
-#define FAULTLINE_PICTURE_FLAME_H
+#pragma once
 
 #include "analysis/events/event.h"
 #include "analysis/order/walk.h"
@@ -55,5 +54,3 @@ int picture_flame_init(struct picture_flame *flame, const struct job *job,
 /* All events have passed: the job may be freed. Returns 0 or -ENOMEM. */
 int picture_flame_finish(struct picture_flame *flame);
 void picture_flame_free(struct picture_flame *flame); /* all zeros is fine, too */
-
-#endif

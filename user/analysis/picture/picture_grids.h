@@ -3,8 +3,7 @@
  * Counts over two axes, one of which is time in coarse stretches: how long operations took, how
  * much they requested, where in the worst files they were.
  */
-#ifndef FAULTLINE_PICTURE_GRIDS_H
-#define FAULTLINE_PICTURE_GRIDS_H
+#pragma once
 
 #include "analysis/picture/picture_sums.h"
 #include "analysis/shared/size_class.h"
@@ -60,5 +59,3 @@ int picture_grids_init(struct picture_grids *grids, const struct results *result
 		       const struct picture_set *files, const struct picture_axis *axis);
 void picture_grids_free(struct picture_grids *grids);
 void picture_grids_add(struct picture_grids *grids, const struct picture_event *at);
-
-#endif

@@ -3,8 +3,7 @@
  * The subjects of series, maps, lanes and spans of pictures: a key and a number. One row for each
  * key says how many are kept, which matter most, and how one is named.
  */
-#ifndef FAULTLINE_PICTURE_KEYS_H
-#define FAULTLINE_PICTURE_KEYS_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "base/arena.h"
@@ -47,5 +46,3 @@ struct picture_key_rule {
 };
 
 extern const struct picture_key_rule picture_keys[PICTURE_KEYS];
-
-#endif

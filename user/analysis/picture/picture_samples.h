@@ -3,8 +3,7 @@
  * Numbers of table rows in each coarse stretch of a run, as struct sampled describes: of the first
  * rows of each table as it is shown.
  */
-#ifndef FAULTLINE_PICTURE_SAMPLES_H
-#define FAULTLINE_PICTURE_SAMPLES_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "analysis/picture/picture_axis.h"
@@ -54,5 +53,3 @@ void picture_samples_join(struct picture_samples *samples, struct cursor_options
 /* All events have passed: the job may be freed, the samples stay. Returns 0 or -ENOMEM. */
 int picture_samples_finish(struct picture_samples *samples);
 void picture_samples_free(struct picture_samples *samples);
-
-#endif

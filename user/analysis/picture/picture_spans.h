@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Spans as lanes by thread: the longest individually, and how busy each lane was. */
-#ifndef FAULTLINE_PICTURE_SPANS_H
-#define FAULTLINE_PICTURE_SPANS_H
+#pragma once
 
 #include "base/map.h"
 #include "analysis/picture/picture_axis.h"
@@ -55,5 +54,3 @@ void picture_spans_end(struct picture_spans *spans, uint32_t slot,
 		       const struct picture_stretches *over);
 /* Chooses the lanes. Returns 0 or -ENOMEM. */
 int picture_spans_finish(struct picture_spans *spans);
-
-#endif

@@ -5,8 +5,7 @@
  * processes and the like with the most time are kept individually, the others summed up; of other
  * tables the first rows are kept.
  */
-#ifndef FAULTLINE_PICTURE_SUMS_H
-#define FAULTLINE_PICTURE_SUMS_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "analysis/files/files.h"
@@ -57,5 +56,3 @@ void picture_sums_end(struct picture_sums *sums, const struct span *span,
 /* Columns of requests that it reads. */
 #define PICTURE_REQUEST_COLUMNS (DEVICE_OF_REQUEST | 1ull << REQUEST_BYTES)
 #define PICTURE_REMOTE_COLUMNS (DEVICE_OF_REMOTE | 1ull << REMOTE_BYTES)
-
-#endif

@@ -3,8 +3,7 @@
  * What pictures of a run are drawn from, bounded for any trace. Made in a second pass, which knows
  * from the first one what matters.
  */
-#ifndef FAULTLINE_PICTURES_H
-#define FAULTLINE_PICTURES_H
+#pragma once
 
 #include "analysis/picture/picture_course.h"
 #include "analysis/picture/picture_flame.h"
@@ -49,5 +48,3 @@ struct pictures_options {
 int pictures_make(struct pictures **pictures, struct job *job, const struct results *results,
 		  const struct pictures_options *options, struct trace_error *error);
 void pictures_free(struct pictures *pictures); /* NULL is fine */
-
-#endif

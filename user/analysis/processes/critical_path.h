@@ -5,8 +5,7 @@
  * child), the path is what that thread does, and so on; so I/O that no main thread waits for is not
  * on it.
  */
-#ifndef FAULTLINE_CRITICAL_PATH_H
-#define FAULTLINE_CRITICAL_PATH_H
+#pragma once
 
 #include "analysis/events/io_class.h"
 #include "analysis/processes/threads.h"
@@ -82,5 +81,3 @@ struct path_file_locks {
 };
 /* Returns false if they are unknown. */
 bool critical_path_file_locks(const struct results *results, struct path_file_locks *locks);
-
-#endif

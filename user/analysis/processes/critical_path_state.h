@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The critical path while it is followed: critical_path_walk.c; the I/O on it: critical_path_io.c;
  * file locks: critical_path_locks.c; its table: critical_path.c. */
-#ifndef FAULTLINE_CRITICAL_PATH_STATE_H
-#define FAULTLINE_CRITICAL_PATH_STATE_H
+#pragma once
 
 #include "analysis/processes/critical_path.h"
 #include "analysis/shared/analysis.h"
@@ -160,5 +159,3 @@ void critical_path_locks_sample(struct critical_path *path, const struct event *
 	(1ull << WAIT_STATE | 1ull << WAIT_WAKER_PID | 1ull << WAIT_WAKER_TID)
 #define CRITICAL_PATH_SAMPLE_COLUMNS                                                               \
 	(1ull << SAMPLE_STACK | 1ull << SAMPLE_FLAGS | 1ull << SAMPLE_WEIGHT | 1ull << SAMPLE_STATE)
-
-#endif

@@ -3,8 +3,7 @@
  * Processes killed by a signal, by signal: only signals that mean a crash, a full file system or
  * lack of memory, not signals that ask a program to stop.
  */
-#ifndef FAULTLINE_DEATHS_H
-#define FAULTLINE_DEATHS_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "analysis/shared/sites.h"
@@ -33,5 +32,3 @@ bool deaths_by_signal(const struct results *results, size_t number, struct death
 /* Writes "2 of 5 processes died: SIGBUS, python3 at 3.0 MiB of /dev/shm/torch_0 (tmpfs); ...", or
  * nothing. */
 void deaths_say(struct strbuf *text, const struct results *results);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Block I/O by the process that queued it, and by kernel threads. */
-#ifndef FAULTLINE_PROCESS_STORAGE_H
-#define FAULTLINE_PROCESS_STORAGE_H
+#pragma once
 
 #include "analysis/events/device_list.h"
 
@@ -47,5 +46,3 @@ uint64_t process_storage_kernel_metadata(const struct process_storages *all, uin
 					 uint64_t device);
 /* Returns the kernel's own I/O, including metadata written by its threads. */
 struct process_storage process_storage_of_kernel(const struct process_storages *all);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Saves and loads by process: storage I/O of a program's first thread, which blocks the program. */
-#ifndef FAULTLINE_PROCESS_WAITS_H
-#define FAULTLINE_PROCESS_WAITS_H
+#pragma once
 
 #include "analysis/events/event.h"
 
@@ -50,5 +49,3 @@ static inline void process_waits_add(struct process_waits *waits, const struct e
 /* Returns false past the last one. */
 bool process_waits_view(const struct process_waits *waits, size_t number,
 			struct process_wait *wait);
-
-#endif

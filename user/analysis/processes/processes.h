@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Activity by process, for the table "processes" and for findings. */
-#ifndef FAULTLINE_PROCESSES_H
-#define FAULTLINE_PROCESSES_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "analysis/shared/measure.h"
@@ -52,5 +51,3 @@ uint64_t processes_kernel_metadata(const struct results *results, uint32_t host,
 /* Gets the saves or loads of a process, in no particular order; false past the last one. */
 bool processes_wait(const struct results *results, enum process_waits_for what, size_t number,
 		    struct process_wait *wait);
-
-#endif

@@ -3,8 +3,7 @@
  * Table "starts": program startup by parent process: the time from a process's start to the last
  * library or module that it loads before it reads data.
  */
-#ifndef FAULTLINE_STARTS_H
-#define FAULTLINE_STARTS_H
+#pragma once
 
 #include "analysis/shared/results.h"
 
@@ -29,5 +28,3 @@ uint64_t starts_of_parent(const struct results *results, size_t number, struct s
 
 /* Gets the `number`th group, longest time first; false past the last one. */
 bool starts_of(const struct results *results, size_t number, struct starts_view *view);
-
-#endif

@@ -3,8 +3,7 @@
  * Calls and page faults that had not returned when the recording ended: how many, and the one in
  * flight longest.
  */
-#ifndef FAULTLINE_STILL_WAITING_H
-#define FAULTLINE_STILL_WAITING_H
+#pragma once
 
 #include "analysis/events/path.h"
 
@@ -28,5 +27,3 @@ bool still_waiting_is(const struct event *event);
 /* Must be called only for events with EVENT_FAILED; the caller checks, because few events have
  * it. */
 void still_waiting_add(struct still_waiting *waiting, const struct event *event);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Intervals of threads that an end of the chosen range cuts: what of their times is inside. */
-#ifndef FAULTLINE_THREAD_CUTS_H
-#define FAULTLINE_THREAD_CUTS_H
+#pragma once
 
 #include "analysis/events/event.h"
 #include "analysis/processes/threads.h"
@@ -31,5 +30,3 @@ bool thread_cuts_add(struct thread_cuts *cuts, const struct event *event, uint32
 /* Reduces the times to what is inside: waits that have rows are known, the rest is spread evenly.
  * Returns 0 or -ENOMEM. */
 int thread_cuts_finish(struct thread_cuts *cuts);
-
-#endif

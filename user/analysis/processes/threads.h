@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The time of threads in each state, from rows of the layer thread. */
-#ifndef FAULTLINE_THREADS_H
-#define FAULTLINE_THREADS_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "trace/format/thread_states.h"
@@ -79,5 +78,3 @@ bool threads_absent(struct table *table, const struct job *job);
 #define THREAD_STATES_SHOWN                                                                        \
 	"states.cpu,states.runnable,states.storage,states.lock,states.pipe,states.child,"          \
 	"states.sleep,states.memory,states.device,states.stopped,states.other"
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Compares two runs: what changed, and by how much. */
-#ifndef FAULTLINE_COMPARE_H
-#define FAULTLINE_COMPARE_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -18,5 +17,3 @@ int compare_make(struct table *tables[COMPARE_TABLES], const struct report *befo
 /* Returns how many rows at the start of "compared_paths" or "compared_lines" changed by at least a
  * thousandth of the longer run. `whole` is the table "compared". */
 size_t compare_rows_worth(const struct table *whole, const struct table *sorted);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Compares the times at lines of two runs. */
-#ifndef FAULTLINE_COMPARE_LINES_H
-#define FAULTLINE_COMPARE_LINES_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -11,5 +10,3 @@
  * with samples. Returns 0 or -ENOMEM; the caller frees the table in any case.
  */
 int compare_lines_make(struct table **table, const struct report *before, const struct report *now);
-
-#endif

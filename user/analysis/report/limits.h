@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Limits on the growth of a run's measures, compared with the run before. */
-#ifndef FAULTLINE_MEASURE_LIMITS_H
-#define FAULTLINE_MEASURE_LIMITS_H
+#pragma once
 
 #include "analysis/finding/finding.h"
 #include "analysis/report/report.h"
@@ -47,5 +46,3 @@ enum limits_state { LIMIT_WITHIN, LIMIT_UNKNOWN, LIMIT_EXCEEDED };
  */
 int limits_make(struct table **table, enum limits_state *state, const struct limits *list,
 		size_t count, const struct report *before, const struct report *now);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Marks numbers that are lower bounds because events were lost. */
-#ifndef FAULTLINE_LOWER_BOUNDS_H
-#define FAULTLINE_LOWER_BOUNDS_H
+#pragma once
 
 #include "analysis/job/job.h"
 #include "analysis/table/table.h"
@@ -13,5 +12,3 @@
  * traces are complete.
  */
 void lower_bounds_mark(struct table *table, const struct job *job, bool counted);
-
-#endif

@@ -4,8 +4,7 @@
  * methods, operations, files, failed_lookups, processes, devices, spans, overlap, levels, steps,
  * findings.
  */
-#ifndef FAULTLINE_REPORT_H
-#define FAULTLINE_REPORT_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "analysis/job/gpu.h"
@@ -45,5 +44,3 @@ int report_fold(struct report *report, size_t number, size_t rows);
 /* Takes the meanings of columns, which summaries do not store, from a report with such tables.
  * Returns 0 or -ENOMEM. */
 int report_take_meanings(struct report *report, const struct report *like);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Shared by the code that makes reports, from events or from other reports. */
-#ifndef FAULTLINE_REPORT_PARTS_H
-#define FAULTLINE_REPORT_PARTS_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -16,5 +15,3 @@ int report_show(const struct analysis *analysis, bool all_aggregated, struct tab
 int report_of_events(struct report **report, struct trace_reader *const *traces,
 		     const char *const *names, size_t trace_count,
 		     const struct report_options *options, struct trace_error *error);
-
-#endif

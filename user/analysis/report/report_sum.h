@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Merges reports of several runs, table by table. */
-#ifndef FAULTLINE_REPORT_SUM_H
-#define FAULTLINE_REPORT_SUM_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -27,5 +26,3 @@ int report_sum_add(struct report_sum *sum, struct table *const *tables, size_t c
 		   const struct report_run *run, struct trace_error *error);
 /* Makes the merged report; nothing may be added after it. */
 int report_sum_finish(struct report_sum *sum, struct report **report, struct trace_error *error);
-
-#endif

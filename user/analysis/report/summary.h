@@ -8,8 +8,7 @@
  * more for the rest; no text is longer than SUMMARY_TEXT_MAX, no list of texts than
  * SUMMARY_TEXTS_MAX.
  */
-#ifndef FAULTLINE_SUMMARY_H
-#define FAULTLINE_SUMMARY_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -30,5 +29,3 @@ int summary_write(int fd, struct report *report, size_t rows);
  * -EINVAL if it is damaged, incomplete or no summary; `error` says why. */
 int summary_read(struct trace_reader *reader, struct table ***tables, size_t *count,
 		 struct trace_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * Marks times of summed operations: they are sums over threads, not the time with at least one
  * operation in flight.
  */
-#ifndef FAULTLINE_SUMMED_H
-#define FAULTLINE_SUMMED_H
+#pragma once
 
 #include "analysis/job/job.h"
 #include "analysis/table/table.h"
@@ -15,5 +14,3 @@
  * once.
  */
 void summed_mark(struct table *table, const struct job *job);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about calls that match a pattern of I/O: see io_patterns.h. */
-#ifndef FAULTLINE_RULES_CALLS_H
-#define FAULTLINE_RULES_CALLS_H
+#pragma once
 
 #include "analysis/finding/finding.h"
 
@@ -38,5 +37,3 @@ bool calls_are_enough(const struct findings *findings, const struct finding_rule
 		      const struct calls *calls, uint64_t cost_ns);
 /* A `find` that adds the finding if there are enough calls. */
 int calls_find(struct findings *findings, const struct finding_rule *rule);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Shared by the findings on the critical path: its parts, summed over kinds of threads. */
-#ifndef FAULTLINE_RULES_PATH_H
-#define FAULTLINE_RULES_PATH_H
+#pragma once
 
 #include "analysis/finding/finding_made.h"
 #include "analysis/processes/critical_path.h"
@@ -60,5 +59,3 @@ extern const struct finding_evidence path_evidence;
 #define PATH_MEANING                                                                               \
 	"The critical path is what the main threads do and, while one waits for another thread "   \
 	"of the run, what that thread does. "
-
-#endif

@@ -3,8 +3,7 @@
  * Detects hosts whose recordings do not overlap by their wall clocks: they ran one after the other,
  * or their clocks differ.
  */
-#ifndef FAULTLINE_CLOCKS_H
-#define FAULTLINE_CLOCKS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ struct host_time {
 /* Writes the longest gap between recordings, with the hosts before and after it; nothing if no gap
  * is long enough. Sorts the hosts. */
 void clocks_say_apart(struct strbuf *text, struct host_time *hosts, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Column getters for texts from the headers of a job's traces. */
-#ifndef FAULTLINE_HEADER_TEXTS_H
-#define FAULTLINE_HEADER_TEXTS_H
+#pragma once
 
 #include "analysis/job/job.h"
 #include "analysis/table/table.h"
@@ -35,5 +34,3 @@ void header_get_targets(struct table *table, struct cell *cell, const void *row,
 /* Programs that were not followed, each as "su (1234)". */
 void header_get_not_followed(struct table *table, struct cell *cell, const void *row,
 			     const struct table_column *column);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Causes of lost events, each with a remedy, and whether all events are accounted for. */
-#ifndef FAULTLINE_LOSS_H
-#define FAULTLINE_LOSS_H
+#pragma once
 
 #include "analysis/job/job.h"
 #include "base/strbuf.h"
@@ -22,5 +21,3 @@ void loss_say(struct strbuf *text, const struct job *job);
 /* Returns the number of events that the kernel counted but that are neither in the trace nor lost,
  * or that are in the trace uncounted. Nonzero for complete traces means a bug. */
 uint64_t loss_unaccounted(const struct job *job);
-
-#endif

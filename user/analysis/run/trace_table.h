@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Table "trace": its columns, for code that prints what ran; more columns follow these. */
-#ifndef FAULTLINE_TRACE_TABLE_H
-#define FAULTLINE_TRACE_TABLE_H
+#pragma once
 
 #include "analysis/shared/analysis.h"
 
@@ -26,5 +25,3 @@ enum about_column {
 	ABOUT_BEGUN_BY,
 	ABOUT_TARGETS,
 };
-
-#endif

@@ -3,8 +3,7 @@
  * An analysis: a table and the callbacks that fill it. To add one, write a file with a struct
  * analysis and add a row to the registry in report/report.c.
  */
-#ifndef FAULTLINE_ANALYSIS_H
-#define FAULTLINE_ANALYSIS_H
+#pragma once
 
 #include "analysis/table/merging.h"
 #include "analysis/shared/sampled.h"
@@ -105,5 +104,3 @@ extern const struct analysis analysis_readahead;
 extern const struct analysis analysis_latency_breakdown;
 extern const struct analysis analysis_chain_spans;
 extern const struct analysis analysis_slowest;
-
-#endif

@@ -3,8 +3,7 @@
  * Thresholds of findings, each with its source. Those of a single finding are defined above it;
  * here are those that several files use.
  */
-#ifndef FAULTLINE_FINDING_THRESHOLD_H
-#define FAULTLINE_FINDING_THRESHOLD_H
+#pragma once
 
 #include "analysis/table/table.h"
 
@@ -88,5 +87,3 @@ THRESHOLD(MOSTLY_BUSY, 0.5, UNIT_SHARE,
 	  "share of the time that devices are busy, above which more concurrent requests do not "
 	  "help",
 	  "a choice: most of it");
-
-#endif

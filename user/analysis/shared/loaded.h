@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Recognizes files that are loaded to run a program, by path. */
-#ifndef FAULTLINE_LOADED_H
-#define FAULTLINE_LOADED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ bool loaded_in_is_module(const struct file_table *files, struct table_text path)
 /* Python modules, their compiled files, the directories that contain them, and names under which
  * Python looks for extension modules. */
 bool loaded_names_module(struct table_text path);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Measures of I/O and their columns, each listed once. Tables select what they show. */
-#ifndef FAULTLINE_MEASURE_H
-#define FAULTLINE_MEASURE_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "analysis/events/tally.h"
@@ -35,5 +34,3 @@ void measure_add_columns(struct table *table, unsigned int measure, unsigned int
 			 unsigned int titled, size_t base);
 /* "read" ... */
 const char *measure_name(unsigned int measure);
-
-#endif

@@ -3,8 +3,7 @@
  * The results of all analyses, in tables and in their states, for use by findings and other
  * analyses.
  */
-#ifndef FAULTLINE_RESULTS_H
-#define FAULTLINE_RESULTS_H
+#pragma once
 
 #include "analysis/shared/analysis.h"
 
@@ -39,5 +38,3 @@ struct results {
 
 /* Returns the state of an analysis in the registry. */
 void *results_state(const struct results *results, const struct analysis *analysis);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * Excludes lost events; totals.c and methods.c add them where they belong.
  */
-#ifndef FAULTLINE_ROLLUP_H
-#define FAULTLINE_ROLLUP_H
+#pragma once
 
 #include "analysis/events/series.h"
 #include "analysis/shared/measure.h"
@@ -138,5 +137,3 @@ bool rollup_used(const struct rollup *rollup, uint32_t group);
 const struct tally *rollup_tally(const struct rollup *rollup, uint32_t group, unsigned int measure);
 /* Returns a group's name. */
 struct table_text rollup_name(struct rollup *rollup, uint32_t group);
-
-#endif

@@ -3,8 +3,7 @@
  * Numbers of a table's rows over time, for plots, for which events pass again after the tables are
  * filled: monotonic counters that are sampled at moments of the run, or what each event adds.
  */
-#ifndef FAULTLINE_SAMPLED_H
-#define FAULTLINE_SAMPLED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ struct sampled {
 	void (*at)(const void *filled, void *state, uint64_t number, uint64_t now_ns,
 		   uint64_t values[SAMPLED_MAX]);
 };
-
-#endif

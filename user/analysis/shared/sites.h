@@ -3,8 +3,7 @@
  * The line of a stack that a report names: that of the application's innermost frame, and next to
  * it that of the library it called.
  */
-#ifndef FAULTLINE_SITES_H
-#define FAULTLINE_SITES_H
+#pragma once
 
 #include "analysis/job/job.h"
 #include "analysis/table/table.h"
@@ -63,5 +62,3 @@ size_t site_locate_stack(char text[LOCATION_BYTES], const struct job *job, uint3
  * Returns the length. */
 size_t site_locate(char text[LOCATION_BYTES], struct table_text file, uint64_t line,
 		   struct table_text function);
-
-#endif

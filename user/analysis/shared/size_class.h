@@ -3,8 +3,7 @@
  * Size classes with inclusive upper bounds: up to 4 KiB, 16 KiB ... 4 GiB, above. Each bound is
  * four times the previous one.
  */
-#ifndef FAULTLINE_SIZE_CLASS_H
-#define FAULTLINE_SIZE_CLASS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ static inline unsigned int size_class(uint64_t bytes)
 
 /* Adds columns "sizes.<=4KiB" etc. for a uint64_t[SIZE_CLASSES] at offset `key` of the row. */
 void size_class_add_columns(struct table *table, const char *meaning, size_t key);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Converts trace strings to table texts. */
-#ifndef FAULTLINE_TRACE_TEXT_H
-#define FAULTLINE_TRACE_TEXT_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "trace/read/reader.h"
@@ -11,5 +10,3 @@ static inline struct table_text trace_text(struct trace_string string)
 {
 	return (struct table_text) { string.length ? string.bytes : NULL, string.length };
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Sums over samples of stacks: time, operations and bytes, and how uncertain they are. */
-#ifndef FAULTLINE_LINE_SUMS_H
-#define FAULTLINE_LINE_SUMS_H
+#pragma once
 
 #include "analysis/events/event.h"
 #include "analysis/job/job.h"
@@ -29,5 +28,3 @@ const char *line_unknown(const struct job *job, const struct event *event);
 /* Returns the standard error of the time, in ns: with n samples that stand for a time t, it is
  * t / sqrt(n). */
 double line_sums_error(const struct line_sums *sums);
-
-#endif

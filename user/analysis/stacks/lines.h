@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Where in the program threads spent their time, estimated from samples of their stacks. */
-#ifndef FAULTLINE_LINES_H
-#define FAULTLINE_LINES_H
+#pragma once
 
 #include "analysis/shared/sites.h"
 #include "analysis/shared/sampled.h"
@@ -76,5 +75,3 @@ void lines_add_rows(struct table *table, const struct job *job, struct lines_row
 		    size_t count);
 /* Computes what follows from sums again: see struct analysis. */
 void lines_remake(const struct report *report, struct table *table);
-
-#endif

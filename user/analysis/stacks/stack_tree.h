@@ -3,8 +3,7 @@
  * Stacks of a job's samples as a tree with numbers of its own: equal texts, frames and stacks are
  * one, whichever trace they come from. Holds the stacks that were looked up, and their callers.
  */
-#ifndef FAULTLINE_STACK_TREE_H
-#define FAULTLINE_STACK_TREE_H
+#pragma once
 
 #include "analysis/job/stack_table.h"
 #include "base/arena.h"
@@ -61,5 +60,3 @@ static inline struct trace_string stack_tree_function(const struct stack_tree *t
 {
 	return tree->texts[tree->frames[frame].function];
 }
-
-#endif

@@ -4,8 +4,7 @@
  * (enum table_kind). A number that cannot be known becomes CELL_NULL, or, in place of an unknown
  * union, the sum (cell.summed: null in JSON).
  */
-#ifndef FAULTLINE_MERGING_H
-#define FAULTLINE_MERGING_H
+#pragma once
 
 #include "base/map.h"
 #include "analysis/table/table.h"
@@ -73,5 +72,3 @@ int merging_fold(const struct merging *merging, struct table **table, size_t mos
  * texts, in the columns that `view` shows. Its DERIVED columns must be shares of a common whole
  * and, in ns, standard errors. Returns 0 or -ENOMEM. */
 int merging_shown(const struct table *from, const struct table_view *view, struct table **merged);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Merges cells of several tables. Private to merging*.c. */
-#ifndef FAULTLINE_MERGING_CELLS_H
-#define FAULTLINE_MERGING_CELLS_H
+#pragma once
 
 #include "analysis/table/merging.h"
 
@@ -27,5 +26,3 @@ int merge_percentile(struct table *table, size_t row, size_t column, const struc
  * stay together. */
 int merge_widen(const struct table *from, const struct table *other, bool first, size_t fixed,
 		struct table **result);
-
-#endif

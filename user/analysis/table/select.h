@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Makes a table from another one by selecting columns, sorting rows and limiting their number. */
-#ifndef FAULTLINE_SELECT_H
-#define FAULTLINE_SELECT_H
+#pragma once
 
 #include "analysis/table/table.h"
 
@@ -24,5 +23,3 @@ int select_make(struct table **made, const struct table *table, const struct sel
  * Return 0 or -ENOMEM. */
 int select_list_tables(struct table **list, struct table *const *tables, size_t count);
 int select_list_columns(struct table **list, const struct table *table);
-
-#endif

@@ -4,8 +4,7 @@
  * equals some of these sums over the whole run names them, so that the page can show the same
  * number for a part of the run.
  */
-#ifndef FAULTLINE_STRETCH_H
-#define FAULTLINE_STRETCH_H
+#pragma once
 
 /*
  * For operations: calls and faults, bytes moved, bytes added to the page cache. For spans: how many
@@ -39,5 +38,3 @@ enum picture_member {
 #define STRETCH(member) (1u << PICTURE_##member)
 #define STRETCH_UNMARKED (1u << PICTURE_MEMBERS) /* PICTURE_COUNT without PICTURE_MARKED */
 #define STRETCH_MOVED (STRETCH(READ_BYTES) | STRETCH(WRITE_BYTES))
-
-#endif

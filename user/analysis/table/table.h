@@ -13,8 +13,7 @@
  *		COLUMN(line, bytes, "bytes", BYTES, SUM, "moved by calls"),
  *	};
  */
-#ifndef FAULTLINE_TABLE_H
-#define FAULTLINE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -365,5 +364,3 @@ static inline bool cell_is(const struct cell *cell, const char *text)
 	return cell->type == CELL_TEXT && cell->length == strlen(text) &&
 	       !memcmp(cell->text, text, cell->length);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Table "access": time and bytes by access method and I/O class. */
-#ifndef FAULTLINE_ACCESS_H
-#define FAULTLINE_ACCESS_H
+#pragma once
 
 #include "analysis/shared/results.h"
 
@@ -23,5 +22,3 @@ uint64_t access_io_ns(const struct table *access);
 /* Returns the lowest directory with more than half of the metadata time, those below it included;
  * empty if there is none. */
 struct table_text access_metadata_place(const struct results *results);
-
-#endif

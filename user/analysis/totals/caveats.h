@@ -3,8 +3,7 @@
  * Table "caveats": what limits the other tables' accuracy. To add one, write a function and add a
  * row to the list in caveats.c.
  */
-#ifndef FAULTLINE_CAVEATS_H
-#define FAULTLINE_CAVEATS_H
+#pragma once
 
 #include "analysis/shared/analysis.h"
 
@@ -14,5 +13,3 @@
 #define CLOCKS_CAVEAT "clocks"
 
 enum caveat_column { CAVEAT_ID, CAVEAT_WEIGHT, CAVEAT_TEXT, CAVEAT_COLUMNS };
-
-#endif

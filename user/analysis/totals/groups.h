@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Table "groups": I/O by a key of the user's choice, see rollup_keys. */
-#ifndef FAULTLINE_GROUPS_H
-#define FAULTLINE_GROUPS_H
+#pragma once
 
 #include "analysis/shared/analysis.h"
 #include "analysis/shared/rollup.h"
@@ -13,5 +12,3 @@ struct groups *groups_new(struct arena *arena, const struct job *job, const stru
 extern const struct walk_calls groups_calls;
 /* Makes a table named after the key, most time first. Returns 0 or -ENOMEM. */
 int groups_fill(struct groups *groups, struct table **table);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* I/O by access method, for the table "methods" and for findings. */
-#ifndef FAULTLINE_METHODS_H
-#define FAULTLINE_METHODS_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "analysis/events/method_side.h"
@@ -13,5 +12,3 @@
  * counts, bytes and times are set. */
 struct tally methods_tally(const struct results *results, enum io_method method,
 			   enum method_side side);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Caveats on file systems with servers. Each function writes its caveat, or nothing. */
-#ifndef FAULTLINE_MOUNTS_H
-#define FAULTLINE_MOUNTS_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "base/strbuf.h"
@@ -10,5 +9,3 @@
 void mounts_say_unrecorded(struct strbuf *text, const struct results *results);
 /* Files on FILE_SYSTEM_REMOTE were used: says which parts of their I/O are recorded. */
 void mounts_say_servers(struct strbuf *text, const struct results *results);
-
-#endif

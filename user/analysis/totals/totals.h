@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The job's I/O by class, for the table "totals" and for findings. */
-#ifndef FAULTLINE_TOTALS_H
-#define FAULTLINE_TOTALS_H
+#pragma once
 
 #include "analysis/shared/results.h"
 #include "analysis/events/tally.h"
@@ -41,5 +40,3 @@ struct submissions totals_submissions(const struct results *results);
 /* Returns the column name of a group in the table's only row; plots have these groups instead of
  * rows. */
 const char *totals_group(uint32_t group);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The io_uring and libaio operations, as two tables by opcode: how to decode them and what they do.
  */
-#ifndef FAULTLINE_ASYNC_CALLS_H
-#define FAULTLINE_ASYNC_CALLS_H
+#pragma once
 
 #include "bpf/records/event.h"
 #include "trace/format/header.h"
@@ -15,5 +14,3 @@ const struct trace_operation *async_operations(size_t *count);
 
 /* Fills the kernel side's tables; `first` is the number of the first operation. */
 void async_fill_rows(struct async_row *uring, struct async_row *aio, unsigned int first);
-
-#endif

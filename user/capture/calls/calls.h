@@ -3,8 +3,7 @@
  * The recorded system calls, as one table: their numbers on this architecture, how to decode them,
  * and what they do.
  */
-#ifndef FAULTLINE_CALLS_H
-#define FAULTLINE_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ void calls_leave_out(unsigned int number);
 /* Fills the kernel side's tables: `rows` has CALL_TABLE_SIZE rows, indexed by call number;
  * `requests` has CALL_REQUESTS. */
 void calls_fill(struct call_row *rows, struct call_request *requests);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Chooses the files to record by globs on their paths, and sums up the operations on all others. */
-#ifndef FAULTLINE_FILE_CHOICE_H
-#define FAULTLINE_FILE_CHOICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ static inline bool file_choice_leaves(const struct file_choice *choice, uint32_t
 bool file_choice_leaves_record(struct file_choice *choice, const struct event_header *record);
 bool file_choice_leaves_slot(struct file_choice *choice, const struct lane_slot *slot);
 bool file_choice_leaves_profile(struct file_choice *choice, const struct profile_slot *added);
-
-#endif

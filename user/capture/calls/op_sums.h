@@ -3,8 +3,7 @@
  * Sums up totals by operation from records, for parts of a recording that the kernel side's totals
  * do not cover.
  */
-#ifndef FAULTLINE_OP_SUMS_H
-#define FAULTLINE_OP_SUMS_H
+#pragma once
 
 #include "bpf/records/event.h"
 #include "trace/format/header.h"
@@ -18,5 +17,3 @@ void op_sums_add_record(struct op_sums *sums, const struct event_header *record)
 void op_sums_add_slot(struct op_sums *sums, const struct lane_slot *slot);
 void op_sums_add_row(struct op_sums *sums, enum trace_kind kind, const uint64_t *row);
 void op_sums_add_profile(struct op_sums *sums, const struct profile_slot *added);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The system calls in which a thread may wait for something other than storage, as one table. */
-#ifndef FAULTLINE_WAIT_CALLS_H
-#define FAULTLINE_WAIT_CALLS_H
+#pragma once
 
 #include "bpf/records/event.h"
 
@@ -13,5 +12,3 @@ const char *wait_call_name(unsigned int number);
 
 /* Returns a state's name in traces and reports; "" if there is no such state. */
 const char *thread_state_name(unsigned int state);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Decodes records to rows of the trace, by a table with one row per kind of record. */
-#ifndef FAULTLINE_DECODE_H
-#define FAULTLINE_DECODE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -123,5 +122,3 @@ bool decoder_has_own_rows(enum record_kind kind);
 const char *decoder_kind_name(enum record_kind kind);
 /* Returns the layer of a kind of record. */
 const char *decoder_kind_layer(enum record_kind kind);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Internals of a decoder, shared by the decode*.c files only. Users include decode.h. */
-#ifndef FAULTLINE_DECODE_STATE_H
-#define FAULTLINE_DECODE_STATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ bool decoder_keep_unfinished(struct decoder *decoder, const struct event_sample 
 
 /* Fills in where a slot holds each column of a system call: SYSCALL_COLUMNS fields. */
 void decoder_fill_call_fields(struct trace_field *fields, unsigned int page_bytes);
-
-#endif

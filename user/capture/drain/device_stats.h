@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Cumulative counters of block devices, recorded whenever they change. */
-#ifndef FAULTLINE_DEVICE_STATS_H
-#define FAULTLINE_DEVICE_STATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ int device_stats_go_on(struct device_stats *stats, ring_record_fn take, void *co
 
 /* Returns the number of records passed on. */
 uint64_t device_stats_count(const struct device_stats *stats);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Drains the slots of the CPU buffers, in runs. bpf/records/event_lane.h explains the handover. */
-#ifndef FAULTLINE_LANE_H
-#define FAULTLINE_LANE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ size_t lanes_drain(struct lanes *lanes, lane_slots_fn take, void *context);
 uint64_t lanes_given(const struct lanes *lanes);
 /* Returns how many of them were overwritten before they were read. Callable from any thread. */
 uint64_t lanes_overrun(const struct lanes *lanes);
-
-#endif

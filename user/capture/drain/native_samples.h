@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Samples that wait for their stacks to be unwound. */
-#ifndef FAULTLINE_NATIVE_SAMPLES_H
-#define FAULTLINE_NATIVE_SAMPLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ bool native_samples_take(struct native_samples *samples, const struct event_samp
 void native_samples_settle(struct native_samples *samples, struct trace_writer *writer, bool wait);
 
 struct native_counts native_samples_counts(const struct native_samples *samples);
-
-#endif

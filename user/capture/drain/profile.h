@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Reads the slots of mode profile and reports what was added since the last reading. */
-#ifndef FAULTLINE_PROFILE_H
-#define FAULTLINE_PROFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ struct profile_use {
 	size_t most_used;    /* slots in use at a reading */
 };
 struct profile_use profile_use(const struct profile *profile); /* NULL: all zeroes */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Writes what was added to slots as rows of the trace. */
-#ifndef FAULTLINE_PROFILE_ROWS_H
-#define FAULTLINE_PROFILE_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ struct profile_rows {
 /* A profile_take_fn: writes a row of sums, and one for each non-empty class of durations and
  * sizes. */
 void profile_rows_take(void *rows, const struct profile_slot *added);
-
-#endif

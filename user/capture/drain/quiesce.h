@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Waits until detached programs no longer run. */
-#ifndef FAULTLINE_QUIESCE_H
-#define FAULTLINE_QUIESCE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -10,5 +9,3 @@
 bool quiesce(bool preempted);
 /* The same for callers in no hurry: waits for a grace period if the kernel allows it. */
 bool quiesce_slowly(void);
-
-#endif

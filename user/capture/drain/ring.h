@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* BPF ring buffers, one per CPU or per few CPUs, drained in batches. */
-#ifndef FAULTLINE_RING_H
-#define FAULTLINE_RING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void rings_mark(struct rings *rings);
 /* Passes on what was in the rings when they were marked, ring by ring. Returns the number of
  * records. */
 size_t rings_drain(struct rings *rings, ring_record_fn take, void *context);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Counts ends of spans without a begin: the begin went to another tracer, or to none. */
-#ifndef FAULTLINE_SPAN_ENDS_H
-#define FAULTLINE_SPAN_ENDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ bool span_ends_known(const struct span_ends *ends);
 /* Returns how many did not count because their processes ran before. Must run after
  * span_ends_unbegun. */
 uint64_t span_ends_before(const struct span_ends *ends);
-
-#endif

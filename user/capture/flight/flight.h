@@ -4,8 +4,7 @@
  * on request or when a trigger fires. A separate thread writes, as the user who owns the traces, so
  * the draining thread never waits for a disk.
  */
-#ifndef FAULTLINE_FLIGHT_H
-#define FAULTLINE_FLIGHT_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -88,5 +87,3 @@ struct flight_status {
 	char path[PATH_MAX];	       /* of the last trace; "": none */
 };
 void flight_status(struct flight *flight, struct flight_status *status);
-
-#endif

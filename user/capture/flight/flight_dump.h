@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Turns a snapshot of a flight recorder into a trace. */
-#ifndef FAULTLINE_FLIGHT_DUMP_H
-#define FAULTLINE_FLIGHT_DUMP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ struct flight_written {
  */
 int flight_dump(const struct flight_snapshot *snapshot, const struct trace_header *header,
 		const char *reason, int fd, struct flight_written *written);
-
-#endif

@@ -3,8 +3,7 @@
  * Files of a flight recorder: names the next one and deletes old ones, those of earlier runs
  * included.
  */
-#ifndef FAULTLINE_FLIGHT_FILES_H
-#define FAULTLINE_FLIGHT_FILES_H
+#pragma once
 
 #include <limits.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ int flight_files_create(struct flight_files *files, char path[PATH_MAX]);
  * newest, even if it exceeds the size limit by itself. */
 void flight_files_made(struct flight_files *files, const char *path, uint64_t bytes);
 void flight_files_free(struct flight_files *files);
-
-#endif

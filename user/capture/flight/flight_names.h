@@ -5,8 +5,7 @@
  * number of the last segment that refers to it, and a sweep drops those without a use. Names in use
  * are dropped only when they exceed the limit; these drops are counted.
  */
-#ifndef FAULTLINE_FLIGHT_NAMES_H
-#define FAULTLINE_FLIGHT_NAMES_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -54,5 +53,3 @@ void flight_names_live(void *names, uint32_t id);
 int flight_names_sweep(struct flight_names *names, uint64_t oldest);
 /* Appends the records of names that segments from `oldest` on refer to. */
 void flight_names_emit(struct flight_names *names, uint64_t oldest, struct flight_records *records);
-
-#endif

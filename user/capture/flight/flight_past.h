@@ -3,8 +3,7 @@
  * The state at the start of the kept records: running processes, open spans, device counters. Built
  * from evicted records.
  */
-#ifndef FAULTLINE_FLIGHT_PAST_H
-#define FAULTLINE_FLIGHT_PAST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ uint32_t flight_past_member(const struct flight_past *past, uint64_t cgroup);
 
 /* Reduces a device's counters to the increase since the recorded ones. */
 void flight_past_subtract(const struct flight_past *past, struct event_device *device);
-
-#endif

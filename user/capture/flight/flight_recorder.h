@@ -3,8 +3,7 @@
  * Drains the rings of a session into its flight recorder, in a separate thread. (recorder.h writes
  * a trace of everything instead.)
  */
-#ifndef FAULTLINE_FLIGHT_RECORDER_H
-#define FAULTLINE_FLIGHT_RECORDER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ int flight_recorder_start(struct flight_recorder **recorder, struct session *ses
 			  struct flight *flight, struct markers *markers, uint64_t interval_ns);
 /* Stops, after writing the requested trace, if any. NULL is fine. */
 void flight_recorder_stop(struct flight_recorder *recorder);
-
-#endif

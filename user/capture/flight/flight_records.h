@@ -3,8 +3,7 @@
  * Records that change a state: processes, spans, counters of devices. A flight recorder keeps them
  * as they are, so that it can say what the state was before the events that it still has.
  */
-#ifndef FAULTLINE_FLIGHT_RECORDS_H
-#define FAULTLINE_FLIGHT_RECORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ bool flight_record_has_state(const struct event_header *record);
 bool flight_record_is_identity(const struct event_header *record);
 /* Whether it is an event of a span, which is gone once evicted. */
 bool flight_record_is_event(const struct event_header *record);
-
-#endif

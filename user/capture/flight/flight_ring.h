@@ -4,8 +4,7 @@
  * oldest are evicted. Each segment is a trace in memory of its own, so its frames can be copied to
  * a file, and the strings and stacks that they need come and go with it.
  */
-#ifndef FAULTLINE_FLIGHT_RING_H
-#define FAULTLINE_FLIGHT_RING_H
+#pragma once
 
 #include <pthread.h>
 
@@ -88,5 +87,3 @@ struct flight_segment *flight_ring_cut(struct flight_ring *ring);
 void flight_ring_add(struct flight_ring *ring, struct flight_segment *segment);
 /* Ends a use of a segment; the last one frees it. Under the same lock. */
 void flight_segment_release(struct flight_segment *segment);
-
-#endif

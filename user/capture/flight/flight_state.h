@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Internals of a flight recorder, shared by the flight*.c files only. Users include flight.h. */
-#ifndef FAULTLINE_FLIGHT_STATE_H
-#define FAULTLINE_FLIGHT_STATE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -54,5 +53,3 @@ struct flight {
 
 /* Writes a trace. Called on the writer thread. */
 void flight_write(struct flight *flight, const char *reason);
-
-#endif

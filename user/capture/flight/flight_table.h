@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A hash table from two numbers to values, which it owns: it frees removed and replaced values. */
-#ifndef FAULTLINE_FLIGHT_TABLE_H
-#define FAULTLINE_FLIGHT_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ int flight_table_put(struct flight_table *table, uint64_t key, uint64_t key2, vo
 void flight_table_remove(struct flight_table *table, uint64_t key, uint64_t key2);
 /* Iterates over the items, in no order: *at starts at 0. Returns NULL after the last one. */
 const struct flight_item *flight_table_next(const struct flight_table *table, size_t *at);
-
-#endif

@@ -3,8 +3,7 @@
  * Triggers of a flight recorder: it writes a trace when a process or job exceeds a rate for a
  * while.
  */
-#ifndef FAULTLINE_FLIGHT_TRIGGERS_H
-#define FAULTLINE_FLIGHT_TRIGGERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ void flight_triggers_add(struct flight_triggers *triggers, uint64_t who, uint64_
  * again. */
 bool flight_triggers_end(struct flight_triggers *triggers, uint64_t now_ns, uint64_t *who,
 			 char reason[FLIGHT_REASON_BYTES]);
-
-#endif

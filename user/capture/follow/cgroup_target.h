@@ -3,8 +3,7 @@
  * A cgroup to record: finds it by path, or by the name of a container or job, in any hierarchy of
  * version 1 or 2; and tests whether it has processes.
  */
-#ifndef FAULTLINE_CGROUP_TARGET_H
-#define FAULTLINE_CGROUP_TARGET_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ void cgroup_target_close(struct cgroup_target *target);
 
 /* Whether a cgroup hierarchy of version 1 uses this controller. */
 bool cgroup_has_first_version(const char *controller);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The traced command: started, held before its exec, released. */
-#ifndef FAULTLINE_CHILD_H
-#define FAULTLINE_CHILD_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -37,5 +36,3 @@ int child_start(struct child *child, char **argv, const struct child_user *user,
 int child_release(struct child *child, const char *tracer);
 /* Kills a child that was not released. */
 void child_cancel(struct child *child);
-
-#endif

@@ -3,8 +3,7 @@
  * The command's environment. It is kept separate from ours: variables set by a user must never
  * affect a process with more rights.
  */
-#ifndef FAULTLINE_ENVIRONMENT_H
-#define FAULTLINE_ENVIRONMENT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ void environment_free(char **environment); /* NULL is fine */
 const char *environment_get(char *const *environment, const char *name);
 /* Returns 0 or -ENOMEM. */
 int environment_set(char ***environment, const char *name, const char *value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Marks spans in unmodified Python programs with a startup hook on PYTHONPATH. */
-#ifndef FAULTLINE_PYTHON_SPANS_H
-#define FAULTLINE_PYTHON_SPANS_H
+#pragma once
 
 /*
  * Adds the hook to the command's environment. `list` names what to mark: torch, dftracer, or both
@@ -9,5 +8,3 @@
  * the hook is not installed next to the program.
  */
 int python_spans_prepare(const char *list, char ***environment);
-
-#endif

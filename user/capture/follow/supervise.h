@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Waits for the command and forwards the signals meant for it. */
-#ifndef FAULTLINE_SUPERVISE_H
-#define FAULTLINE_SUPERVISE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ int supervise(const struct supervision *supervision, int *status);
 
 /* Returns the exit code of a shell: the exit status, or 128+N for signal N. */
 int supervise_exit_code(int status);
-
-#endif

@@ -3,8 +3,7 @@
  * Waits while running processes are recorded: for their end, a signal to this process, or a time.
  * Sends no signals.
  */
-#ifndef FAULTLINE_WATCH_H
-#define FAULTLINE_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ int watch_prepare(void);
 
 /* Waits. Returns an enum watch_end or a negative errno. */
 int watch_wait(const struct watch *watch);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The kernel's own counters of block devices. */
-#ifndef FAULTLINE_DISKSTATS_H
-#define FAULTLINE_DISKSTATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ struct diskstat {
 size_t diskstats_read(struct diskstat *stats, size_t room);
 /* Returns the counters of a device; NULL: none. */
 const struct diskstat *diskstats_find(const struct diskstat *stats, size_t count, uint32_t dev);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Helper processes: children of ours that do not execute a program. */
-#ifndef FAULTLINE_HELPER_H
-#define FAULTLINE_HELPER_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -17,5 +16,3 @@ pid_t helper_fork(void);
 /* Closes all descriptors but these, at most HELPER_DESCRIPTORS_MAX: the command's pipes, the trace,
  * and output pipes of our caller, whose readers wait for EOF. The first three become /dev/null. */
 void helper_keep_descriptors(const int *kept, size_t count);
-
-#endif

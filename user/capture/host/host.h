@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Describes the host and the time for a trace's header. */
-#ifndef FAULTLINE_HOST_H
-#define FAULTLINE_HOST_H
+#pragma once
 
 #include <limits.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ uint64_t host_now_ns(void);
 struct timespec host_after_ns(uint64_t ns);
 /* Returns the Unix time. */
 uint64_t host_unix_now_ns(void);
-
-#endif

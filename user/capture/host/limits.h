@@ -3,8 +3,7 @@
  * Limits on a job on this machine: memory, CPUs, its cgroup's limit, dirty thresholds at which the
  * kernel makes writers wait, and mounts.
  */
-#ifndef FAULTLINE_LIMITS_H
-#define FAULTLINE_LIMITS_H
+#pragma once
 
 #include "trace/format/header.h"
 
@@ -20,5 +19,3 @@ uint64_t limits_throttled_ns(const struct limits *limits);
 
 /* Sets the header's fields; `limits` owns the mounts. */
 void limits_describe(const struct limits *limits, struct trace_header *header);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The mappings of a process, read line by line from /proc/PID/maps. */
-#ifndef FAULTLINE_MAPS_H
-#define FAULTLINE_MAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ void maps_open(struct maps *maps, uint32_t pid);
 /* Returns false after the last one. */
 bool maps_next(struct maps *maps, struct mapping *mapping);
 void maps_close(struct maps *maps);
-
-#endif

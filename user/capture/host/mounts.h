@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Reads /proc/self/mountinfo: file systems, and where hierarchies of cgroups are mounted. */
-#ifndef FAULTLINE_MOUNTS_H
-#define FAULTLINE_MOUNTS_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ struct cgroup_mount {
 void cgroup_mount_take(struct cgroup_mount *known, const struct mount *mount);
 /* Returns the path below the mount of a cgroup as in /proc/PID/cgroup. */
 const char *cgroup_mount_below(const struct cgroup_mount *mount, const char *cgroup);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Reports CPUs that came online since the last check. */
-#ifndef FAULTLINE_ONLINE_H
-#define FAULTLINE_ONLINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ unsigned int present_end(int cpus);
 
 /* Parses the CPUs below `cpus` from a list like "0-2,5". Returns false for other text. */
 bool online_parse(const char *text, bool *set, int cpus);
-
-#endif

@@ -3,8 +3,7 @@
  * Opens perf events to attach programs to: software events, one per CPU; classic tracepoints and
  * kprobes, one for all CPUs.
  */
-#ifndef FAULTLINE_PERF_H
-#define FAULTLINE_PERF_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ int perf_has_tracepoint(const char *target);
 int perf_open_tracepoint(const char *target);
 /* Opens a kprobe at the entry of a function, or a kretprobe at its return. */
 int perf_open_kprobe(const char *function, bool at_return);
-
-#endif

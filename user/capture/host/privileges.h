@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Gives up privileges that are no longer needed. */
-#ifndef FAULTLINE_PRIVILEGES_H
-#define FAULTLINE_PRIVILEGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -58,5 +57,3 @@ int privileges_become(uid_t uid, gid_t gid);
 
 /* The same for a thread that creates files, but root's thread may still write wherever root may. */
 int privileges_keep_writing(uid_t uid, gid_t gid);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Information on processes from /proc. */
-#ifndef FAULTLINE_PROC_H
-#define FAULTLINE_PROC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ bool proc_owner(uint32_t pid, uid_t uid, bool *ours);
 
 /* Returns whether it is a kernel thread. */
 bool proc_is_kernel(uint32_t pid);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Memory shared with the kernel side. */
-#ifndef FAULTLINE_SHARED_H
-#define FAULTLINE_SHARED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ size_t shared_pages(size_t bytes);
  * failure; munmap() ends it.
  */
 void *shared_map(int fd, size_t bytes, bool writable, size_t offset);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Creates the file for a trace. */
-#ifndef FAULTLINE_TRACEFILE_H
-#define FAULTLINE_TRACEFILE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ int tracefile_rank(const char *pattern, int64_t rank, char out[PATH_MAX]);
 int tracefile_create(const char *path, bool force, uid_t uid, gid_t gid);
 /* Removes the file as that user, for a recording that did not start. */
 void tracefile_remove(const char *path, uid_t uid);
-
-#endif

@@ -3,8 +3,7 @@
  * Clients (programs that ask the listener to attach to a file), and whose turn it is. The cheapest
  * file goes first, so that large, possibly hostile files delay only each other.
  */
-#ifndef FAULTLINE_CLIENTS_H
-#define FAULTLINE_CLIENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ struct client *clients_next(struct clients *clients);
 
 /* Disconnects and removes a client; later ones move up. */
 void clients_drop(struct clients *clients, struct client *client);
-
-#endif

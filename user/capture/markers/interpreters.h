@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Gives the kernel side the layout of each Python interpreter. */
-#ifndef FAULTLINE_INTERPRETERS_H
-#define FAULTLINE_INTERPRETERS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ void interpreters_expect(const struct interpreters *interpreters, int fd);
 /* Sets up a process that already ran, and has mapped code of the file at `address`. */
 void interpreters_set_process(const struct interpreters *interpreters, uint32_t pid,
 			      const struct code_file *file, uint64_t address, int fd);
-
-#endif

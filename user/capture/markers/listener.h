@@ -5,8 +5,7 @@
  * a separate process because the kernel takes long to
  * detach uprobes, and may take long to attach them; the end of a run waits for neither.
  */
-#ifndef FAULTLINE_LISTENER_H
-#define FAULTLINE_LISTENER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ struct listener {
 
 /* Never returns. Call in a separate process without other threads. */
 void __attribute__((noreturn)) listener_run(const struct listener *listener);
-
-#endif

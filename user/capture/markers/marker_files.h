@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Finds files with markers, attaches to them, and remembers them. */
-#ifndef FAULTLINE_MARKER_FILES_H
-#define FAULTLINE_MARKER_FILES_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -46,5 +45,3 @@ void marker_files_sift(struct marker_files *files, const int *fds, size_t count)
 
 /* Returns the cost of reading a file, in bytes; 0: it is known. */
 uint64_t marker_files_cost(struct marker_files *files, int fd);
-
-#endif

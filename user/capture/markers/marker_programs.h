@@ -3,8 +3,7 @@
  * Programs that may have marked spans before the listener attached: they ran code of a file with
  * markers earlier, without having asked for it.
  */
-#ifndef FAULTLINE_MARKER_PROGRAMS_H
-#define FAULTLINE_MARKER_PROGRAMS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ struct marker_programs *marker_programs_make(_Atomic uint64_t *unheard);
 void marker_programs_set(struct marker_programs *programs, uint32_t pid, uint32_t file,
 			 unsigned int flag);
 void marker_programs_free(struct marker_programs *programs);
-
-#endif

@@ -3,8 +3,7 @@
  * Spans that programs mark, tracer side: starts the listener, reports to it what processes map, and
  * knows at the end whether spans may be missing.
  */
-#ifndef FAULTLINE_MARKERS_H
-#define FAULTLINE_MARKERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -54,5 +53,3 @@ uint64_t markers_unheard(const struct markers *markers);
 uint64_t markers_unseen(const struct markers *markers);
 
 void markers_close(struct markers *markers); /* NULL is fine */
-
-#endif

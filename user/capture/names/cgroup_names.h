@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* How container engines and batch systems name cgroups. Works on paths only. */
-#ifndef FAULTLINE_CGROUP_NAMES_H
-#define FAULTLINE_CGROUP_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ bool cgroup_is_slurm(const char *path, const char *id);
 bool cgroup_container(const char *path, char *id, size_t size);
 bool cgroup_pod(const char *path, char *uid, size_t size);
 bool cgroup_slurm(const char *path, char *job, char *step, size_t size);
-
-#endif

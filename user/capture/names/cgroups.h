@@ -4,8 +4,7 @@
  * the monitor's thread keeps and a recording has already dropped, a lookup walks the tree. On a
  * large node that takes longer than the draining thread may wait.
  */
-#ifndef FAULTLINE_CGROUPS_H
-#define FAULTLINE_CGROUPS_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PAT
 /* Returns the id of a process's current cgroup, from /proc. 0: the process is gone, there is no
  * such hierarchy, or the cgroup is not visible here. */
 uint64_t cgroups_of_process(const struct cgroups *cgroups, uint32_t pid);
-
-#endif

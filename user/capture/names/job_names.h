@@ -3,8 +3,7 @@
  * Names of containers, pods and Slurm jobs, from what kubelet, container engines and Slurm leave on
  * the node. Nobody is asked over a socket or the network.
  */
-#ifndef FAULTLINE_JOB_NAMES_H
-#define FAULTLINE_JOB_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ void job_names_read(int root, const struct job_ids *ids, uint32_t pid, struct jo
 /* Adds names of the Slurm job from an environment, unless it is that of another job. */
 void job_names_of_environment(const char *environment, size_t bytes, const char *slurm_job,
 			      struct job_names *names);
-
-#endif

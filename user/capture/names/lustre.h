@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* How Lustre distributes a file over its storage targets. */
-#ifndef FAULTLINE_LUSTRE_H
-#define FAULTLINE_LUSTRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ bool lustre_parse(const void *value, size_t bytes, struct lustre_stripes *stripe
 /* Reads the attribute of a file; `dev` is major << 20 | minor. Returns false if the path is that of
  * another file by now, or if it has no such layout. */
 bool lustre_read(const char *path, uint32_t dev, uint64_t ino, struct lustre_stripes *stripes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Builds paths and ranks from what the kernel side read. */
-#ifndef FAULTLINE_NAMES_H
-#define FAULTLINE_NAMES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ void names_find_ranks(const char *environment, size_t bytes, struct event_ranks 
  * the rank, or -1. */
 int64_t names_rank_in(char *const *environment,
 		      const char *(*get)(char *const *environment, const char *name));
-
-#endif

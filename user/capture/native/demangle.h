@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Demangles C++ and Rust names. */
-#ifndef FAULTLINE_DEMANGLE_H
-#define FAULTLINE_DEMANGLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@
  * cut. The symbol is hostile. Returns the number of bytes; 0: it is not mangled, or this was built
  * without libiberty. */
 size_t demangle(const char *symbol, char *out, size_t size);
-
-#endif

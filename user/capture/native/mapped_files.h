@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The files whose code processes have mapped, each open once. */
-#ifndef FAULTLINE_MAPPED_FILES_H
-#define FAULTLINE_MAPPED_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void mapped_files_forget(struct mapped_files *files);
 /* Finds what a process has mapped, and opens the files that are new. Returns the number of modules,
  * at most MAPPED_MODULES_MAX; 0: the process has ended, or may not be read. */
 size_t mapped_files_of(struct mapped_files *files, uint32_t pid, struct mapped_module *modules);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Puts the frames of Python into a native stack, where the interpreter's own frames are. */
-#ifndef FAULTLINE_NATIVE_MIX_H
-#define FAULTLINE_NATIVE_MIX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ struct mix_python {
  */
 size_t mix_frames(const struct mix_native *native, const struct mix_python *python, uint32_t *mixed,
 		  bool *reached);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* JIT-compiled functions, from /tmp/perf-PID.map. */
-#ifndef FAULTLINE_PERF_MAP_H
-#define FAULTLINE_PERF_MAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ const struct perf_map_function *perf_map_find(const struct perf_map *map, uint64
 
 /* Reads a list: lines of START SIZE NAME, in hexadecimal. Takes over `text`. */
 void perf_map_parse(struct perf_map *map, char *text, size_t bytes);
-
-#endif

@@ -4,8 +4,7 @@
  * order and in place, and the frames that answers name. The tracer checks all that it reads: what
  * the other process has parsed may have taken it over.
  */
-#ifndef FAULTLINE_NATIVE_QUEUE_H
-#define FAULTLINE_NATIVE_QUEUE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ struct unwind_queue {
 	struct native_frame frames[NATIVE_FRAMES_MAX];
 	char text[NATIVE_TEXT_BYTES];
 };
-
-#endif

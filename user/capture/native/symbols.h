@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Functions of a file, by address. */
-#ifndef FAULTLINE_SYMBOLS_H
-#define FAULTLINE_SYMBOLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ uint32_t *symbols_word(const struct symbols *symbols, size_t function);
 bool symbols_is_eval(const char *name);
 /* Whether the file has that function. */
 bool symbols_have_eval(const struct symbols *symbols);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Unwinds stacks and names their frames, with libdw. To be used in a process of its own. */
-#ifndef FAULTLINE_UNWIND_H
-#define FAULTLINE_UNWIND_H
+#pragma once
 
 #include "capture/native/queue.h"
 
@@ -12,5 +11,3 @@ struct unwind *unwind_make(struct unwind_queue *queue);
 
 /* Does what a slot requests, and fills in the answer. */
 void unwind_answer(struct unwind *unwind, struct unwind_slot *slot);
-
-#endif

@@ -3,12 +3,9 @@
  * The process that unwinds. It has the privileges to read what followed processes have mapped, and
  * no others.
  */
-#ifndef FAULTLINE_UNWIND_PROCESS_H
-#define FAULTLINE_UNWIND_PROCESS_H
+#pragma once
 
 #include "capture/native/queue.h"
 
 /* Never returns. Call in a process without other threads. */
 void __attribute__((noreturn)) unwind_process_run(struct unwind_queue *queue);
-
-#endif

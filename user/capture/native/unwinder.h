@@ -3,8 +3,7 @@
  * Unwinds copies of stacks in a process of its own: it parses files of other users, which may be
  * hostile, and takes longer than the thread that drains the buffers can wait.
  */
-#ifndef FAULTLINE_UNWINDER_H
-#define FAULTLINE_UNWINDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ struct native_name {
 
 /* Returns false if there is no such frame. */
 bool unwinder_name(const struct unwinder *unwinder, uint32_t frame, struct native_name *name);
-
-#endif

@@ -8,8 +8,7 @@
  * the kernel side describes everything again, and the last generation is kept for records that are
  * still under way.
  */
-#ifndef FAULTLINE_PYTHON_FRAMES_H
-#define FAULTLINE_PYTHON_FRAMES_H
+#pragma once
 
 #include "bpf/records/event.h"
 #include "trace/write/writer.h"
@@ -91,5 +90,3 @@ void python_frames_keep_line(struct python_frames *frames, const struct event_st
 
 /* Returns the line of a stack, valid until the next record is taken; NULL: it is unknown. */
 const struct python_line *python_frames_line(const struct python_frames *frames, uint32_t id);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Finds out where CPython keeps the frames of its threads, from the file of the interpreter. */
-#ifndef FAULTLINE_PYTHON_LAYOUT_H
-#define FAULTLINE_PYTHON_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ bool python_layout_may_be(const char *name);
  * the layout is all zeros. Offsets are within the parts that the kernel side reads.
  */
 int python_layout_find(int fd, const char *name, struct python_layout *layout);
-
-#endif

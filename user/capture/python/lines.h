@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Converts an instruction of a code object to a line. */
-#ifndef FAULTLINE_PYTHON_LINES_H
-#define FAULTLINE_PYTHON_LINES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ size_t python_lines_mark(const struct python_lines *lines, struct python_positio
 /* Returns the line of the instruction at `offset` bytes from the first one (negative: the code has
  * not begun), or PYTHON_LINE_*. */
 int32_t python_line(const struct python_lines *lines, int32_t offset);
-
-#endif

@@ -3,8 +3,7 @@
  * Reads the stacks of threads that are blocked when a recording ends, or a flight recorder writes a
  * trace: what bpf/stack/walk.h does for threads that run.
  */
-#ifndef FAULTLINE_PYTHON_LIVE_H
-#define FAULTLINE_PYTHON_LIVE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ int python_live_read(struct python_live *live, int within_ms, uint32_t generatio
 		     void *context);
 
 void python_live_close(struct python_live *live); /* NULL is fine */
-
-#endif

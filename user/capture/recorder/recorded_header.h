@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Builds the header of a recording's trace. */
-#ifndef FAULTLINE_RECORDED_HEADER_H
-#define FAULTLINE_RECORDED_HEADER_H
+#pragma once
 
 #include "base/arena.h"
 #include "capture/session/session.h"
@@ -22,5 +21,3 @@ struct recorded_header {
 int recorded_header_open(struct recorded_header *recorded, const struct session *session,
 			 const char *mode, const char *const *command, const char *const *targets);
 void recorded_header_close(struct recorded_header *recorded); /* all zeroes is fine */
-
-#endif

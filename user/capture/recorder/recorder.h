@@ -3,8 +3,7 @@
  * Records a session to a trace: a thread that drains, decodes and appends, and the totals at the
  * end.
  */
-#ifndef FAULTLINE_RECORDER_H
-#define FAULTLINE_RECORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 		    struct recorder_status *status);
 
 void recorder_close(struct recorder *recorder); /* NULL is fine */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Followed processes that are still alive. */
-#ifndef FAULTLINE_SURVIVORS_H
-#define FAULTLINE_SURVIVORS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,5 +11,3 @@
 size_t survivors_find(struct session *session, uint64_t *pids, size_t max);
 /* Writes the name (comm) of a process, or "?" if it has ended. */
 void survivors_name(uint64_t pid, char *out, size_t size);
-
-#endif

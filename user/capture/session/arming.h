@@ -3,8 +3,7 @@
  * Arms tasks that already run: makes passes with the kernel's task iterator, and records the
  * processes found.
  */
-#ifndef FAULTLINE_ARMING_H
-#define FAULTLINE_ARMING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ size_t arming_drain(struct arming *arming, ring_record_fn take, void *context);
 
 /* Adds the records passed on to the events, and the tasks that could not be armed to the notes. */
 void arming_count(const struct arming *arming, struct kind_total *kinds, uint64_t *notes);
-
-#endif

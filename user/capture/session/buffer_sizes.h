@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Sizes of the buffers between the kernel side and the user side. */
-#ifndef FAULTLINE_BUFFER_SIZES_H
-#define FAULTLINE_BUFFER_SIZES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void buffer_sizes_of_copies(struct buffer_sizes *sizes);
 
 /* The least memory for a flight recorder. */
 #define FLIGHT_BYTES_MIN (1u << 20)
-
-#endif

@@ -3,8 +3,7 @@
  * Calls and page faults in flight, and threads, during a recording: iterators over tasks, run at
  * each reading. Each run over operations also adds their time so far to the sums of mode profile.
  */
-#ifndef FAULTLINE_IN_FLIGHT_H
-#define FAULTLINE_IN_FLIGHT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ int in_flight_read(struct in_flight *in_flight, struct in_flight_list *list);
 /* Replaces the list with all followed threads and their times since their last records.
  * Returns 0, or a negative errno with an empty list; -ENOENT without the iterator. */
 int in_flight_read_threads(struct in_flight *in_flight, struct thread_list *list);
-
-#endif

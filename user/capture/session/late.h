@@ -5,8 +5,7 @@
  * detaches them when the modules are unloaded: a program that is attached to a module's tracepoint,
  * or by fentry, keeps the module in the kernel.
  */
-#ifndef FAULTLINE_LATE_H
-#define FAULTLINE_LATE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ void late_close(struct late *late); /* NULL is fine */
 uint64_t late_unseen_ns(const struct late *late, enum layer layer);
 /* The same as session_missed(), for programs that the helper loaded; 0 for NULL. */
 uint64_t late_missed(const struct late *late, enum layer layer);
-
-#endif

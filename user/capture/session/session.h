@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A capture session: the programs chosen, loaded and attached, the CPU buffers and the totals. */
-#ifndef FAULTLINE_SESSION_H
-#define FAULTLINE_SESSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -172,5 +171,3 @@ uint64_t session_missed(const struct session *session, enum layer layer);
 uint64_t session_moves(const struct session *session);
 /* The descriptor of the map of struct cgroup_slot, used when attaching; owned by the session. */
 int session_cgroup_slots(const struct session *session);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The state of a session. Only the files session*.c use it; others use session.h. */
-#ifndef FAULTLINE_SESSION_STATE_H
-#define FAULTLINE_SESSION_STATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -78,5 +77,3 @@ int session_choose(struct session *session);
 int session_load(struct session *session);
 /* Logs why there are no buffers. */
 void session_say_no_buffers(const struct session *session, int err);
-
-#endif

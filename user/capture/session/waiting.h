@@ -3,8 +3,7 @@
  * Operations in flight and threads when a recording ends: iterators over tasks, opened while the
  * process has the privileges, and read once at the end.
  */
-#ifndef FAULTLINE_WAITING_H
-#define FAULTLINE_WAITING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ void waiting_stop(struct waiting *waiting);
  * are detached. NULL is fine. */
 void waiting_record(struct waiting *waiting, uint64_t end_ns);
 void waiting_close(struct waiting *waiting);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Attaches loaded programs to the targets of their probes. */
-#ifndef FAULTLINE_ATTACH_H
-#define FAULTLINE_ATTACH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -35,5 +34,3 @@ int attach_to_cpu(struct attached *attached, struct bpf_object *object, const st
 void attached_free(struct attached *attached);
 /* Leaves all to another process, which has the same descriptors: those of this one are closed. */
 void attached_leave(struct attached *attached);
-
-#endif

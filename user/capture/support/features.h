@@ -3,8 +3,7 @@
  * What some kernels lack, and what a recording loses without it. Checks the kernel's types or tries
  * the feature, never the version, which means little for a distribution's kernel.
  */
-#ifndef FAULTLINE_FEATURES_H
-#define FAULTLINE_FEATURES_H
+#pragma once
 
 #include "capture/support/kernel.h"
 
@@ -15,5 +14,3 @@ struct feature {
 
 /* Returns the first missing feature from `*at` on, and moves `*at` past it; NULL: none. */
 const struct feature *features_missing(struct kernel *kernel, size_t *at);
-
-#endif

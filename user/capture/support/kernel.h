@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Features that the kernel and the privileges allow, found by a trial where nothing else tells. */
-#ifndef FAULTLINE_KERNEL_H
-#define FAULTLINE_KERNEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ void kernel_forget_modules(struct kernel *kernel);
 
 /* Returns the length of a kernel tick in ns. */
 uint32_t kernel_tick_ns(void);
-
-#endif

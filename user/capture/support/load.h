@@ -2,8 +2,7 @@
 /*
  * Loads BPF programs quickly: on several CPUs at once, with only the kernel types that they need.
  */
-#ifndef FAULTLINE_LOAD_H
-#define FAULTLINE_LOAD_H
+#pragma once
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
@@ -29,5 +28,3 @@ void loader_forget_types(struct loader *loader);
  * logs of those with log buffers. Returns 0 or a negative errno, that of a program that the kernel
  * refuses. */
 int loader_load(struct loader *loader, struct bpf_object_skeleton *skeleton, bool alone);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* How often the kernel skipped programs, by its own count. */
-#ifndef FAULTLINE_MISSED_H
-#define FAULTLINE_MISSED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ struct bpf_object;
 /* Returns the total of the programs chosen for a layer. */
 uint64_t missed_by_layer(const struct bpf_object *object, const struct choice *choice,
 			 enum layer layer);
-
-#endif

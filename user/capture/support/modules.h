@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Kernel modules with tracepoints, functions and types that layers require. */
-#ifndef FAULTLINE_MODULES_H
-#define FAULTLINE_MODULES_H
+#pragma once
 
 #include <bpf/btf.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ int modules_fd(struct modules *modules, int module);
 /* Returns a number for a module that is loaded, or built in with parameters; another one when it is
  * loaded again. 0: it is not loaded. */
 uint64_t module_present(const char *name);
-
-#endif

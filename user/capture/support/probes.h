@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The probe table: which programs make up a layer, in which variants, best first. */
-#ifndef FAULTLINE_PROBES_H
-#define FAULTLINE_PROBES_H
+#pragma once
 
 #include "bpf/records/event.h"
 #include "capture/support/kernel.h"
@@ -121,5 +120,3 @@ bool probes_chosen(const struct choice *choice, const char *program);
 
 /* The same for any program whose name begins with `begins`. */
 bool probes_chosen_like(const struct choice *choice, const char *begins);
-
-#endif

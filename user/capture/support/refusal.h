@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Programs that the kernel refused although it supports their targets, and its reasons. */
-#ifndef FAULTLINE_REFUSAL_H
-#define FAULTLINE_REFUSAL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ int refusals_add(struct refusals *refusals, const char *program, const char *log
 /* Returns why a program was refused, or NULL. */
 const char *refusals_find(const struct refusals *refusals, const char *program);
 void refusals_free(struct refusals *refusals);
-
-#endif

@@ -3,8 +3,7 @@
  * Parses what to record. NULL means the default. For an unknown word, logs it with the known ones
  * and returns -EINVAL.
  */
-#ifndef FAULTLINE_SELECTION_H
-#define FAULTLINE_SELECTION_H
+#pragma once
 
 #include "capture/support/probes.h"
 
@@ -16,5 +15,3 @@ int selection_file_types(const char *list, unsigned int *mask);
 int selection_variants(const char *list, struct forced_variants *forced);
 /* Prints all variants if the word is "list"; otherwise returns false. */
 bool selection_lists_variants(const char *word);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Finds types by name. libbpf searches all types for each name; this index visits each type once.
  */
-#ifndef FAULTLINE_TYPE_NAMES_H
-#define FAULTLINE_TYPE_NAMES_H
+#pragma once
 
 #include <bpf/btf.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ int type_names_find(const struct type_names *names, const char *name, unsigned i
  * the position between calls. */
 uint32_t type_names_next(const struct type_names *names, const char *name, size_t bytes,
 			 size_t *place);
-
-#endif

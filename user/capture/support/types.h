@@ -3,8 +3,7 @@
  * The subset of the kernel's types that an object needs. For each struct in the object, libbpf
  * searches all types that it is given: 126,000, of which a few hundred matter.
  */
-#ifndef FAULTLINE_TYPES_H
-#define FAULTLINE_TYPES_H
+#pragma once
 
 #include <bpf/btf.h>
 
@@ -18,5 +17,3 @@
  */
 int types_write(int fd, const struct btf *kernel, const struct type_names *names,
 		const struct btf *object);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Runs code that reads hostile input in a separate process, which can do nothing else. */
-#ifndef FAULTLINE_CONFINED_H
-#define FAULTLINE_CONFINED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void confined_took(struct time_budget *time_budget, uint64_t took_ns);
  */
 int confined_run(void (*work)(void *context, void *out), void *context, void *out, size_t size,
 		 struct time_budget *time_budget);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Reads ELF files that may be hostile. To be used in a confined process only (confined.h). */
-#ifndef FAULTLINE_ELF_FILE_H
-#define FAULTLINE_ELF_FILE_H
+#pragma once
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -22,5 +21,3 @@ Elf_Scn *elf_file_section(int fd, Elf *elf, const char *wanted, GElf_Shdr *heade
 
 /* Returns the first segment of code, or false. */
 bool elf_file_code(Elf *elf, GElf_Phdr *code);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Finds the markers of a program or library in the notes of its file. */
-#ifndef FAULTLINE_NOTES_H
-#define FAULTLINE_NOTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void notes_suspect(const int *fds, size_t count, bool *suspected);
 /* Parses the arguments of a marker from the text of its note. Returns their number, or -ENOTSUP if
  * one is not supported on this machine. */
 int notes_arguments(const char *text, struct marker_arg args[MARKER_ARGS_MAX]);
-
-#endif

@@ -4,8 +4,7 @@
  * now or later. libbpf's USDT manager is not used: it reads the file itself, which may be hostile,
  * and supports only 256 markers.
  */
-#ifndef FAULTLINE_UPROBES_H
-#define FAULTLINE_UPROBES_H
+#pragma once
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ void uprobes_load_multi(struct bpf_program *program);
  * errno, and what was attached before stays.
  */
 int uprobes_attach(struct uprobes *uprobes, int fd, const struct marker *markers, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The subcommands. Each takes its own argv (argv[0] is its name) and returns the exit status. */
-#ifndef FAULTLINE_COMMAND_H
-#define FAULTLINE_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ int command_top(int argc, char **argv);
 int command_summarize(int argc, char **argv);
 int command_mcp(int argc, char **argv);
 int command_check(int argc, char **argv);
-
-#endif

@@ -3,8 +3,7 @@
  * The target of an export: a file, optionally through gzip, a file that a library opens by name, or
  * a directory. A target that cannot be finished is removed.
  */
-#ifndef FAULTLINE_EXPORT_TARGET_H
-#define FAULTLINE_EXPORT_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void export_target_close(struct export_target *target, int *status);
 /* Returns whether a file is one of the traces, which must not be overwritten while they are
  * read. */
 bool export_is_trace(const char *path, char *const *traces, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* --fail-above: limits on growth, and the exit status when one is exceeded. */
-#ifndef FAULTLINE_FAIL_ABOVE_H
-#define FAULTLINE_FAIL_ABOVE_H
+#pragma once
 
 #include "analysis/report/limits.h"
 
@@ -26,5 +25,3 @@ int fail_above_judge(struct fail_above *asked, const struct report *before,
 /* Reports on stderr what is worse or unknown; returns the exit status. */
 int fail_above_status(const struct fail_above *asked);
 void fail_above_free(struct fail_above *asked);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Options that select events, the same for all commands that read traces. */
-#ifndef FAULTLINE_FILTERS_H
-#define FAULTLINE_FILTERS_H
+#pragma once
 
 #include "analysis/order/filter.h"
 #include "command/common/options.h"
@@ -11,5 +10,3 @@ extern const struct option_rows filter_rows;
 
 /* Returns 0, or an exit status after a line on stderr. */
 int filters_check(const struct filter *filter);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* An empty trace, for what a report can say about itself. */
-#ifndef FAULTLINE_NO_TRACE_H
-#define FAULTLINE_NO_TRACE_H
+#pragma once
 
 #include "trace/read/reader.h"
 
@@ -16,5 +15,3 @@ int no_trace_open(struct trace_reader **reader);
  * the caller owns report and reader in any case. */
 int no_trace_report(struct report **report, struct trace_reader **reader,
 		    const struct rollup_key *key);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Options as tables: parsing, --help, -q and -v from one description. */
-#ifndef FAULTLINE_OPTIONS_H
-#define FAULTLINE_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ struct option_table {
  */
 int options_parse(const struct option_table *table, int argc, char **argv, void *target,
 		  int *first);
-
-#endif

@@ -4,8 +4,7 @@
  * temporary name next to that, and is removed on an error or a signal that ends the program. One at
  * a time.
  */
-#ifndef FAULTLINE_OUTPUT_FILE_H
-#define FAULTLINE_OUTPUT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ int output_file_open(struct output_file *file, const char *name, bool replace);
 int output_file_finish(struct output_file *file);
 /* Removes an incomplete file. Does nothing after output_file_finish. */
 void output_file_drop(struct output_file *file);
-
-#endif

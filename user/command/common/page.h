@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Writes a report to a file as an HTML page. */
-#ifndef FAULTLINE_PAGE_H
-#define FAULTLINE_PAGE_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -16,5 +15,3 @@ int page_write_to(int fd, const struct report *report, uint64_t *bytes);
  * user from then on. Returns 0 or an exit status after a line on stderr.
  */
 int page_write(const struct report *report, const char *path);
-
-#endif

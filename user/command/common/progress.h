@@ -3,8 +3,7 @@
  * Progress of a longer task, as a line on stderr that is removed at the end: only on a terminal,
  * only after a second, and not with --quiet.
  */
-#ifndef FAULTLINE_PROGRESS_H
-#define FAULTLINE_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ void progress_start(struct progress_line *progress, const char *what);
 void progress_update(void *progress, double done);
 /* Removes the line. */
 void progress_end(struct progress_line *progress);
-
-#endif

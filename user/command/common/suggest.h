@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Guesses what a mistyped word was meant to be. */
-#ifndef FAULTLINE_SUGGEST_H
-#define FAULTLINE_SUGGEST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ struct suggestion {
  * is at most a third of its letters away (letters inserted, omitted, replaced or swapped with the
  * next one). */
 void suggest_consider(struct suggestion *suggestion, const char *candidate);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Shared by the commands that read traces: opening them, and reporting that stdout failed. */
-#ifndef FAULTLINE_TRACES_H
-#define FAULTLINE_TRACES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ void traces_skip(void *context, const char *why);
 
 /* Reports that stdout could not be written; returns the exit status. */
 int output_failed(int error);
-
-#endif

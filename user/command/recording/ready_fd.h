@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* --ready-fd: reports on a descriptor when everything is being recorded. */
-#ifndef FAULTLINE_READY_FD_H
-#define FAULTLINE_READY_FD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ int ready_fd_check(uint64_t fd);
 
 /* Writes the line and closes it; a failure is a warning. */
 void ready_fd_say(uint64_t fd, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A recording from its options to its end, the same for all commands that make one. */
-#ifndef FAULTLINE_RECORDING_H
-#define FAULTLINE_RECORDING_H
+#pragma once
 
 #include <limits.h>
 
@@ -112,5 +111,3 @@ void recording_live_line(void *recording);
 void recording_say_summary(const struct recording *recording, const struct recorder_status *status);
 
 void recording_close(struct recording *recording);
-
-#endif

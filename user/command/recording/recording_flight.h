@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Options and messages of a recording's flight recorder. */
-#ifndef FAULTLINE_RECORDING_FLIGHT_H
-#define FAULTLINE_RECORDING_FLIGHT_H
+#pragma once
 
 #include "capture/flight/flight.h"
 #include "capture/session/session.h"
@@ -31,5 +30,3 @@ extern const struct option_rows flight_rows;
  * without --flight, session->flight_bytes stays 0. */
 int recording_flight_choose(const struct flight_given *given, uint64_t interval_ns,
 			    struct session_options *session, struct flight_options *options);
-
-#endif

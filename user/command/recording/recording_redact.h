@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Options of commands whose traces may be redacted. */
-#ifndef FAULTLINE_RECORDING_REDACT_H
-#define FAULTLINE_RECORDING_REDACT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ extern const struct option_rows redact_rows;
 
 /* Makes the key, if the traces are to be redacted. Returns 0, or a negative errno after a line. */
 int recording_redact_choose(const struct redact_given *given, struct redaction *redaction);
-
-#endif

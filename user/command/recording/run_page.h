@@ -4,8 +4,7 @@
  * opened at the start as the command's user, because the privileges to open files may be dropped
  * later.
  */
-#ifndef FAULTLINE_RUN_PAGE_H
-#define FAULTLINE_RUN_PAGE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -25,5 +24,3 @@ int run_page_open(struct run_page *page, pid_t pid, bool force, uid_t uid, gid_t
 void run_page_write(struct run_page *page, const char *trace_path);
 /* For a recording that failed to start. */
 void run_page_remove(struct run_page *page);
-
-#endif

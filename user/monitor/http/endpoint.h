@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Where the service listens: an address with a port, or a Unix socket. */
-#ifndef FAULTLINE_ENDPOINT_H
-#define FAULTLINE_ENDPOINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -31,5 +30,3 @@ bool endpoint_fits(const char *option, const char *where);
 /* Connects; `wait_s` limits that and each later call that sends or receives. Returns a descriptor
  * or a negative errno. */
 int endpoint_connect(const char *where, unsigned int wait_s);
-
-#endif

@@ -4,8 +4,7 @@
  * memory. One thread, bounded memory, a bounded number of clients: excess clients are refused, slow
  * ones disconnected.
  */
-#ifndef FAULTLINE_HTTP_H
-#define FAULTLINE_HTTP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ const char *http_header(const struct http_request *request, const char *name);
 const char *http_argument(const struct http_request *request, const char *name);
 /* Answers with only this line. */
 void http_say(struct http_answer *answer, unsigned int status, const char *line);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Compresses answers with gzip for clients that accept it. */
-#ifndef FAULTLINE_MONITOR_HTTP_GZIP_H
-#define FAULTLINE_MONITOR_HTTP_GZIP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ bool http_gzip_accepted(const char *accept);
 /* Compresses a memory sink if that makes it shorter. Otherwise returns false and leaves it as it
  * is. */
 bool http_gzip(struct sink *body);
-
-#endif

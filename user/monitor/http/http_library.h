@@ -3,8 +3,7 @@
  * Loads libmicrohttpd on first use: with its dependencies it takes longer to load than all other
  * libraries together, and recordings and reports do not need it.
  */
-#ifndef FAULTLINE_HTTP_LIBRARY_H
-#define FAULTLINE_HTTP_LIBRARY_H
+#pragma once
 
 #include <microhttpd.h>
 
@@ -25,5 +24,3 @@ extern struct http_library mhd;
 
 /* Fills mhd. Returns 0, also if already loaded, or a negative errno, logged. */
 int http_library_load(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Internal state shared by http*.c: clients and requests. */
-#ifndef FAULTLINE_HTTP_STATE_H
-#define FAULTLINE_HTTP_STATE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -88,5 +87,3 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 			  void **request);
 void http_forget(void *context, struct MHD_Connection *connection, void **request,
 		 enum MHD_RequestTerminationCode why);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The secret that a network client must present before it may trigger an action. */
-#ifndef FAULTLINE_TOKEN_H
-#define FAULTLINE_TOKEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ int token_read(struct token *token, const char *path);
 /* Returns whether an Authorization header ("Bearer TOKEN") carries the token, in time that does not
  * depend on how much of it matches. NULL: no header. */
 bool token_matches(const struct token *token, const char *authorization);
-
-#endif

@@ -3,8 +3,7 @@
  * Feeds the ledger from a session: records that identify processes and files, and sums of slots
  * (bpf/records/event.h).
  */
-#ifndef FAULTLINE_MONITOR_INTAKE_H
-#define FAULTLINE_MONITOR_INTAKE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ void intake_forget_spans(struct intake *intake);
 /* Records about processes were lost: the next booking checks which known processes still live.
  * Those that do not ended after `since_ns`. */
 void intake_recheck(struct intake *intake, uint64_t since_ns);
-
-#endif

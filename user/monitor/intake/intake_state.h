@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Internal state shared by intake*.c. */
-#ifndef FAULTLINE_MONITOR_INTAKE_STATE_H
-#define FAULTLINE_MONITOR_INTAKE_STATE_H
+#pragma once
 
 #include <limits.h>
 
@@ -59,5 +58,3 @@ bool intake_name_cgroup(struct intake *intake, uint64_t id, bool wait, char path
 /* Applies kept records as far as possible; returns whether none is left. Caller holds the ledger's
  * lock. */
 bool intake_catch_up(struct intake *intake, bool wait);
-
-#endif

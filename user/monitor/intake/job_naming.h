@@ -3,8 +3,7 @@
  * Names of jobs, looked up by a thread of their own: the thread that drains the buffers must not
  * wait for the node's disk.
  */
-#ifndef FAULTLINE_MONITOR_JOB_NAMING_H
-#define FAULTLINE_MONITOR_JOB_NAMING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void job_naming_close(struct job_naming *naming);
 /* Gives jobs the names that have been found, and asks for those that are missing. The ledger is
  * locked. */
 void job_naming_settle(struct job_naming *naming, struct ledger *ledger, uint64_t now_ns);
-
-#endif

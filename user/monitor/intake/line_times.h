@@ -3,8 +3,7 @@
  * Time at lines of Python: turns samples of stacks into bookings on the line that is named for a
  * stack, as in reports.
  */
-#ifndef FAULTLINE_MONITOR_LINE_TIMES_H
-#define FAULTLINE_MONITOR_LINE_TIMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void line_times_settle(struct line_times *times, struct ledger *ledger);
  * booked, because their stack or process is unknown, or there was no room for another line. */
 uint64_t line_times_lost(const struct line_times *times);
 uint64_t line_times_unnamed(const struct line_times *times);
-
-#endif

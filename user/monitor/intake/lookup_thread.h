@@ -3,8 +3,7 @@
  * A thread that looks up what its owner asks for, and may outlive the owner, waiting for a disk or
  * a server: the last of both to leave frees what they share, which begins with this struct.
  */
-#ifndef FAULTLINE_MONITOR_LOOKUP_THREAD_H
-#define FAULTLINE_MONITOR_LOOKUP_THREAD_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -25,5 +24,3 @@ int lookup_thread_start(struct lookup_thread *shared, void *(*work)(void *shared
 void lookup_thread_leave(struct lookup_thread *shared);
 /* Leaves, for the owner. Does not wait for a lookup in progress. */
 void lookup_thread_close(struct lookup_thread *shared);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Facts from /proc about a process to be booked on: whether it is still the same, and its cgroup.
  */
-#ifndef FAULTLINE_MONITOR_PROCESS_FACTS_H
-#define FAULTLINE_MONITOR_PROCESS_FACTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ bool process_read_facts(uint32_t pid, struct process_facts *facts);
 /* Parses the name and the start in ticks from the text of /proc/PID/stat. Returns false if
  * malformed. */
 bool process_parse_stat(const char *text, char comm[16], uint64_t *start_ticks);
-
-#endif

@@ -3,8 +3,7 @@
  * Durations of spans that programs mark: turns records of begins and ends into bookings, including
  * those of open spans.
  */
-#ifndef FAULTLINE_MONITOR_SPAN_TIMES_H
-#define FAULTLINE_MONITOR_SPAN_TIMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void span_times_forget(struct span_times *times);
 uint64_t span_times_lost(const struct span_times *times);
 /* Returns how many of them may have ended open spans: not begins. */
 uint64_t span_times_lost_ends(const struct span_times *times);
-
-#endif

@@ -3,8 +3,7 @@
  * Times of threads by state: turns records, which a thread sends at most once a second while it
  * switches, and rows of what each has done since its last record into bookings.
  */
-#ifndef FAULTLINE_MONITOR_THREAD_TIMES_H
-#define FAULTLINE_MONITOR_THREAD_TIMES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ void thread_times_settle(struct thread_times *times, struct ledger *ledger,
 			 const struct thread_list *list);
 /* Returns the number of records lost for lack of room. */
 uint64_t thread_times_lost(const struct thread_times *times);
-
-#endif

@@ -3,8 +3,7 @@
  * User names, looked up by a thread of their own: a directory server may take longer to answer than
  * the thread that drains the buffers may wait.
  */
-#ifndef FAULTLINE_MONITOR_USER_NAMES_H
-#define FAULTLINE_MONITOR_USER_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ void user_names_close(struct user_names *names);
  * known name stays while it is looked up again.
  */
 bool user_name(struct user_names *names, uint32_t uid, char out[USER_NAME_BYTES]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Maps operations summed in the kernel to classes of the ledger, using the reports' model. */
-#ifndef FAULTLINE_MONITOR_CLASSES_H
-#define FAULTLINE_MONITOR_CLASSES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ void classes_close(struct classes *classes); /* NULL is fine */
 
 /* Returns the class of operation number `op` with some TRACE_PROFILE_* flags. */
 struct class classes_of(const struct classes *classes, unsigned int op, uint32_t flags);
-
-#endif

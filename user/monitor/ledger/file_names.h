@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Maps file ids to names in bounded memory, keeping those set or used most recently. */
-#ifndef FAULTLINE_MONITOR_FILE_NAMES_H
-#define FAULTLINE_MONITOR_FILE_NAMES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ void file_names_close(struct file_names *names); /* NULL is fine */
 void file_names_set(struct file_names *names, const struct file_name *name);
 /* Returns NULL if unknown or forgotten. Valid until the next set or find. */
 const struct file_name *file_names_find(struct file_names *names, uint32_t id);
-
-#endif

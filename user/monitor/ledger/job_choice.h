@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Selects jobs by their labels. */
-#ifndef FAULTLINE_MONITOR_JOB_CHOICE_H
-#define FAULTLINE_MONITOR_JOB_CHOICE_H
+#pragma once
 
 #include "monitor/ledger/ledger.h"
 
@@ -22,5 +21,3 @@ int job_choice_add(const char *option, const char *text, struct job_choice *choi
 
 /* Returns whether a job matches any of them. */
 bool job_choice_has(const struct job_choice *choice, const struct ledger_job *job);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Names of a job, derived from its cgroup's path. */
-#ifndef FAULTLINE_MONITOR_JOB_LABELS_H
-#define FAULTLINE_MONITOR_JOB_LABELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ bool job_labels_any(const struct job_labels *labels);
  * Returns false if the text names none.
  */
 bool job_labels_choose(const char *text, char *path, size_t size);
-
-#endif

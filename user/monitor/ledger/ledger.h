@@ -6,8 +6,7 @@
  * One thread writes, many may read. Functions marked "locked" must be called between ledger_lock
  * and ledger_unlock; what they return is valid until then. Copy it before writing to anything slow.
  */
-#ifndef FAULTLINE_MONITOR_LEDGER_H
-#define FAULTLINE_MONITOR_LEDGER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -365,5 +364,3 @@ void ledger_set_in_flight(struct ledger *ledger, const struct ledger_in_flight *
  * jobs that are due. Returns how many jobs went.
  */
 size_t ledger_settle(struct ledger *ledger, uint64_t until_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Internal state shared by ledger*.c. */
-#ifndef FAULTLINE_MONITOR_LEDGER_STATE_H
-#define FAULTLINE_MONITOR_LEDGER_STATE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -94,5 +93,3 @@ struct ledger_owner ledger_find_begun(struct ledger *ledger, uint32_t pid, uint6
 				      uint64_t last_ns, bool reported);
 /* Drops processes that ended before `until_ns`, once everything they did has been booked. */
 void ledger_forget_ended(struct ledger *ledger, uint64_t until_ns);
-
-#endif

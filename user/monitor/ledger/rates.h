@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Recent activity of jobs: what was added to a ledger's sums between two moments. */
-#ifndef FAULTLINE_MONITOR_RATES_H
-#define FAULTLINE_MONITOR_RATES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ struct ledger_counts rates_added(const struct rates *rates, uint64_t job, enum l
 struct ledger_counts rates_total(const struct rates *rates, uint64_t job);
 struct ledger_counts rates_file(const struct rates *rates, uint64_t job,
 				const struct ledger_file *file);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Sums of operations by type and method, for one owner. */
-#ifndef FAULTLINE_MONITOR_SUMS_H
-#define FAULTLINE_MONITOR_SUMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ struct ledger_counts sums_total(const struct ledger_sums *sums);
  * if there are none (`latencies` may be NULL) or they exceed all bounds. */
 uint64_t sums_percentile(const uint64_t *latencies, unsigned int percent);
 void sums_free(struct ledger_sums *sums);
-
-#endif

@@ -3,8 +3,7 @@
  * Writes the jobs of a ledger as JSON, those with the most recent I/O time first. faultline(1)
  * describes the members under "Jobs as JSON".
  */
-#ifndef FAULTLINE_MONITOR_JOBS_JSON_H
-#define FAULTLINE_MONITOR_JOBS_JSON_H
+#pragma once
 
 #include "monitor/ledger/ledger.h"
 #include "monitor/ledger/rates.h"
@@ -26,5 +25,3 @@ struct jobs_asked {
 /* Writes to `out`, a memory sink, with the ledger locked. Errors stay in the sink. */
 void jobs_json(struct sink *out, struct ledger *ledger, const struct rates *rates, const char *host,
 	       const struct jobs_asked *asked);
-
-#endif

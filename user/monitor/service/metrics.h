@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The service's metrics as a table: names, types, units, subjects and getters. */
-#ifndef FAULTLINE_MONITOR_METRICS_H
-#define FAULTLINE_MONITOR_METRICS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,5 +92,3 @@ void metrics_each(const struct metric *metric, const struct metric_source *sourc
 /* Fills a source. The ledger must stay locked while its pointers are used. */
 void metrics_fill_source(struct metric_source *source, struct service *service,
 			 uint64_t series_max);
-
-#endif

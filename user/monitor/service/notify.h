@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Notifies the service manager with systemd's protocol (sd_notify(3), which needs no library). */
-#ifndef FAULTLINE_MONITOR_NOTIFY_H
-#define FAULTLINE_MONITOR_NOTIFY_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/socket.h>
@@ -23,5 +22,3 @@ void notify_close(struct notify *notify);
 /* Sends "READY=1\nSTATUS=..." and the like. */
 void notify_say(const struct notify *notify, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Metrics as text: OpenMetrics 1.0, or Prometheus' own format 0.0.4. */
-#ifndef FAULTLINE_MONITOR_OPENMETRICS_H
-#define FAULTLINE_MONITOR_OPENMETRICS_H
+#pragma once
 
 #include "monitor/service/metrics.h"
 #include "output/base/sink.h"
@@ -23,5 +22,3 @@ void openmetrics_write(const struct metric_source *source, enum openmetrics_form
 /* Writes the service's metrics to `out`, a memory sink, with the ledger locked. */
 void openmetrics_render(struct service *service, uint64_t series_max,
 			enum openmetrics_format format, struct sink *out);
-
-#endif

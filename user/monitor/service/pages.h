@@ -2,8 +2,7 @@
 /*
  * HTTP pages of the monitoring service: health, metrics, jobs as JSON, and a page that shows them.
  */
-#ifndef FAULTLINE_MONITOR_PAGES_H
-#define FAULTLINE_MONITOR_PAGES_H
+#pragma once
 
 #include "monitor/http/http.h"
 #include "monitor/ledger/ledger.h"
@@ -39,5 +38,3 @@ int pages_start(struct pages *pages, const struct pages_options *options);
 void pages_close(struct pages *pages); /* NULL is fine */
 /* Returns where they are, see http_address. */
 const char *pages_address(const struct pages *pages);
-
-#endif

@@ -3,8 +3,7 @@
  * The monitoring service: a session over the whole node, and a thread that feeds the ledger from
  * it.
  */
-#ifndef FAULTLINE_MONITOR_SERVICE_H
-#define FAULTLINE_MONITOR_SERVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ void service_look(struct service *service, struct service_facts *facts);
 /* Takes a reading and waits for it, about a millisecond. May be called from any thread but the
  * service's own. */
 void service_read_now(struct service *service);
-
-#endif

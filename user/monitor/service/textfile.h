@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A file that is always complete: readers see either the old contents or the new. */
-#ifndef FAULTLINE_MONITOR_TEXTFILE_H
-#define FAULTLINE_MONITOR_TEXTFILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ void textfile_close(struct textfile *file);
 /* Replaces the contents. Logs a failure when it begins, then at most every ten minutes, and when it
  * ends; may be retried at any time. Returns 0 or a negative errno. */
 int textfile_write(struct textfile *file, const char *text, size_t length, uint64_t now_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Converts a span's arguments, a msgpack map from the program, to JSON. The input is untrusted. */
-#ifndef FAULTLINE_ARGS_H
-#define FAULTLINE_ARGS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ void args_json_members(struct sink *out, struct trace_string args, const char *c
 		       bool *any);
 /* Replaces a memory sink's contents with all arguments as an object; empty if there are none. */
 struct trace_string args_json(struct sink *made, struct trace_string args);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Replaces Faultline's drawing symbols with ASCII for locales other than UTF-8 (LANG=C). */
-#ifndef FAULTLINE_ASCII_H
-#define FAULTLINE_ASCII_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,5 +11,3 @@ bool ascii_is_wanted(void);
 /* Replaces bars, shades and signs in place; leaves everything else. Returns the length, which never
  * grows. */
 size_t ascii_replace(char *text, size_t length);
-
-#endif

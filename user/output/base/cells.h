@@ -3,8 +3,7 @@
  * A table cell as text for people: zero is "0", unmeasured is "-", and a lower bound has a "≥" in
  * front.
  */
-#ifndef FAULTLINE_CELLS_H
-#define FAULTLINE_CELLS_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "output/base/sink.h"
@@ -17,5 +16,3 @@ struct cell cell_as_text(struct sink *scratch, const struct cell *cell, enum tab
 /* Whether the cell is 0 in any unit, "no", or not measured. */
 bool cell_is_empty(const struct cell *cell);
 bool cell_is_text(const struct cell *cell);
-
-#endif

@@ -3,8 +3,7 @@
  * Names of block devices, for timelines. They are loaded first, since a device's row may follow its
  * requests.
  */
-#ifndef FAULTLINE_DEVICE_NAMES_H
-#define FAULTLINE_DEVICE_NAMES_H
+#pragma once
 
 #include "analysis/job/job.h"
 
@@ -28,5 +27,3 @@ int device_names_load(struct device_names *names, struct job *job, struct trace_
 /* Writes "device sda (8:0)", or "device 8:0" if it has no name. */
 void device_names_title(const struct device_names *names, uint32_t host, uint64_t device,
 			char title[DEVICE_TITLE_BYTES]);
-
-#endif

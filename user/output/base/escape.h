@@ -4,8 +4,7 @@
  * may hold any bytes; what reaches a terminal is UTF-8 that neither moves the cursor nor reorders
  * text. Everything else is shown as \xHH, byte by byte.
  */
-#ifndef FAULTLINE_ESCAPE_H
-#define FAULTLINE_ESCAPE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ void escape_cut(struct sink *out, const char *text, size_t length, size_t column
 void escape_path(struct sink *out, const char *path, size_t length, size_t columns);
 /* Writes valid UTF-8: invalid bytes become the text \xHH, everything else is unchanged. */
 void escape_to_utf8(struct sink *out, const char *text, size_t length);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Formats of `faultline export`. A new one is a row of EXPORT_FORMATS and a struct export_format.
  */
-#ifndef FAULTLINE_EXPORT_H
-#define FAULTLINE_EXPORT_H
+#pragma once
 
 #include "analysis/order/filter.h"
 #include "output/base/sink.h"
@@ -71,5 +70,3 @@ EXPORT_FORMATS(EXPORT_DECLARATION, EXPORT_DECLARATION)
 /* The elements of an array of const struct export_format *. */
 #define EXPORT_ADDRESS(name) &export_##name,
 #define EXPORT_ADDRESSES EXPORT_FORMATS(EXPORT_ADDRESS, EXPORT_ADDRESS)
-
-#endif

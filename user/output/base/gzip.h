@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Writes gzip-compressed data to a descriptor. */
-#ifndef FAULTLINE_GZIP_H
-#define FAULTLINE_GZIP_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ int gzip_open(struct gzFile_s **file, int fd);
 int gzip_put(void *file, const void *bytes, size_t length);
 /* Writes the trailer, which completes the file; accepts NULL. */
 int gzip_close(struct gzFile_s *file);
-
-#endif

@@ -6,8 +6,7 @@
  * JSON cannot represent bytes that are not UTF-8. A text shows each of them as \xHH (four
  * characters), and another member, "<name>_hex", holds all bytes of the text in hexadecimal.
  */
-#ifndef FAULTLINE_JSON_H
-#define FAULTLINE_JSON_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -67,5 +66,3 @@ bool json_text(struct sink *out, const char *text, size_t length);
 void json_words(struct sink *out, const char *words, size_t length);
 /* Writes the bytes in hexadecimal as a JSON string. */
 void json_hex(struct sink *out, const char *bytes, size_t length);
-
-#endif

@@ -4,8 +4,7 @@
  * nest; counts, bytes and ns are plain integers; unmeasured values are null, never 0. In the "_hex"
  * member of a list of texts (json.h), texts that are UTF-8 are null.
  */
-#ifndef FAULTLINE_JSON_TABLES_H
-#define FAULTLINE_JSON_TABLES_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "output/base/json.h"
@@ -37,5 +36,3 @@ void json_enter(struct json *json, const struct json_member *member, void (*begu
 /* Ends the objects that member i - 1 is in and member i is not, with `ends` calls of json_end for
  * each. */
 void json_leave(struct json *json, const struct json_member *members, size_t i, unsigned int ends);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Encodes the fields of protobuf messages. */
-#ifndef FAULTLINE_PROTOBUF_H
-#define FAULTLINE_PROTOBUF_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ static inline void protobuf_put_bytes(struct sink *out, unsigned int field, cons
 	sink_bytes(out, head, protobuf_head(head, field, length) - head);
 	sink_bytes(out, bytes, length);
 }
-
-#endif

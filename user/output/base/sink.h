@@ -3,8 +3,7 @@
  * Output: a buffer in front of a file descriptor or a function, or in memory. The first error is
  * kept and checked once at the end, so that writers need not check every step.
  */
-#ifndef FAULTLINE_SINK_H
-#define FAULTLINE_SINK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ static inline void sink_char(struct sink *sink, char c)
 	if (sink_reserve(sink, 1))
 		sink->buffer[sink->used++] = c;
 }
-
-#endif

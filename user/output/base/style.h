@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* How text is displayed: its width, and colour if any. */
-#ifndef FAULTLINE_STYLE_H
-#define FAULTLINE_STYLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ bool style_colour(const char *when, int fd);
 
 /* Sets the style of what is written next; does nothing without colour. */
 void style_mark(struct sink *out, const struct style *style, enum style_mark mark);
-
-#endif

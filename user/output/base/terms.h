@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The terms of reports with short explanations, for 'faultline help terms' and the glossary of the
  * page. A test asserts that the manual page says the same. */
-#ifndef FAULTLINE_TERMS_H
-#define FAULTLINE_TERMS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ struct term {
 
 /* Ends with a NULL. */
 extern const struct term terms[];
-
-#endif

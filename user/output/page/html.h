@@ -3,8 +3,7 @@
  * The report as a page that opens from disk and makes no network requests. Style and scripts are
  * embedded at build time (html/), the data as JSON.
  */
-#ifndef FAULTLINE_HTML_H
-#define FAULTLINE_HTML_H
+#pragma once
 
 #include "analysis/report/report.h"
 #include "output/base/sink.h"
@@ -15,5 +14,3 @@
 /* The report must have been made with pictures. Write errors are kept in the sink; returns -ENOMEM
  * or the sink's error so far. */
 int html_report(struct sink *out, const struct report *report);
-
-#endif

@@ -16,8 +16,7 @@
  * The times of a node exclude those of the nodes that it calls. The estimated time, if there is
  * any, is that of each sample, or, if these differ, a list.
  */
-#ifndef FAULTLINE_HTML_DATA_H
-#define FAULTLINE_HTML_DATA_H
+#pragma once
 
 #include "analysis/picture/pictures.h"
 #include "analysis/table/table.h"
@@ -51,5 +50,3 @@ void html_list(struct json *json, const char *name, const uint64_t *numbers, siz
 void html_counts(struct json *json, const char *name, const uint32_t *numbers, size_t count);
 /* Writes a text as a string, shortened in the middle. `name` is as in json.h. */
 void html_text(struct json *json, const char *name, const char *text, size_t length);
-
-#endif

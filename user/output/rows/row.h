@@ -3,8 +3,7 @@
  * Writes an event as a line of text or JSON, by the names and types of its kind's columns. New
  * kinds need no change here.
  */
-#ifndef FAULTLINE_ROW_H
-#define FAULTLINE_ROW_H
+#pragma once
 
 #include "analysis/events/resolve.h"
 #include "output/base/sink.h"
@@ -25,5 +24,3 @@ void row_json(struct sink *out, const struct resolved_row *row);
  * brackets.
  */
 void row_text(struct sink *out, uint64_t start_ns, const struct resolved_row *row);
-
-#endif

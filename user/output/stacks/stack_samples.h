@@ -3,8 +3,7 @@
  * Samples of a job, added up by stack, for formats of flame graphs. Memory grows with the number of
  * different stacks, not with samples.
  */
-#ifndef FAULTLINE_STACK_SAMPLES_H
-#define FAULTLINE_STACK_SAMPLES_H
+#pragma once
 
 #include "analysis/job/job.h"
 #include "analysis/stacks/stack_tree.h"
@@ -47,5 +46,3 @@ void stack_samples_free(struct stack_samples *samples);
 /* Writes the frames of a sample, outermost first, and returns how many: at least one. */
 size_t stack_samples_chain(const struct stack_samples *samples, const struct stack_sample *sample,
 			   uint32_t frames[STACK_SAMPLE_FRAMES]);
-
-#endif

@@ -4,8 +4,7 @@
  * Integers are raw, unmeasured values empty, bytes that are not UTF-8 \xHH. A nested table is a
  * single value, "name=value; name=value", with rows separated by " | ".
  */
-#ifndef FAULTLINE_CSV_H
-#define FAULTLINE_CSV_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "output/base/sink.h"
@@ -15,5 +14,3 @@ void csv_cell(struct sink *out, const struct cell *cell);
 void csv_text(struct sink *out, const char *text, size_t length);
 
 void csv_table(struct sink *out, const struct table *table);
-
-#endif

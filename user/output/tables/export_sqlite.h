@@ -4,8 +4,7 @@
  * common questions. Numbers above INT64_MAX, which SQLite cannot store, become reals; NUL and bytes
  * that are not UTF-8 become \xHH.
  */
-#ifndef FAULTLINE_EXPORT_SQLITE_H
-#define FAULTLINE_EXPORT_SQLITE_H
+#pragma once
 
 #include "output/tables/relations.h"
 
@@ -15,5 +14,3 @@ struct sqlite_view {
 };
 
 extern const struct sqlite_view sqlite_views[];
-
-#endif

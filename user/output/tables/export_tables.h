@@ -7,8 +7,7 @@
  * bytes of such a text as NAME_hex. Arguments and command lines are JSON: a value in JSON, its text
  * in CSV.
  */
-#ifndef FAULTLINE_EXPORT_TABLES_H
-#define FAULTLINE_EXPORT_TABLES_H
+#pragma once
 
 #include "output/tables/relations.h"
 
@@ -33,5 +32,3 @@ int export_tables_one(const struct table_format *format, struct sink *out,
 		      struct trace_reader *const *traces, const char *const *names,
 		      size_t trace_count, const struct relation_options *options,
 		      struct trace_error *error);
-
-#endif

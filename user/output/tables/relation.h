@@ -3,8 +3,7 @@
  * Tables for export: their columns, and how a row fills them. Event tables have the columns of
  * trace/format/columns.h and derived ones. Private to the exports.
  */
-#ifndef FAULTLINE_RELATION_H
-#define FAULTLINE_RELATION_H
+#pragma once
 
 #include "analysis/report/report.h"
 #include "analysis/events/resolve.h"
@@ -118,5 +117,3 @@ void relation_literal(struct cell *cell, const char *text);
 		if (known)                                                                         \
 			set(cell, value);                                                          \
 	}
-
-#endif

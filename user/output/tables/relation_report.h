@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Exports tables of the report. Private to the exports. */
-#ifndef FAULTLINE_RELATION_REPORT_H
-#define FAULTLINE_RELATION_REPORT_H
+#pragma once
 
 #include "output/tables/relations.h"
 
@@ -24,5 +23,3 @@ void relation_make_meta(struct relation *relation, const struct table *table);
 int relation_meta_rows(const struct relation *relation, const struct relation_writer *writer,
 		       void *to, unsigned int number, struct sink *made,
 		       const struct relation_meta *more, size_t count);
-
-#endif

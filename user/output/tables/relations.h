@@ -3,8 +3,7 @@
  * Traces as tables for other programs: calls, faults, requests, spans, files, processes and others,
  * row by row in one pass. Writers of a format only see columns and cells.
  */
-#ifndef FAULTLINE_RELATIONS_H
-#define FAULTLINE_RELATIONS_H
+#pragma once
 
 #include "output/tables/relation.h"
 
@@ -47,5 +46,3 @@ uint64_t relations_kinds(void);
 /* Lists all table names, separated by commas; checks whether a name is one of them. */
 void relations_names(char *list, size_t size);
 bool relations_has(const char *name);
-
-#endif

@@ -3,8 +3,7 @@
  * Inserts rows into SQLite: collects them by table, and inserts many at a time while collecting
  * more.
  */
-#ifndef FAULTLINE_SQLITE_ROWS_H
-#define FAULTLINE_SQLITE_ROWS_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -30,5 +29,3 @@ int sqlite_rows_add(struct sqlite_rows *rows, unsigned int number, const struct 
 		    struct trace_error *error);
 /* Inserts what remains. */
 int sqlite_rows_finish(struct sqlite_rows *rows, struct trace_error *error);
-
-#endif

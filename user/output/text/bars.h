@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The timeline of a run as bars and sparklines on one time axis. */
-#ifndef FAULTLINE_BARS_H
-#define FAULTLINE_BARS_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "output/base/style.h"
@@ -9,5 +8,3 @@
 /* Writes an empty line and the bars, if there are any. `course` is a report's table "timeline".
  * Errors are kept in the sink. */
 void bars_write(struct sink *out, const struct table *course, const struct style *style);
-
-#endif

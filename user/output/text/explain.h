@@ -3,8 +3,7 @@
  * Explains a finding: its rule, advice and thresholds; if `verbose`, also the sources of the
  * thresholds, and its evidence.
  */
-#ifndef FAULTLINE_EXPLAIN_H
-#define FAULTLINE_EXPLAIN_H
+#pragma once
 
 #include "analysis/finding/finding.h"
 #include "output/base/sink.h"
@@ -12,5 +11,3 @@
 /* Lists all findings, one per line, with id and title. */
 void explain_list(struct sink *out);
 void explain_finding(struct sink *out, const struct finding_rule *rule, size_t width, bool verbose);
-
-#endif

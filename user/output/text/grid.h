@@ -3,8 +3,7 @@
  * Lays out a list as rows below headings, within the width of a terminal: one line per row, texts
  * left-aligned, numbers right-aligned, a path last.
  */
-#ifndef FAULTLINE_GRID_H
-#define FAULTLINE_GRID_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "output/base/style.h"
@@ -37,5 +36,3 @@ void grid_write(struct sink *out, const struct table *table, const struct grid_o
 
 /* Returns how many rows grid_write writes, without "other". */
 size_t grid_rows(const struct table *table, const struct grid_options *options);
-
-#endif

@@ -3,8 +3,7 @@
  * The first lines of the text report: what ran, where and when, how it ended, and what a reader
  * must know before trusting the rest.
  */
-#ifndef FAULTLINE_HEADLINE_H
-#define FAULTLINE_HEADLINE_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "output/base/style.h"
@@ -16,5 +15,3 @@ void headline_write_run(struct sink *out, const char *label, const struct table 
 /* Takes the tables "trace", "caveats" and "access" of a report. Errors are kept in the sink. */
 void headline_write(struct sink *out, const struct table *trace, const struct table *caveats,
 		    const struct table *access, const struct style *style);
-
-#endif

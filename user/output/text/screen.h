@@ -3,8 +3,7 @@
  * The first screen of the text report, for a reader in a hurry: what ran, what it waits for and
  * what to change, its timeline, and where time and bytes went.
  */
-#ifndef FAULTLINE_SCREEN_H
-#define FAULTLINE_SCREEN_H
+#pragma once
 
 #include "analysis/report/report.h"
 #include "output/base/style.h"
@@ -15,5 +14,3 @@
 
 /* Errors are kept in the sink. */
 void screen_write(struct sink *out, const struct report *report, const struct style *style);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Which lines of the program took longest: on a CPU, in I/O, and in other waits of the main thread.
  */
-#ifndef FAULTLINE_SLOW_LINES_H
-#define FAULTLINE_SLOW_LINES_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "output/base/style.h"
@@ -14,5 +13,3 @@ bool slow_lines_of_python(const struct table *lines);
  * first, and nothing if there are none. Errors are kept in the sink. */
 void slow_lines_write(struct sink *out, const struct table *lines, size_t most,
 		      const struct style *style);
-
-#endif

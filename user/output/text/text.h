@@ -3,8 +3,7 @@
  * Tables as text for a terminal: aligned columns, right-aligned numbers with units, long texts
  * shortened. Zero is "0"; unmeasured is "-".
  */
-#ifndef FAULTLINE_TEXT_H
-#define FAULTLINE_TEXT_H
+#pragma once
 
 #include "analysis/report/report.h"
 #include "output/text/grid.h"
@@ -18,5 +17,3 @@ void text_table(struct sink *out, const struct table *table, const struct grid_o
 /* Writes the whole report: one screen, then every other table that has a title. Returns 0 or the
  * sink's error. */
 int text_report(struct sink *out, const struct report *report, const struct grid_options *options);
-
-#endif

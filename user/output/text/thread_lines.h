@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Where threads spent their time: a line per kind of thread, with the share of each state. */
-#ifndef FAULTLINE_THREAD_LINES_H
-#define FAULTLINE_THREAD_LINES_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "output/base/style.h"
@@ -10,5 +9,3 @@
  * first, and nothing if the table is empty. Errors are kept in the sink. */
 void thread_lines_write(struct sink *out, const struct table *kinds, size_t most,
 			const struct style *style);
-
-#endif

@@ -3,8 +3,7 @@
  * Lines of words, within a number of columns of a terminal. Words are not cut: one that is wider
  * has a line of its own.
  */
-#ifndef FAULTLINE_WRAP_H
-#define FAULTLINE_WRAP_H
+#pragma once
 
 #include "analysis/table/table.h"
 #include "output/base/sink.h"
@@ -22,5 +21,3 @@ void wrap_text(struct sink *out, const char *text, size_t width);
 void wrap_below(struct sink *out, const char *text, size_t width, size_t indent);
 /* The same, with all lines but the first indented. */
 void wrap_indented(struct sink *out, const char *text, size_t width, size_t indent);
-
-#endif

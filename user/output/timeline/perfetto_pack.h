@@ -3,8 +3,7 @@
  * Collects packets of a Perfetto trace, compresses them on threads of its own, and writes them in
  * order as packets that contain others.
  */
-#ifndef FAULTLINE_PERFETTO_PACK_H
-#define FAULTLINE_PERFETTO_PACK_H
+#pragma once
 
 #include "output/base/protobuf.h"
 #include "output/base/sink.h"
@@ -21,5 +20,3 @@ int perfetto_pack_next(struct perfetto_pack *pack, struct sink **raw);
 /* Writes the remaining packets. Returns 0 or an error as above. */
 int perfetto_pack_finish(struct perfetto_pack *pack);
 void perfetto_pack_close(struct perfetto_pack *pack); /* accepts NULL */
-
-#endif

@@ -23,8 +23,7 @@
  * Memory grows with processes, threads, lanes, files, strings, stacks and open spans, not with
  * events.
  */
-#ifndef FAULTLINE_TIMELINE_H
-#define FAULTLINE_TIMELINE_H
+#pragma once
 
 #include "analysis/events/event.h"
 #include "output/base/export.h"
@@ -227,5 +226,3 @@ static inline struct trace_string timeline_literal(const char *text)
 {
 	return (struct trace_string) { text, strlen(text) };
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* State and functions of the timeline model. Private to timeline*.c. */
-#ifndef FAULTLINE_TIMELINE_MODEL_H
-#define FAULTLINE_TIMELINE_MODEL_H
+#pragma once
 
 #include "base/map.h"
 #include "analysis/events/resolve.h"
@@ -135,5 +134,3 @@ void counters_free(struct model *model);
 /* Adds the bytes of an operation that fall into the window. */
 void counters_add(struct model *model, uint32_t process, const struct event *event);
 void counters_write(struct model *model);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Docstrings of the names written in C, for help(faultline). */
-#ifndef FAULTLINE_PYTHON_SPAN_DOC_H
-#define FAULTLINE_PYTHON_SPAN_DOC_H
+#pragma once
 
 #define SPAN_DOC                                                                                   \
 	"span(name, category='', **args)\n--\n\n"                                                  \
@@ -41,5 +40,3 @@
 #define ENABLED_DOC                                                                                \
 	"enabled($module)\n--\n\n"                                                                 \
 	"Returns True while a tracer listens; otherwise costly preparations can be skipped."
-
-#endif

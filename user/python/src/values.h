@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Packs Python values as the msgpack arguments of a span. */
-#ifndef FAULTLINE_PYTHON_VALUES_H
-#define FAULTLINE_PYTHON_VALUES_H
+#pragma once
 
 #include <Python.h>
 
@@ -16,5 +15,3 @@
  */
 int values_pack(struct args_pack *pack, PyObject *keywords, PyObject *const *values,
 		int (*is_argument)(PyObject *key));
-
-#endif

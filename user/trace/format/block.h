@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Parses the blocks of a trace. Private to user/trace. */
-#ifndef FAULTLINE_TRACE_BLOCK_H
-#define FAULTLINE_TRACE_BLOCK_H
+#pragma once
 
 #include "trace/format/column.h"
 #include "trace/format/format.h"
@@ -36,5 +35,3 @@ int block_parse(struct block *block, struct mp object);
 /* Finds the columns of the mask; missing ones have width 0. */
 int block_columns(const struct block *block, const struct trace_column *columns, size_t count,
 		  uint64_t mask, struct column_view *views);
-
-#endif

@@ -3,8 +3,7 @@
  * Columns of integers: 64 bits wide in memory, as narrow as their values allow in a file, packed by
  * msgpack-numpy's convention (see format.h). Converts both ways.
  */
-#ifndef FAULTLINE_TRACE_COLUMN_H
-#define FAULTLINE_TRACE_COLUMN_H
+#pragma once
 
 #include "trace/format/mp.h"
 #include "trace/format/pack.h"
@@ -47,5 +46,3 @@ int column_parse(struct mp *mp, size_t count, struct column_view *view);
 void column_widen(const struct column_view *view, uint64_t *to, size_t count);
 /* True if any of `count` values is at least `limit`, which is 1 or more. */
 bool column_reaches(const struct column_view *view, uint64_t limit, size_t count);
-
-#endif

@@ -25,8 +25,7 @@
  *	PART(member)		of a hidden field; also PART_PAGES, PART_SECTORS, PART_TEXT
  *	BY_HAND			computed in decode_kinds.c, for example from text at the end
  */
-#ifndef FAULTLINE_TRACE_COLUMNS_H
-#define FAULTLINE_TRACE_COLUMNS_H
+#pragma once
 
 #include "columns_files.h"
 #include "columns_processes.h"
@@ -106,5 +105,3 @@
 #define TRACE_COLUMNS(ID, COLUMN) TRACE_FIELDS_##ID(COLUMN, TRACE_NO_COLUMN)
 #define TRACE_NO_COLUMN(...)
 /* clang-format on */
-
-#endif

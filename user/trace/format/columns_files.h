@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Files, and operations on them: columns and fields (see columns.h). */
-#ifndef FAULTLINE_TRACE_COLUMNS_FILES_H
-#define FAULTLINE_TRACE_COLUMNS_FILES_H
+#pragma once
 
 /* clang-format off */
 #define TRACE_FIELDS_FILE(COLUMN, HIDDEN)                                                          \
@@ -161,5 +160,3 @@
 	       "operation: number in the header's operations")                                     \
 	COLUMN(VFS_FLAGS, 9, "flags", UINT, NONE, FIELD(__u16, flags), "TRACE_VFS_* of flags.h")
 /* clang-format on */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Processes, threads, and the spans that they mark: columns and fields (see columns.h). */
-#ifndef FAULTLINE_TRACE_COLUMNS_PROCESSES_H
-#define FAULTLINE_TRACE_COLUMNS_PROCESSES_H
+#pragma once
 
 /* clang-format off */
 #define TRACE_FIELDS_FORK(COLUMN, HIDDEN)                                                          \
@@ -151,5 +150,3 @@
 	COLUMN(INSTANT_FLAGS, 6, "flags", UINT, NONE, FIELD(__u16, flags),                         \
 	       "TRACE_SPAN_* of flags.h")
 /* clang-format on */
-
-#endif

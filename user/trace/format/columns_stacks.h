@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Stacks, and samples that have one: columns and fields (see columns.h). */
-#ifndef FAULTLINE_TRACE_COLUMNS_STACKS_H
-#define FAULTLINE_TRACE_COLUMNS_STACKS_H
+#pragma once
 
 /* clang-format off */
 /* A code object of CPython, when its first frame is recorded. The user side makes a row for each
@@ -72,5 +71,3 @@
 	HIDDEN(__u32, runs) /* how often it was on a CPU */                                        \
 	HIDDEN(__u64, thread_pointer)
 /* clang-format on */
-
-#endif

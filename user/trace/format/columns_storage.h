@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Block devices and servers, and requests to them: columns and fields (see columns.h). */
-#ifndef FAULTLINE_TRACE_COLUMNS_STORAGE_H
-#define FAULTLINE_TRACE_COLUMNS_STORAGE_H
+#pragma once
 
 /* clang-format off */
 /* A completed block request, or a completed part of one (TRACE_BLOCK_PART). */
@@ -166,5 +165,3 @@
 	       "tells apart mounts that used the same number one after another; 0: unknown")        \
 	HIDDEN(__u32, pad)
 /* clang-format on */
-
-#endif

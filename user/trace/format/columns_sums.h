@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Sums of mode profile and of summaries: columns and fields (see columns.h). */
-#ifndef FAULTLINE_TRACE_COLUMNS_SUMS_H
-#define FAULTLINE_TRACE_COLUMNS_SUMS_H
+#pragma once
 
 /* clang-format off */
 #define TRACE_FIELDS_PROFILE(COLUMN, HIDDEN)                                                       \
@@ -110,5 +109,3 @@
 	       "two")                                                                              \
 	COLUMN(SUMMARY_CLASS_COUNT, 7, "count", UINT, COUNT, BY_HAND, "values in the class")
 /* clang-format on */
-
-#endif

@@ -4,8 +4,7 @@
  * the kinds that columns.h names. TRACE_ID is the mask, which the kernel side sets directly; output
  * shows the name. Append-only.
  */
-#ifndef FAULTLINE_TRACE_FLAGS_H
-#define FAULTLINE_TRACE_FLAGS_H
+#pragma once
 
 /* clang-format off */
 /* System calls, io_uring and libaio operations: how the file was open, what was requested. Bits
@@ -195,5 +194,3 @@ enum { TRACE_SAMPLE_FLAGS(TRACE_FLAG) };
 /* `flags` of summary_cell rows. */
 #define TRACE_CELL_AT_MIN (1u << 0)
 #define TRACE_CELL_SUMMED (1u << 1)
-
-#endif

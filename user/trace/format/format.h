@@ -27,8 +27,7 @@
  * b"data": bin}; its keys are bin because msgpack_numpy.decode looks for those.
  * Times are differences: time[i] = t0 + dts[0] + ... + dts[i], modulo 2^64.
  */
-#ifndef FAULTLINE_TRACE_FORMAT_H
-#define FAULTLINE_TRACE_FORMAT_H
+#pragma once
 
 #include "trace/format/schema.h"
 
@@ -92,5 +91,3 @@ struct format_tail {
 
 _Static_assert(sizeof(struct format_tail) == 40, "no padding");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns are copied as they are");
-
-#endif

@@ -3,8 +3,7 @@
  * The two objects of a trace that are not rows: the header at its start, the totals at its end. The
  * object's creator owns its strings.
  */
-#ifndef FAULTLINE_TRACE_HEADER_H
-#define FAULTLINE_TRACE_HEADER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -177,5 +176,3 @@ struct trace_totals {
 	const struct trace_note *notes; /* only those above 0 */
 	size_t note_count;
 };
-
-#endif

@@ -9,8 +9,7 @@
  * the module without which there are no such requests. Kinds of records, operations and notes
  * follow this list, with the same IDs and in the same order.
  */
-#ifndef FAULTLINE_TRACE_LAYERS_H
-#define FAULTLINE_TRACE_LAYERS_H
+#pragma once
 
 #define TRACE_LAYERS(LAYER)                                                                        \
 	LAYER(TASK, "task", 0)                                                                     \
@@ -46,5 +45,3 @@ enum layer { TRACE_LAYERS(LAYER_ENUM) LAYER_COUNT };
 
 /* Indexed by enum layer. */
 extern const char *const layer_names[LAYER_COUNT];
-
-#endif

@@ -7,8 +7,7 @@
  * byte strings, so this parser allocates nothing, copies nothing, and trusts no count beyond the
  * bytes present.
  */
-#ifndef FAULTLINE_TRACE_MP_H
-#define FAULTLINE_TRACE_MP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ bool mp_is(const struct mp_value *value, const char *text);
 /* Looks up a text key in the map that starts at `map`. Returns 1 and the position of its value, 0
  * if there is none, or -EINVAL. */
 int mp_find(struct mp map, const char *key, struct mp *value);
-
-#endif

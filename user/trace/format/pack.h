@@ -5,8 +5,7 @@
  * Errors are sticky: after a failed allocation nothing more is added and `error` is -ENOMEM, so
  * that one check is enough, when the object is complete.
  */
-#ifndef FAULTLINE_TRACE_PACK_H
-#define FAULTLINE_TRACE_PACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ void pack_bin(struct pack *pack, const char *text);
 void pack_bin_head(struct pack *pack, size_t length);
 /* Bytes that are already msgpack, or that follow a head. */
 void pack_raw(struct pack *pack, const void *bytes, size_t length);
-
-#endif

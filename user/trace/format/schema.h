@@ -5,8 +5,7 @@
  * A row is an array of 64-bit values in the column order given there. In memory every value is a
  * uint64_t; signed columns hold the two's complement. Both lists are append-only.
  */
-#ifndef FAULTLINE_TRACE_SCHEMA_H
-#define FAULTLINE_TRACE_SCHEMA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ _Static_assert((int)REQUEST_OP == (int)SYSCALL_OP && (int)BIO_OP == (int)SYSCALL
 		       (int)PROFILE_CLASS_OP == (int)SYSCALL_OP &&
 		       (int)SAMPLE_OP == (int)SYSCALL_OP && (int)REMOTE_OP == (int)SYSCALL_OP,
 	       "operations stand in the same column of all kinds that have them");
-
-#endif

@@ -3,8 +3,7 @@
  * The states of a thread, listed once: STATE(ID, name, title, meaning). At each moment a thread is
  * in exactly one of them. A trace has their times in this order. Append-only.
  */
-#ifndef FAULTLINE_TRACE_THREAD_STATES_H
-#define FAULTLINE_TRACE_THREAD_STATES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -34,5 +33,3 @@ enum thread_state { THREAD_STATES(THREAD_STATE_ENUM) THREAD_STATE_COUNT };
 /* The state of a sample: an operation's time, on a CPU or blocked. */
 #define SAMPLE_IO THREAD_STATE_COUNT
 #define SAMPLE_IO_NAME "io"
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Integers at any address: columns may be unaligned. */
-#ifndef FAULTLINE_UNALIGNED_H
-#define FAULTLINE_UNALIGNED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ typedef UNALIGNED(uint64_t) unaligned_u64;
 typedef UNALIGNED(int16_t) unaligned_i16;
 typedef UNALIGNED(int32_t) unaligned_i32;
 #undef UNALIGNED
-
-#endif

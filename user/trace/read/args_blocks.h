@@ -3,8 +3,7 @@
  * Span arguments by string id. There are about as many as spans, so they stay in the file, and
  * memory holds only the positions of their blocks. Private to user/trace.
  */
-#ifndef FAULTLINE_TRACE_ARGS_BLOCKS_H
-#define FAULTLINE_TRACE_ARGS_BLOCKS_H
+#pragma once
 
 #include "trace/format/block.h"
 #include "trace/read/input.h"
@@ -58,5 +57,3 @@ void args_blocks_sort(struct args_blocks *args);
  * bytes are valid during the next ARGS_BLOCKS_KEPT - 1 calls.
  */
 struct trace_string args_blocks_find(struct args_blocks *args, uint64_t id);
-
-#endif

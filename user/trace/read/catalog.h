@@ -3,8 +3,7 @@
  * The contents of a file: where its row blocks are, and its strings; read from an index. Private to
  * user/trace.
  */
-#ifndef FAULTLINE_TRACE_CATALOG_H
-#define FAULTLINE_TRACE_CATALOG_H
+#pragma once
 
 #include "trace/read/args_blocks.h"
 #include "trace/format/block.h"
@@ -48,5 +47,3 @@ int catalog_open_block(const struct input *input, struct trace_buffers *buffers,
 int catalog_read_index(struct catalog *catalog, const struct input *input,
 		       struct trace_buffers *buffers, uint64_t start, uint64_t last,
 		       struct trace_error *error);
-
-#endif

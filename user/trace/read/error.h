@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Fills a struct trace_error. Private to user/trace. */
-#ifndef FAULTLINE_TRACE_ERROR_H
-#define FAULTLINE_TRACE_ERROR_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ int trace_fail(struct trace_error *error, int code, const char *format, ...)
 int trace_damaged(struct trace_error *error, uint64_t offset, const char *what);
 /* Returns -ENOMEM. */
 int trace_no_memory(struct trace_error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * Files are read with pread: a mapping would raise SIGBUS if the file shrinks. An open input never
  * changes, so any number of threads may read it, each with its own buffers.
  */
-#ifndef FAULTLINE_TRACE_INPUT_H
-#define FAULTLINE_TRACE_INPUT_H
+#pragma once
 
 #include <zstd.h>
 
@@ -57,5 +56,3 @@ int input_frame(const struct input *input, struct trace_buffers *buffers, uint64
  */
 int input_find_frame(const struct input *input, struct trace_buffers *buffers, uint64_t from,
 		     uint64_t *offset, struct trace_error *error);
-
-#endif

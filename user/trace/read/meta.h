@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Packs and parses the header and the totals as msgpack. Private to user/trace. */
-#ifndef FAULTLINE_TRACE_META_H
-#define FAULTLINE_TRACE_META_H
+#pragma once
 
 #include "base/arena.h"
 #include "trace/format/header.h"
@@ -22,5 +21,3 @@ int header_parse(struct trace_header *header, struct mp object, struct arena *ar
 		 struct trace_error *error);
 int totals_parse(struct trace_totals *totals, struct mp object, const struct trace_header *header,
 		 struct arena *arena, struct trace_error *error);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * A reader may be used from one thread at a time, except for trace_reader_view.
  */
-#ifndef FAULTLINE_TRACE_READER_H
-#define FAULTLINE_TRACE_READER_H
+#pragma once
 
 #include "trace/format/column.h"
 #include "trace/format/header.h"
@@ -122,5 +121,3 @@ struct trace_string trace_reader_args(const struct trace_reader *reader, uint64_
 /* Unreadable arguments yield the empty string. Returns the first cause, such as "is damaged at byte
  * ..."; NULL if all were readable. */
 const char *trace_reader_string_error(const struct trace_reader *reader);
-
-#endif

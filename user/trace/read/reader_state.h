@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* State of a trace reader. Private to reader*.c. */
-#ifndef FAULTLINE_READER_STATE_H
-#define FAULTLINE_READER_STATE_H
+#pragma once
 
 #include "trace/read/catalog.h"
 #include "trace/read/reader.h"
@@ -48,5 +47,3 @@ void reader_note_damage(struct trace_reader *reader, const struct trace_error *e
 int reader_find_header(struct trace_reader *reader, uint64_t *next, struct trace_error *error);
 /* Lists the blocks, which begin at `start`. */
 int reader_find_blocks(struct trace_reader *reader, uint64_t start, struct trace_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The strings of a trace by id. Private to user/trace. */
-#ifndef FAULTLINE_TRACE_TEXTS_H
-#define FAULTLINE_TRACE_TEXTS_H
+#pragma once
 
 #include "base/arena.h"
 #include "trace/format/block.h"
@@ -32,5 +31,3 @@ void texts_sort(struct texts *texts);
 /* Returns the empty string for an unknown id. */
 struct trace_string texts_find(const struct texts *texts, uint64_t id);
 void texts_free(struct texts *texts);
-
-#endif

@@ -8,8 +8,7 @@
  * refused with an error of output_is_full, and may find some later. After any other error, all
  * later calls return that error without writing.
  */
-#ifndef FAULTLINE_TRACE_OUTPUT_H
-#define FAULTLINE_TRACE_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <zstd.h>
@@ -57,5 +56,3 @@ int output_frame(struct output *output, const struct pack *frame, struct format_
 		 enum output_room room);
 /* Writes the index, the totals and the tail, and releases the remaining room. */
 int output_end(struct output *output, const struct pack *totals);
-
-#endif

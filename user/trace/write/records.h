@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Reads values from adjacent records of the same layout. */
-#ifndef FAULTLINE_RECORDS_H
-#define FAULTLINE_RECORDS_H
+#pragma once
 
 #include "trace/write/writer.h"
 
@@ -17,5 +16,3 @@ void records_copy(uint64_t *out, const char *record, size_t stride, size_t count
 size_t records_tight(uint64_t last_ns, uint64_t most_ns, const char *record, size_t stride,
 		     size_t count, const struct trace_field *time,
 		     const struct trace_field *duration);
-
-#endif

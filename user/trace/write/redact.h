@@ -5,8 +5,7 @@
  * need them: system directories and files below them, directories of Python packages, well-known
  * file name extensions.
  */
-#ifndef FAULTLINE_REDACT_H
-#define FAULTLINE_REDACT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ uint32_t trace_writer_function(struct trace_writer *writer, const char *source,
 
 /* SipHash-2-4 (Aumasson and Bernstein, 2012). */
 uint64_t redact_hash(const uint64_t key[2], const void *bytes, size_t length);
-
-#endif

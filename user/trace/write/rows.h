@@ -3,8 +3,7 @@
  * Rows on their way from the producer to the file: kept in chunks of wide columns, then packed into
  * a block of narrow ones.
  */
-#ifndef FAULTLINE_TRACE_ROWS_H
-#define FAULTLINE_TRACE_ROWS_H
+#pragma once
 
 #include "trace/format/pack.h"
 #include "trace/format/schema.h"
@@ -46,5 +45,3 @@ struct rows_summary {
  */
 int rows_pack(struct pack *pack, enum trace_kind kind, struct rows *rows,
 	      struct rows_summary *summary);
-
-#endif

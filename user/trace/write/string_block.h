@@ -3,8 +3,7 @@
  * Strings with their ids, packed one after the other until they are written as one block. Private
  * to user/trace.
  */
-#ifndef FAULTLINE_TRACE_STRING_BLOCK_H
-#define FAULTLINE_TRACE_STRING_BLOCK_H
+#pragma once
 
 #include "trace/format/pack.h"
 
@@ -24,5 +23,3 @@ int string_block_pack(const struct string_block *block, const char *of, struct p
 /* Empties the block. */
 void string_block_clear(struct string_block *block);
 void string_block_free(struct string_block *block);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Remembers in bounded memory which strings a writer has written, and under which ids. */
-#ifndef FAULTLINE_TRACE_STRINGS_H
-#define FAULTLINE_TRACE_STRINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ int strings_intern(struct strings *strings, const void *bytes, size_t length, ui
 /* The same, from the same ids, for strings that mostly occur once. Does not find the others. */
 int strings_intern_recent(struct strings *strings, const void *bytes, size_t length, uint32_t *id,
 			  bool *is_new);
-
-#endif

@@ -3,8 +3,7 @@
  * The thread of a writer: packs, compresses and writes queued jobs in order. Owns the memory of
  * rows, which is bounded. Private to user/trace.
  */
-#ifndef FAULTLINE_TRACE_WORKER_H
-#define FAULTLINE_TRACE_WORKER_H
+#pragma once
 
 #include <pthread.h>
 
@@ -91,5 +90,3 @@ static inline int worker_error(const struct worker *worker)
 {
 	return __atomic_load_n(&worker->error, __ATOMIC_RELAXED);
 }
-
-#endif

@@ -10,8 +10,7 @@
  * counts what it is given, and returns -errno from each call; the file stays readable up to that
  * point.
  */
-#ifndef FAULTLINE_TRACE_WRITER_H
-#define FAULTLINE_TRACE_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -111,5 +110,3 @@ int trace_writer_flush(struct trace_writer *writer);
 int trace_writer_finish(struct trace_writer *writer, const struct trace_totals *totals);
 /* Ends the thread and frees the writer; NULL is fine. */
 void trace_writer_close(struct trace_writer *writer);
-
-#endif

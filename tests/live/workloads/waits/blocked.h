@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Whether a thread is blocked. */
-#ifndef FAULTLINE_TESTS_BLOCKED_H
-#define FAULTLINE_TESTS_BLOCKED_H
+#pragma once
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -41,5 +40,3 @@ static inline void wait_until_blocked(pid_t pid, pid_t tid)
 			return;
 	}
 }
-
-#endif

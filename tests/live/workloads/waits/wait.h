@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The current wait, and the state that its steps share. */
-#ifndef FAULTLINE_TESTS_WAIT_H
-#define FAULTLINE_TESTS_WAIT_H
+#pragma once
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -92,5 +91,3 @@ static void pipe_prepare(void)
 	require(!pipe2(ends, O_CLOEXEC));
 	it.object = inode_of(ends[0]);
 }
-
-#endif
