@@ -53,8 +53,9 @@ static __always_inline void device_name(struct device_slot *slot,
 	if (source->subtype)
 		bpf_probe_read_kernel_str(slot->subtype, sizeof(slot->subtype),
 					  (void *)source->subtype);
-	bpf_probe_read_kernel_str(slot->name.text, sizeof(slot->name.text), (void *)source->name);
-	__sync_lock_test_and_set(&slot->named, 1); /* last: user space may be reading */
+	if (bpf_probe_read_kernel_str(slot->name.text, sizeof(slot->name.text),
+				      (void *)source->name) > 1)
+		__sync_lock_test_and_set(&slot->named, 1); /* last: user space may be reading */
 }
 
 static long device_step(__u32 i, struct device_search *search)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* Returns the first i of from, ... end - 1 for which `before`, an expression in i, does not hold,
- * or end; it holds for none that follows one for which it does not. */
+ * or end. `before` must hold for a first part of them and for none after it. Not to be nested. */
 #define BISECT(i, from, end, before)                                                               \
 	({                                                                                         \
 		size_t low_ = (from), high_ = (end);                                               \

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What a thread waits for that maps memory of no file, while another thread fills some: the lock of
-the process's mappings, and no storage. The thread measures for how long it had no CPU."""
-import subprocess
+the process's mappings, and no storage."""
 import unittest
 
 import harness
@@ -19,22 +18,19 @@ def fill():
 def off_cpu(): return time.monotonic_ns() - time.thread_time_ns()
 threading.Thread(target=fill).start()
 before = off_cpu()
-while off_cpu() - before < 200_000_000: fresh(4096)
-print(off_cpu() - before, flush=True)
+while off_cpu() - before < 500_000_000: fresh(4096)
 ended = True
 """
 
 
 class Mappings(unittest.TestCase):
     def check(self, *arguments):
-        recording = Recording([harness.PYTHON, "-S", "-c", JOB], *arguments,
-                              stdout=subprocess.PIPE)
-        off = int(recording.done.stdout)
+        recording = Recording([harness.PYTHON, "-S", "-c", JOB], *arguments)
         main, = {row["pid"] for row in recording.trace.dicts("thread_time")}
         rows = [row for row in recording.trace.dicts("thread_time") if row["tid"] == main]
-        storage, runnable = (sum(row[name] for row in rows) for name in ("storage", "runnable"))
-        # It also waits for the interpreter's lock, and reads its modules.
-        self.assertLessEqual(storage, (off - min(runnable, off)) / 5)
+        storage, other = (sum(row[name] for row in rows) for name in ("storage", "other"))
+        # It reads its modules, too.
+        self.assertGreater(other, storage)
 
     def test_wait(self):
         self.check()

@@ -118,11 +118,9 @@ TEST(test_read_again_with_work)
 		check_finding_text(
 			report, "read-again", "advice",
 			much ? "Keep what was read (and decoded) in memory, or read each part once "
-			       "(from a database, by an index); or avoid the work of these calls, "
-			       "such "
-			       "as HDF5's on selections of many parts: read the range that has "
-			       "them, "
-			       "and select in memory"
+			       "(from a database, by an index); or make the calls cheaper: for "
+			       "HDF5 selections with many parts, read the enclosing range and "
+			       "select in memory"
 			     : "Keep what was read (and decoded) in memory, or read each part once "
 			       "(from a database, by an index)");
 		done(&made, report);

@@ -153,15 +153,17 @@ static void add_pieces(struct chain *chain, const struct chain_operation *operat
 static void add_metadata(struct chain *chain, const struct chain_operation *waited)
 {
 	const struct operation *operation = &chain->job->operations[waited->operation];
+	const uint64_t other_bytes = waited->written_bytes + waited->discarded_bytes;
 	struct chain_replacing *replacing;
 
 	if (operation->resizes || operation->closes || waited->overwrites || waited->remote)
 		return;
-	if (!waited->written_bytes && !waited->discarded_bytes) {
+	if (2 * other_bytes <= waited->time.bytes) { /* most requests read */
 		add_time(&chain->names, &waited->time);
 		return;
 	}
-	if (!ARENA_GROW(chain->arena, chain->replacing, chain->replacing_room,
+	if (!operation->replaces ||
+	    !ARENA_GROW(chain->arena, chain->replacing, chain->replacing_room,
 			(size_t)waited->operation + 1))
 		return;
 	replacing = &chain->replacing[waited->operation];

@@ -41,7 +41,7 @@ struct chain_late {
 	uint64_t done; /* latest end of requests queued since the first part, by any thread */
 };
 
-/* Metadata calls that waited for other requests than reads. */
+/* Calls that replace or remove files, and waited for other requests than reads. */
 struct chain_replacing {
 	struct chain_time time;
 	uint64_t written_bytes, discarded_bytes;
@@ -88,10 +88,12 @@ const struct chain_pieces *chain_pieces_of_files(const struct results *results, 
 const struct chain_late *chain_late_of_files(const struct results *results, size_t *count);
 /* Sums by file number, `*count` entries. */
 const struct chain_time *chain_of_files(const struct results *results, size_t *count);
-/* The sum of metadata calls that waited for reads only, except calls that allocate or free a file's
- * space. */
+/* The sum of metadata calls that waited mostly for reads, except calls that allocate or free a
+ * file's space. */
 const struct chain_time *chain_of_names(const struct results *results);
-/* Sums of such calls that waited for writes or discards, by operation, `*count` entries. */
+/* Sums of calls that replace or remove a file and waited mostly for writes or discards, by
+ * operation,
+ * `*count` entries. */
 const struct chain_replacing *chain_of_replacing(const struct results *results, size_t *count);
 /* Sums by span label. */
 const struct chain_time *chain_of_labels(const struct results *results, size_t *count);

@@ -174,6 +174,14 @@ uint64_t file_group_time_of(const struct file_group_rule *kind, const struct fil
 	return time_ns;
 }
 
+static bool is_read_in_order(const struct file_view *file)
+{
+	const uint64_t *patterns = file->patterns[BY_READS];
+
+	return finding_share(patterns[CONSECUTIVE], patterns[RANDOM] + patterns[SEQUENTIAL]) >=
+	       threshold(THRESHOLD_SCAN_ORDER);
+}
+
 void file_group_add(struct file_group *file_group, struct file_group_sums *sums,
 		    const struct file_group_rule *kind, const struct file_view *file,
 		    const struct advice_view *advice)
@@ -228,7 +236,7 @@ void file_group_add(struct file_group *file_group, struct file_group_sums *sums,
 	add_again(sums, file, advice);
 	if (kind->use != USE_READ)
 		sums->random += advice->random;
-	else if (!advice->ordered_reads)
+	else if (!advice->ordered_reads && is_read_in_order(file))
 		sums->random += advice->random_reads;
 	if (kind->use == USE_MMAP)
 		sums->copied_bytes += file->copied_bytes;
@@ -244,13 +252,12 @@ void file_group_forget_events(struct file_group *file_group)
 	file_group->bandwidth = TABLE_NO_UINT;
 }
 
-/* Whether readahead would serve the files: they are read in order, or mapped and read mostly as a
- * whole. */
+/* Whether readahead would serve the files with such advice: those that are read are read in order
+ * (see file_group_add); or they are mapped, and read in order or mostly as a whole. */
 static bool is_in_order(const struct file_group *file_group, enum use use)
 {
 	if (use != USE_MMAP)
-		return use == USE_READ &&
-		       file_group->consecutive >= threshold(THRESHOLD_SCAN_ORDER);
+		return use == USE_READ;
 	return file_group->consecutive >= threshold(THRESHOLD_MMAP_SCAN) ||
 	       (file_group->size_bytes &&
 		file_group->backward < threshold(THRESHOLD_RANDOM_SHARE) &&

@@ -9,10 +9,10 @@
  *  1. Write the rule, `const struct finding_rule finding_NAME = {`, with an `order` of its own,
  *     next to rules on the same subject and above those in its `reported_by`: in that order rules
  *     run, and --explain lists them. Steps of 10 leave room. `find` looks at the results of
- * analyses (findings->results, through files.h, totals.h and the like; an analysis without such a
- *     header gets one) and calls finding_add for each case; preferably one case that names the
- *     worst file and says how many are like it. A rule about files that have something in
- *     common describes them in `files` instead: finding_files.h.
+ *     analyses (findings->results, through files.h, totals.h and the like; an analysis without
+ *     such a header gets one) and calls finding_add for each case; preferably one case that names
+ * the worst file and says how many are like it. A rule about files that have something in common
+ * describes them in `files` instead: finding_files.h.
  *  2. Describe the evidence: a struct of the rule's own, and columns: FACT, or COLUMN if the kind
  *     is another. They are the members of "evidence" in JSON, and the texts may name them.
  *  3. Write the texts: title (a noun phrase or statement), says (the evidence in one line), advice

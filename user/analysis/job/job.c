@@ -26,6 +26,10 @@ static const char *const openers[] = { "open",
 				       "io_uring_openat",
 				       "io_uring_openat2",
 				       NULL };
+static const char *const replacers[] = {
+	"rename", "renameat",	       "renameat2",	    "unlink", "unlinkat",
+	"rmdir",  "io_uring_renameat", "io_uring_unlinkat", NULL
+};
 static const char *const resizers[] = { "truncate",	      "ftruncate",	    "fallocate",
 					"io_uring_ftruncate", "io_uring_fallocate", NULL };
 static const char *const advisers[] = { "fadvise64", "io_uring_fadvise", NULL };
@@ -77,6 +81,7 @@ void operation_describe(struct operation *operation, const struct trace_operatio
 	operation->family = from->family;
 	operation->opens = is_one_of(from->name, openers);
 	operation->submits = is_one_of(from->name, submitters);
+	operation->replaces = is_one_of(from->name, replacers);
 	operation->resizes = is_one_of(from->name, resizers);
 	operation->advises = is_one_of(from->name, advisers);
 	operation->lists = is_one_of(from->name, listers);

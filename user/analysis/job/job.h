@@ -43,6 +43,7 @@ struct operation {
 	bool opens;	    /* open and the like: on success, it opens a file */
 	bool submits;	    /* its result is a number of operations submitted to the kernel */
 	bool truncates;	    /* ftruncate: on success, the file has the requested size */
+	bool replaces;	    /* removes a name, or moves one, possibly over another */
 	bool resizes;	    /* changes a file's space; no name is looked up for it */
 	bool advises;	    /* fadvise and the like: may fetch or drop cached pages */
 	bool lists;	    /* lists a directory */

@@ -9,7 +9,7 @@
 #include "analysis/files/io_patterns.h"
 
 /* A run of consecutive calls on one file. */
-struct file_row {
+struct file_run {
 	uint32_t file;
 	uint64_t time_ns, end; /* end: of the last call, offset in the file */
 	uint64_t start_ns, end_ns;
@@ -17,7 +17,7 @@ struct file_row {
 
 struct process_waiting {
 	struct process_wait sums;
-	struct file_row now, longest;
+	struct file_run now, longest;
 };
 
 #define WAITING_MAX 65536 /* processes; further ones are left out */
@@ -97,12 +97,12 @@ static bool is_wait(const struct process_waits *waits, const struct event *event
 	       !file_table_is_on(&waits->job->files, event->file, FILE_SYSTEM_IN_MEMORY);
 }
 
-static void add_to_row(struct process_waiting *waiting, const struct event *event)
+static void add_to_run(struct process_waiting *waiting, const struct event *event)
 {
 	const uint64_t begins = event->offset < 0 ? 0 : event->offset;
 
 	if (waiting->now.file != event->file || !waiting->sums.runs) {
-		waiting->now = (struct file_row) { .file = event->file, .start_ns = event->start };
+		waiting->now = (struct file_run) { .file = event->file, .start_ns = event->start };
 		waiting->sums.runs++;
 	} else if (!(event->flags & EVENT_SUMMED) && begins < waiting->now.end) {
 		waiting->sums.back++;
@@ -134,7 +134,7 @@ void process_waits_take(struct process_waits *waits, const struct event *event)
 	waiting->sums.fetched_bytes +=
 		event->flags & EVENT_DIRECT ? event->bytes : event->fetched_bytes;
 	waiting->sums.time_ns += event_time_ns(event);
-	add_to_row(waiting, event);
+	add_to_run(waiting, event);
 }
 
 bool process_waits_view(const struct process_waits *waits, size_t number, struct process_wait *wait)

@@ -15,8 +15,8 @@ struct calls {
 	FACT(calls, path, "path", NONE, "file with the most time; null: unknown"),                 \
 		FACT(calls, file, "file", NONE, "its name"),                                       \
 		FACT(calls, files, "files", COUNT,                                                 \
-		     "files with such calls; null: unknown to some of several summaries, or "      \
-		     "for lack of slots in mode profile"),                                         \
+		     "files with such calls; null: missing from a summary, or mode profile ran "   \
+		     "out of slots"),                                                              \
 		FACT(calls, other_files, "other files", COUNT,                                     \
 		     "other files with such calls; null: none, or unknown"),                       \
 		FACT(calls, count, "count", COUNT, "calls"),                                       \

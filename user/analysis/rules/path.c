@@ -108,7 +108,10 @@ static int add_cpu(struct findings *findings, const struct finding_rule *rule, e
 		.confidence = rule->confidence,
 		.severity = rule->severity,
 	};
+	const size_t before = findings->count;
 	struct path_sum sum;
+	uint64_t cost_ns;
+	int status;
 
 	if (!path_sum_up(findings, THREAD_CPU, PATH_KIND(kind), &sum) ||
 	    (kind == PATH_MAIN && !sum.is_most))
@@ -121,12 +124,16 @@ static int add_cpu(struct findings *findings, const struct finding_rule *rule, e
 	if (!finding_is_of_run(findings, sum.evidence.time_ns, THRESHOLD_PATH_SHARE))
 		return 0;
 	sum.evidence.share = finding_share(sum.evidence.time_ns, findings->duration_ns);
-	verdict.cost_ns = cpu_cost_ns(findings, kind, &sum.evidence);
-	if (is_worker_note(findings, kind, verdict.cost_ns)) {
+	verdict.cost_ns = cost_ns = cpu_cost_ns(findings, kind, &sum.evidence);
+	if (is_worker_note(findings, kind, cost_ns)) {
 		verdict.cost_ns = sum.evidence.time_ns;
 		verdict.severity = FINDING_NOTE;
 	}
-	return finding_add_as(findings, rule, &sum.evidence, &verdict);
+	status = finding_add_as(findings, rule, &sum.evidence, &verdict);
+	/* A note makes no other finding redundant. */
+	if (findings->count > before)
+		findings->all[before].waited_ns = cost_ns;
+	return status;
 }
 
 static int find_main_cpu(struct findings *findings, const struct finding_rule *rule)
@@ -236,8 +243,8 @@ static const struct table_column memory_evidence[] = {
 	FACT(fresh_memory, share, "share", SHARE,
 	     "part of the time that threads were on a CPU or waited for one"),
 	FACT(fresh_memory, forked, "forked", COUNT,
-	     "forked processes, if they took most of the run's minor faults, and each no more than "
-	     "its parent, as copying what it had does; null: they did not, or it is unknown"),
+	     "number of forked processes, if most minor faults are theirs and none has more than "
+	     "its parent (copy-on-write); null: otherwise, or unknown"),
 };
 
 THRESHOLD_MIN(FRESH_SHARE, 0.15, UNIT_SHARE, "share of the run that it takes",
@@ -252,12 +259,12 @@ static bool is_forked(const struct process *process)
 	       process->parent != PROCESS_UNKNOWN;
 }
 
-/* Finds which processes took most of the minor faults, by the counts of those that ended. Nearly
- * all of so many are on anonymous memory. */
+/* Finds which processes took most of the minor faults. Nearly all of so many are on anonymous
+ * memory. The faults of a process are known once it has ended, and not those of all its threads. */
 static void find_faulting(const struct job *job, struct fresh_memory *fresh)
 {
 	const struct process *processes = job->processes.processes;
-	uint64_t forked = 0, forked_faults = 0, copying_faults = 0, faults = 0;
+	uint64_t forked = 0, forked_faults = 0, copying_faults = 0, faults = 0, all;
 
 	for (size_t i = PROCESS_UNKNOWN + 1; i < job->processes.count; i++) {
 		const uint64_t own = processes[i].minor_faults;
@@ -270,15 +277,18 @@ static void find_faulting(const struct job *job, struct fresh_memory *fresh)
 		if (own <= processes[processes[i].parent].minor_faults)
 			copying_faults = number_add(copying_faults, own);
 	}
-	fresh->most = !faults ? OF_ANY : forked_faults > faults / 2 ? OF_FORKED : OF_OTHERS;
-	fresh->forked = copying_faults > faults / 2 ? forked : TABLE_NO_UINT;
+	all = number_max(faults, fresh->faults);
+	fresh->most = forked_faults > all / 2			    ? OF_FORKED
+		      : number_sub(faults, forked_faults) > all / 2 ? OF_OTHERS
+								    : OF_ANY;
+	fresh->forked = copying_faults > all / 2 ? forked : TABLE_NO_UINT;
 }
 
 static bool is_faulting(const struct job *job, const void *evidence, const struct path_stack *stack)
 {
 	const struct fresh_memory *fresh = evidence;
 
-	return fresh->most == OF_ANY ||
+	return fresh->most != OF_ANY &&
 	       is_forked(&job->processes.processes[stack->process]) == (fresh->most == OF_FORKED);
 }
 

@@ -67,18 +67,15 @@ static double usable_cpus(const struct path_evidence *evidence)
 	return fmin(evidence->limit, evidence->cpus);
 }
 
-THRESHOLD_MIN(CPUS_WANTED, 0.25, UNIT_NONE,
-	      "CPUs that the run wants at once on average, beyond those that there are",
-	      "measured: as many workers as CPUs, and a main thread that waits for them, want 0.1 "
-	      "to 0.2 more");
-
-/* Whether the run's threads, all together, want more CPUs than there are. */
-static bool wants_more(const struct findings *findings, double cpus)
+/* Whether most of the waiting would remain if nothing else ran: the run's threads want more CPUs at
+ * once than there are. Others can have taken only those that the run did not get. */
+static bool competes_with_itself(const struct findings *findings,
+				 const struct path_evidence *evidence)
 {
 	const double wanted =
 		finding_share(threads_computing_ns(findings->results), findings->duration_ns);
 
-	return wanted >= cpus + threshold(THRESHOLD_CPUS_WANTED);
+	return 2 * (wanted - evidence->cpus) >= wanted - evidence->busy;
 }
 
 /* Decides who keeps the CPUs busy: the run, up to its limit or on all of them, or others. */
@@ -96,7 +93,7 @@ static void judge_cpus(const struct findings *findings, uint64_t part_ns,
 	if (isfinite(evidence->limit) &&
 	    (busy_ones >= evidence->limit || 2 * throttled_ns >= part_ns))
 		evidence->limited_cpus = evidence->limit;
-	else if (busy_ones >= evidence->cpus && wants_more(findings, evidence->cpus))
+	else if (busy_ones >= evidence->cpus && competes_with_itself(findings, evidence))
 		evidence->starved_cpus = evidence->cpus;
 	else
 		evidence->shared_cpus = evidence->cpus;

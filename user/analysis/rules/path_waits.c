@@ -74,7 +74,7 @@ static uint64_t polling_cost_ns(const struct findings *findings, struct path_sum
 	const uint64_t idle_ns = number_min(sum->idle_ns, sum->time_ns);
 	const uint64_t others_ns = sum->evidence.cpus ? of_others_ns(findings, &sum->evidence) : 0;
 
-	if (others_ns > idle_ns)
+	if (others_ns > idle_ns && !finding_is_of_run(findings, idle_ns, THRESHOLD_WAIT_SHARE))
 		sum->evidence.peer = find_peer(findings, THREAD_SLEEP, sum);
 	return sum->evidence.peer.bytes ? others_ns : idle_ns;
 }
@@ -218,7 +218,7 @@ const struct finding_rule finding_sleeps = {
 	.lines_row = is_wait,
 	.lines_path = path_is_any,
 	.lines_whole = "its sleep",
-	.title = "Run sleeps, in {program}[; it may be polling for {peer}, which works]",
+	.title = "Run sleeps, in {program}[ while {peer} works, perhaps polling for it]",
 	.says = WAIT_SAYS,
 	.advice = "[If it polls for {peer}, start that earlier, run several at once, make it "
 		  "faster, or store its result and reuse it; w||W]ait for the event itself (a "

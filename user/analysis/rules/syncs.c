@@ -201,5 +201,5 @@ const struct finding_rule finding_sync_writes = {
 	.pictures = "took write direct, parts write direct, sizes write",
 	.rule = "With O_SYNC or O_DSYNC each write returns only when the device has the data, one "
 		"after another. One fdatasync at the end of a checkpoint gives the same guarantee. "
-		"fsync-often has such writes to a file that is also synced.",
+		"Such writes to a file that is also synced are part of fsync-often.",
 };

@@ -130,7 +130,7 @@ static const struct table_column saves_evidence[] = {
 	COLUMN(waits, bandwidth, "bandwidth", BYTES, RATIO, "bytes per second of that time"),
 };
 
-THRESHOLD_MIN(SAVE_ROW, 1048576, UNIT_BYTES, "bytes written to a file before switching to another",
+THRESHOLD_MIN(SAVE_RUN, 1048576, UNIT_BYTES, "bytes written to a file before switching to another",
 	      "a choice: less looks like copying many small files");
 THRESHOLD_MIN(SAVE_SHARE, 0.05, UNIT_SHARE, "share of the run writing outside compute",
 	      "a choice: as for syncs that are waited for");
@@ -144,7 +144,7 @@ THRESHOLD_MIN(SAVE_BESIDE, 0.25, UNIT_NONE, "time without I/O divided by the tim
 static bool saves_much(const struct findings *findings, const struct process_wait *save)
 {
 	return save->bytes >= threshold(THRESHOLD_SAVE_BYTES) * (save->syncs ? save->syncs : 1) &&
-	       save->bytes >= threshold(THRESHOLD_SAVE_ROW) * save->runs &&
+	       save->bytes >= threshold(THRESHOLD_SAVE_RUN) * save->runs &&
 	       finding_is_of_run(findings, finding_unhidden(findings, IO_WRITE, save->time_ns),
 				 THRESHOLD_SAVE_SHARE) &&
 	       processes_without_io_ns(findings->results, save->process) >=
@@ -196,7 +196,7 @@ const struct finding_rule finding_save_waits = {
 	.find = find_saves,
 	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct waits, saves_evidence),
-	.thresholds = { &THRESHOLD_SAVE_BYTES, &THRESHOLD_SAVE_ROW, &THRESHOLD_SAVE_SHARE,
+	.thresholds = { &THRESHOLD_SAVE_BYTES, &THRESHOLD_SAVE_RUN, &THRESHOLD_SAVE_SHARE,
 			&THRESHOLD_SAVE_BESIDE, &THRESHOLD_SAVE_DRAG },
 	.title = "Main thread blocks while writing {file}[ ({of_file} of that time) and other "
 		 "files]",

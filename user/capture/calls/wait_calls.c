@@ -63,8 +63,8 @@ static const struct {
 	CALL_ON(splice, PIPE, WAKES(PIPE)),
 	TALKS(tee),
 	TALKS(vmsplice),
-	/* The open of a FIFO waits for its other end. That these calls end such waits is left out:
-	 * they are so frequent that an interrupt may come during one. */
+	/* The open of a FIFO waits for its other end. Opens also wake these waiters, but are so
+	 * frequent that a wakeup from an interrupt would often be credited to one. */
 	ENDS(openat, 0),
 #ifdef SYS_openat2
 	ENDS(openat2, 0),

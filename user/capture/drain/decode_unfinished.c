@@ -57,7 +57,7 @@ static void read_stacks(struct decoder *decoder, struct python_live *live,
 	if (err == -ETIMEDOUT)
 		log_warning("could not read the stacks of all blocked threads within %d s",
 			    STACKS_WITHIN_MS / 1000);
-	else if (err)
+	else if (err == -EPIPE)
 		log_warning("could not read the stacks of blocked threads: the process that reads "
 			    "them has ended");
 }

@@ -218,7 +218,7 @@ static bool is_at_rest(struct device_stats *stats, uint32_t number, uint64_t tak
 }
 
 /* Frees the slot of a device that is gone and at rest, so that a service that runs for long has
- * room for later ones. */
+ * room for later ones. A completion that comes now is counted for the next device. */
 static void free_slot(struct device_stats *stats, uint32_t number)
 {
 	static const struct device_name no_name;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Starts helper processes, which do not execute a program. */
-#include "base/compare.h"
 #include "capture/host/helper.h"
 
 #include <fcntl.h>
@@ -8,6 +7,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/compare.h"
 
 pid_t helper_fork(void)
 {

@@ -483,7 +483,7 @@ int python_live_read(struct python_live *live, int within_ms, uint32_t generatio
 	if (!live || !count)
 		return 0;
 	if (make_ready(live))
-		return live->status;
+		return -EAGAIN;
 	if (count > LIVE_THREADS_MAX)
 		count = LIVE_THREADS_MAX;
 	memcpy(live->shared->threads, threads, count * sizeof(*threads));

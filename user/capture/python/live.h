@@ -38,8 +38,8 @@ struct python_live *python_live_start(int files, int processes);
  * memory has to wait for; then calls read nothing until it goes on. A stack is passed on only if
  * its thread has not run since. One thread at a time.
  * `generation` is that of the records: see frames.h. At most LIVE_THREADS_MAX threads; `live` may
- * be NULL. Returns 0, -ETIMEDOUT if stacks are missing for lack of time, or -EPIPE if the process
- * that reads them has ended.
+ * be NULL. Returns 0; -ETIMEDOUT if stacks are missing for lack of time; -EPIPE if the process that
+ * reads them has ended; -EAGAIN if that is known from an earlier call.
  */
 int python_live_read(struct python_live *live, int within_ms, uint32_t generation,
 		     struct live_thread *threads, uint32_t count, live_record_fn take,

@@ -108,8 +108,8 @@ static void reap_left(void)
 	left_count = count;
 }
 
-/* Also ends a child that has given its result: it may do anything but end. Without a pidfd, its
- * limits end it. If too many hang in the kernel, some remain zombies until this process ends. */
+/* Kills it even after a result: a compromised child might never exit. Without a pidfd, its limits
+ * end it. If too many hang in the kernel, some remain zombies until this process ends. */
 static void end_child(int child)
 {
 	struct pollfd end = { .fd = child, .events = POLLIN };

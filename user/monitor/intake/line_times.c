@@ -31,6 +31,7 @@ struct line_times {
 	struct python_frames *blocked; /* of the blocked threads' stacks; NULL: none were read */
 	struct sample *samples;
 	size_t count, room;
+	uint64_t since_ns; /* of the interval whose lines are asked for; before, waits are booked */
 	uint64_t lost, unnamed;
 };
 
@@ -96,9 +97,14 @@ static void keep(struct line_times *times, struct sample sample)
 
 static void take_sample(struct line_times *times, const struct event_sample *event)
 {
-	if (event->stack) /* otherwise it is not of Python */
+	const uint64_t end_ns = number_add(event->header.time_ns, event->duration_ns);
+	uint64_t weight_ns = event->weight_ns;
+
+	if (event->state != THREAD_CPU)
+		weight_ns = number_min(weight_ns, number_sub(end_ns, times->since_ns));
+	if (event->stack && weight_ns) /* otherwise it is not of Python, or booked */
 		keep(times, (struct sample) { .time_ns = event->header.time_ns,
-					      .weight_ns = event->weight_ns,
+					      .weight_ns = weight_ns,
 					      .pid = event->header.pid,
 					      .stack = event->stack,
 					      .state = event->state });
@@ -168,10 +174,9 @@ void line_times_take_blocked(struct line_times *times, struct python_live *live,
 				 times->blocked);
 	for (uint32_t i = 0; times->blocked && i < count; i++) {
 		const struct event_thread_now *row = &threads->rows[read[i].stack - 1];
+		const uint64_t from_ns = number_max(since_ns, row->wait.header.time_ns);
 
-		const uint64_t from_ns =
-			since_ns > row->wait.header.time_ns ? since_ns : row->wait.header.time_ns;
-
+		times->since_ns = number_max(times->since_ns, row->now_ns);
 		if (python_frames_line(times->blocked, read[i].stack))
 			keep(times, (struct sample) { .time_ns = row->now_ns,
 						      .weight_ns = number_sub(row->now_ns, from_ns),

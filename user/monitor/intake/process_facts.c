@@ -14,7 +14,7 @@
 #include "capture/host/proc.h"
 
 #define TEXT_BYTES 16384
-#define STAT_BEFORE_START 19 /* spaces after that which follows the name, up to the start */
+#define STAT_BEFORE_START 19 /* spaces between the state and the start time */
 #define PF_EXITING 0x4	     /* a task flag of the kernel */
 
 bool process_parse_stat(const char *text, char comm[16], uint64_t *start_ticks)

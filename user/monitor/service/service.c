@@ -487,7 +487,7 @@ int service_start(struct service *service, size_t *processes, size_t *threads)
 	markers_look_at_attached(service->markers, service->session);
 	service->facts.start_unix_ns = host_unix_now_ns();
 	service->facts.start_ns = host_now_ns();
-	service->read_ns = host_now_ns();
+	service->read_ns = service->asked_ns = host_now_ns();
 	/* The thread inherits it: on a busy machine the buffers must not overflow. */
 	set_nice(DRAIN_NICE);
 	err = thread_start(&service->thread, work, service);

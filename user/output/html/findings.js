@@ -14,8 +14,8 @@ function findingEl(row, place) {
 	const cost = [row.cost_ns === null ? null : `${bound}${timeText(row.cost_ns)}, `
 		+ `${shareText(row.cost_ns / DURATION_NS)} of the run`,
 	row.cost_cpu_ns === null ? null : `of that, ${timeText(row.cost_cpu_ns)} is CPU work`
-		+ (row.cost_cpu_wait_ns > row.cost_cpu_ns / 10
-			? `, which waits for CPUs for another ${timeText(row.cost_cpu_wait_ns)}` : ''),
+		+ (row.cost_cpu_wait_ns >= row.cost_cpu_ns / 10
+			? ` and ${timeText(row.cost_cpu_wait_ns)} is waiting for a CPU to do it` : ''),
 	row.cost_bytes === null ? null : bytesText(row.cost_bytes)].filter(Boolean).join('; ');
 	return el('article', { class: `finding ${row.severity}`, 'data-finding': row.id },
 		el('h3', null, el('span', { class: 'place' }, String(place)), ' ', nameEl(row.title)),

@@ -119,7 +119,7 @@ static void add_runs(struct sink *line, const struct cell *finding)
 	add_text(line, host);
 }
 
-/* "; of the cost, 2.10 s is CPU work at the same lines, which waits for CPUs for another 1.05 s" */
+/* "; of the cost, 2.10 s is CPU work at the same lines and 1.05 s is waiting for a CPU to do it" */
 static void add_cpu_work(struct sink *line, const struct cell *finding)
 {
 	const struct cell *ns = &finding[FINDING_COST_CPU_NS];
@@ -131,7 +131,7 @@ static void add_cpu_work(struct sink *line, const struct cell *finding)
 	sink_format(line, "; of the cost, %s is CPU work at the same lines",
 		    units_ns(text, ns->uint));
 	if (waits->type == CELL_UINT && waits->uint >= WAITS_SHOWN_MIN * ns->uint)
-		sink_format(line, ", which waits for CPUs for another %s",
+		sink_format(line, " and %s is waiting for a CPU to do it",
 			    units_ns(text, waits->uint));
 }
 
