@@ -218,7 +218,7 @@ const struct finding_rule finding_sleeps = {
 	.lines_row = is_wait,
 	.lines_path = path_is_any,
 	.lines_whole = "its sleep",
-	.title = "Run sleeps, in {program}[ while {peer} works, perhaps polling for it]",
+	.title = "Run sleeps, in {program}[, while {peer} works, perhaps polling for it]",
 	.says = WAIT_SAYS,
 	.advice = "[If it polls for {peer}, start that earlier, run several at once, make it "
 		  "faster, or store its result and reuse it; w||W]ait for the event itself (a "
