@@ -21,7 +21,7 @@
 
 static void put(const struct terminal *terminal, const char *bytes, size_t length)
 {
-	write_all(terminal->out, bytes, length); /* if nobody is there, the next key reports it */
+	write_all(terminal->out, bytes, length); /* an error is reported at the next key */
 }
 
 static void take(struct terminal *terminal)

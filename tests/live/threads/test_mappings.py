@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What a thread waits for that maps memory of no file, while another thread fills some: the lock of
-the process's mappings, and no storage."""
+"""A thread that maps anonymous memory while another one fills some waits for the lock of the
+process's mappings, not for storage."""
 import unittest
 
 import harness

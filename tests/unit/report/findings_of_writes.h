@@ -174,7 +174,7 @@ FINDING_CASE("sync-writes", sync_writes)
 	      .flags = sound ? 0 : TRACE_OP_SYNC);
 }
 
-/* Of a database, or of another file than the one that is synced. */
+/* The writes are those of a database, or go to another file than the one that is synced. */
 FINDING_CASE("sync-writes", sync_writes_of_commits)
 {
 	add_file(made, 1, MIB, "/data/data.mdb");

@@ -443,7 +443,7 @@ static uint64_t cost_of_calls(const char *module, uint64_t call)
 	return cost_ns;
 }
 
-/* Of three quarters of the work's time, the thread waits for a CPU: these are no CPU work. */
+/* The thread waits for a CPU for three quarters of that time; that part is not CPU work. */
 TEST(test_work_that_waits)
 {
 	struct made_trace made;

@@ -148,7 +148,7 @@ size_t job_rows_most(const struct job *job, size_t columns);
 
 /* Sets `seen` and `unseen` of the operations. Must run after all events have been read. */
 void job_count_unseen(struct job *job);
-/* Adds the rows of an operation, and what the kernel counted beyond them. */
+/* Adds an operation's rows and what the kernel counted beyond them. */
 void job_add_operation(struct trace_operation_total *sum, const struct operation *operation);
 
 /* Sums a note (header.h) over all traces; traces without an end have none. */

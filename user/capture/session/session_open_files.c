@@ -15,7 +15,7 @@
 /* Opened after the programs are attached: the trace, the listener, pipes to helper processes. Twice
  * what a command takes. */
 #define FILES_OTHER 24
-/* Of all buffers: the array of maps that holds them, and what waits for them. */
+/* For the buffers as a whole: the array of maps that holds them, epoll and the event to wake it. */
 #define FILES_OF_RINGS 3
 #define MAPS (sizeof(((struct faultline *)NULL)->maps) / sizeof(struct bpf_map *))
 

@@ -122,7 +122,7 @@ static bool await_chunk(struct perfetto_pack *pack, struct packed_chunk *chunk)
 	while (chunk->state != CHUNK_DONE && chunk->state != CHUNK_EMPTY)
 		pthread_cond_wait(&pack->changed, &pack->lock);
 	is_done = chunk->state == CHUNK_DONE;
-	chunk->state = CHUNK_EMPTY; /* nobody else takes it until it is full */
+	chunk->state = CHUNK_EMPTY; /* no worker takes it until it is full */
 	pthread_mutex_unlock(&pack->lock);
 	return is_done;
 }
