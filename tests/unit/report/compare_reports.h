@@ -230,8 +230,8 @@ static void compare_tables(struct comparing *comparing)
 	free(comparing->taken);
 }
 
-static void compare(const struct report *whole, const struct report *parts, bool apart,
-		    size_t *reported, size_t *unreported)
+static inline void compare(const struct report *whole, const struct report *parts, bool apart,
+			   size_t *reported, size_t *unreported)
 {
 	size_t count;
 	const struct analysis *const *analyses = report_analyses(&count);

@@ -407,34 +407,43 @@ TEST(test_work_of_opens)
 	assert_in_range(cost_of_opens(false), 580 * MS, 620 * MS);
 }
 
-/* Calls at one line take 100 ms, and the CPU work there 600 ms, in a module. */
+/* Calls at one line, in a module, take 100 ms; CPU work there is sampled after each of the 2,000
+ * calls, and the thread waits for a CPU in between. */
+static void make_working_calls(struct made_trace *made, const char *module, uint64_t call,
+			       uint64_t work_ns, uint64_t cpu_ns, uint64_t runnable_ns)
+{
+	BEGIN(made, .threads = true, .stacks = true);
+	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = MIB, .path = "/data/a");
+	made_frame(made, 1, 1, "/job/a.py", 1, "f");
+	made_frame(made, 1, 2, module, 2, "g");
+	made_stack(made, 1, 1, 0, 1);
+	made_stack(made, 1, 2, 1, 2);
+	THREAD_TIME(made, .time = 11, .dur = END - 11, .pid = 10, .io = 100 * MS,
+		    .io_wait = 100 * MS,
+		    .states = { [THREAD_CPU] = cpu_ns,
+				[THREAD_RUNNABLE] = runnable_ns,
+				[THREAD_SLEEP] = END - 11 - cpu_ns - runnable_ns - 100 * MS,
+				[THREAD_STORAGE] = 100 * MS });
+	for (uint64_t i = 0; i < 2000; i++) {
+		const uint64_t at = 20 * MS + i * 400 * US;
+
+		CALL(made, .time = at, .dur = 50 * US, .pid = 10, .op = call, .file = 1);
+		SAMPLE(made, .time = at, .dur = 50 * US, .pid = 10, .op = call, .file = 1,
+		       .stack = 2);
+		SAMPLE(made, .time = at + 60 * US, .weight = work_ns, .pid = 10, .state = "cpu",
+		       .stack = 2);
+	}
+}
+
+/* The CPU work at these lines takes 600 ms. */
 static uint64_t cost_of_calls(const char *module, uint64_t call)
 {
 	struct made_trace made;
 	struct report *report;
 	uint64_t cost_ns, row;
 
-	BEGIN(&made, .threads = true, .stacks = true);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
-	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = MIB, .path = "/data/a");
-	made_frame(&made, 1, 1, "/job/a.py", 1, "f");
-	made_frame(&made, 1, 2, module, 2, "g");
-	made_stack(&made, 1, 1, 0, 1);
-	made_stack(&made, 1, 2, 1, 2);
-	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10, .io = 100 * MS,
-		    .io_wait = 100 * MS,
-		    .states = { [THREAD_CPU] = 600 * MS,
-				[THREAD_SLEEP] = END - 11 - 700 * MS,
-				[THREAD_STORAGE] = 100 * MS });
-	for (uint64_t i = 0; i < 2000; i++) {
-		const uint64_t at = 20 * MS + i * 400 * US;
-
-		CALL(&made, .time = at, .dur = 50 * US, .pid = 10, .op = call, .file = 1);
-		SAMPLE(&made, .time = at, .dur = 50 * US, .pid = 10, .op = call, .file = 1,
-		       .stack = 2);
-		SAMPLE(&made, .time = at + 60 * US, .weight = 300 * US, .pid = 10, .state = "cpu",
-		       .stack = 2);
-	}
+	make_working_calls(&made, module, call, 300 * US, 600 * MS, 0);
 	report = report_between(&made, 10, END);
 	row = find_row(report, "findings", "id", "metadata-heavy");
 	cost_ns = ask(report, "findings", row, "cost_ns")->uint;
@@ -450,28 +459,7 @@ TEST(test_work_that_waits)
 	struct report *report;
 	uint64_t row, cost_ns, cpu_ns;
 
-	BEGIN(&made, .threads = true, .stacks = true);
-	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
-	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = MIB, .path = "/data/a");
-	made_frame(&made, 1, 1, "/job/a.py", 1, "f");
-	made_frame(&made, 1, 2, "<frozen posixpath>", 2, "g");
-	made_stack(&made, 1, 1, 0, 1);
-	made_stack(&made, 1, 2, 1, 2);
-	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10, .io = 100 * MS,
-		    .io_wait = 100 * MS,
-		    .states = { [THREAD_CPU] = 200 * MS,
-				[THREAD_RUNNABLE] = 600 * MS,
-				[THREAD_SLEEP] = END - 11 - 900 * MS,
-				[THREAD_STORAGE] = 100 * MS });
-	for (uint64_t i = 0; i < 2000; i++) {
-		const uint64_t at = 20 * MS + i * 400 * US;
-
-		CALL(&made, .time = at, .dur = 50 * US, .pid = 10, .op = M_FSTAT, .file = 1);
-		SAMPLE(&made, .time = at, .dur = 50 * US, .pid = 10, .op = M_FSTAT, .file = 1,
-		       .stack = 2);
-		SAMPLE(&made, .time = at + 60 * US, .weight = 100 * US, .pid = 10, .state = "cpu",
-		       .stack = 2);
-	}
+	make_working_calls(&made, "<frozen posixpath>", M_FSTAT, 100 * US, 200 * MS, 600 * MS);
 	report = report_between(&made, 10, END);
 	row = find_row(report, "findings", "id", "metadata-heavy");
 	cost_ns = ask(report, "findings", row, "cost_ns")->uint;
