@@ -52,7 +52,7 @@ libraries_of = $(if $(STATIC),$(patsubst -l%,-l:lib%.a,$(filter-out -lm -ldl -lp
 CORE_LIBS = $(call libraries_of,$(CORE_PACKAGES)) -lm -ldl -pthread
 CAPTURE_LIBS = $(call libraries_of,$(LIBDW) $(CAPTURE_PACKAGES)) $(LIBIBERTY)
 
-CORE_SOURCES := $(wildcard user/base/*.c user/trace/*/*.c user/analysis/*/*.c user/output/*/*.c)
+CORE_SOURCES := $(wildcard user/base/*.c user/collections/*.c user/trace/*/*.c user/analysis/*/*.c user/output/*/*.c)
 # Without libdw, only the tracer's side of unwinding.
 NATIVE_SOURCES := $(addprefix user/capture/native/,unwind.c unwind_process.c symbols.c demangle.c \
 	mapped_files.c)

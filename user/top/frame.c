@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Differences of sums, divided by the time between them. */
 #include "top/frame.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/strbuf.h"
 #include "capture/calls/wait_calls.h"
 

@@ -5,7 +5,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 
 const char *const top_subject_names[TOP_SUBJECTS] = { "jobs", "processes", "files" };
 const char *const top_label_names[TOP_LABELS] = {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/shared/sites.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/number.h"
 #include "capture/calls/wait_calls.h"
 #include "top/sample.h"

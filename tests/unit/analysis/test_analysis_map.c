@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/compare.h"
-#include "base/histogram.h"
-#include "base/map.h"
+#include "collections/arena.h"
+#include "collections/compare.h"
+#include "collections/histogram.h"
+#include "collections/map.h"
 #include "tests/random.h"
 
 static uint64_t random_state = 88172645463325252;

@@ -12,7 +12,7 @@
 
 #include "analysis/order/cursor.h"
 #include "ask_report.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "tests/random.h"
 
 #define PROCESSES 3

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/intervals.h"
+#include "collections/intervals.h"
 #include "tests/random.h"
 
 #define WIDTH 200

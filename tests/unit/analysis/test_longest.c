@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "base/compare.h"
-#include "base/longest.h"
+#include "collections/compare.h"
+#include "collections/longest.h"
 #include "tests/random.h"
 
 #define MANY 1000

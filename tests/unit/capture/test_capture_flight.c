@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "bpf/records/event.h"
 #include "capture/calls/calls.h"
 #include "capture/flight/flight_dump.h"

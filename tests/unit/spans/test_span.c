@@ -16,7 +16,7 @@
 
 #include <msgpack.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "span/faultline.h"
 #include "span/pack.h"
 

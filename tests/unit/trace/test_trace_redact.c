@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
+#include "collections/arena.h"
 #include "trace/write/redact.h"
 
 static const struct redaction redaction = { { 0x0706050403020100, 0x0f0e0d0c0b0a0908 } };

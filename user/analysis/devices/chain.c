@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "base/longest.h"
+#include "collections/compare.h"
+#include "collections/longest.h"
 #include "base/number.h"
 
 #define BEFORE 32 /* latest bios kept per thread */

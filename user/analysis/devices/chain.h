@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/shared/results.h"
-#include "base/interval.h"
+#include "collections/interval.h"
 #include "analysis/events/path.h"
 
 #define CHAIN_BIOS_KEPT 16 /* per operation, for display */

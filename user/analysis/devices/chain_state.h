@@ -3,8 +3,8 @@
 #pragma once
 
 #include "analysis/devices/chain.h"
-#include "base/longest.h"
-#include "base/map.h"
+#include "collections/longest.h"
+#include "collections/map.h"
 
 struct thread;
 

@@ -91,9 +91,8 @@ static void read_use(const struct table *table, size_t row, enum device_use use,
 	read_waits(table, row, name, view, &view->waits[use]);
 }
 
-bool device_rows_view(const struct report *report, size_t number, struct device_view *view)
+bool device_rows_view(const struct table *table, size_t number, struct device_view *view)
 {
-	const struct table *table = report_by(report, &analysis_devices);
 	const char *flush = "all.flush";
 	int all = table_find_column(table, "all.flush.requests");
 	struct trace_string dev;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/shared/results.h"
-#include "base/interval.h"
+#include "collections/interval.h"
 #include "analysis/shared/size_class.h"
 
 /*

@@ -336,7 +336,8 @@ bool devices_view(const struct results *results, size_t number, struct device_vi
 	const struct device *device;
 
 	if (!results->job)
-		return device_rows_view(results->report, number, view);
+		return device_rows_view(report_by(results->report, &analysis_devices), number,
+					view);
 	if (number >= devices->list.count)
 		return false;
 	device = devices->all[number];

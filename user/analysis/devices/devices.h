@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/shared/results.h"
-#include "base/interval.h"
+#include "collections/interval.h"
 
 /* A device's requests of one kind that a thread waits for: all reads, and synchronous writes and
  * flushes. */
@@ -50,8 +50,8 @@ struct device_waits devices_reads(const struct results *results);
 
 /* Adds columns for a struct device_waits at offset `base` of a row. */
 void device_rows_add_waits(struct table *table, enum device_use use, size_t base);
-/* For merged reports. */
-bool device_rows_view(const struct report *report, size_t number, struct device_view *view);
+/* For merged reports: reads a row of the table back. */
+bool device_rows_view(const struct table *table, size_t number, struct device_view *view);
 
 /* Returns the requests of all devices that the kernel counted but that have no completion event;
  * reads or writes. */

@@ -5,8 +5,8 @@
 #include "analysis/devices/device_unseen.h"
 #include "analysis/devices/devices.h"
 #include "analysis/events/device_list.h"
-#include "base/histogram.h"
-#include "base/map.h"
+#include "collections/histogram.h"
+#include "collections/map.h"
 
 /* Requests that contain bios of the run, or all requests of the device. */
 struct device_sum {

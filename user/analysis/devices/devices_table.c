@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/devices/devices_state.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/units.h"
 
 /* A table row. */

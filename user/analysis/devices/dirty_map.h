@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "collections/arena.h"
 
 #define DIRTY_REGIONS_MAX 256 /* per file */
 

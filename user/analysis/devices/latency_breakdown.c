@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 #include "base/strbuf.h"
 #include "base/units.h"

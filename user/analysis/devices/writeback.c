@@ -16,7 +16,7 @@
 
 #include "analysis/devices/dirty_map.h"
 #include "analysis/devices/writers.h"
-#include "base/longest.h"
+#include "collections/longest.h"
 #include "base/number.h"
 
 /* Maximum extent of a file that btrfs compresses as one: BTRFS_MAX_UNCOMPRESSED. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/trace_text.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 
 #define SUM_WORDS (sizeof(struct writer_sums) / sizeof(uint64_t))
 

@@ -4,7 +4,7 @@
 
 #include "analysis/events/event.h"
 #include "analysis/table/table.h"
-#include "base/map.h"
+#include "collections/map.h"
 #include "base/number.h"
 
 /* A hostile trace could name a device in each row. */

@@ -1,56 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Turns rows into events: the class and method of each operation family, the columns and the
- * decoder of each row kind.
- */
+/* Turns rows into events: the columns and the decoder of each row kind. */
 #include "analysis/events/event.h"
 
 #include "analysis/events/event_decode.h"
-
-const char *const method_names[METHOD_COUNT + 1] = {
-	[METHOD_SYSCALL] = "syscall", [METHOD_DIRECT] = "direct",   [METHOD_MMAP] = "mmap",
-	[METHOD_SPLICE] = "splice",   [METHOD_URING] = "io_uring",  [METHOD_LIBAIO] = "libaio",
-	[METHOD_KERNEL] = "kernel",   [METHOD_UNKNOWN] = "unknown",
-};
-
-const struct family_rule event_rules[TRACE_FAMILY_COUNT] = {
-	[TRACE_READ] = { IO_READ, METHOD_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
-	[TRACE_WRITE] = { IO_WRITE, METHOD_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
-	[TRACE_METADATA] = { IO_METADATA, METHOD_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
-	[TRACE_SYNC] = { IO_SYNC, METHOD_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
-	/* Only if it brought pages in: see event_decode_calls. Never a fault. */
-	[TRACE_MAP] = { IO_MMAP_READ, METHOD_MMAP, EVENT_TIMED, false, false },
-	[TRACE_TRANSFER] = { IO_READ, METHOD_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
-	/* Not an operation of its class, but the pages it fetches are for reads by the same
-	 * method. */
-	[TRACE_ADVICE] = { IO_READ, METHOD_SYSCALL, 0, false, false },
-	[TRACE_FILEFAULT] = { IO_MMAP_READ, METHOD_MMAP, EVENT_COUNTED | EVENT_TIMED, false,
-			      false },
-	[TRACE_ANONFAULT] = { IO_NONE, METHOD_NONE, 0, false, false },
-	[TRACE_CACHE] = { IO_NONE, METHOD_NONE, 0, false, false },
-	[TRACE_INDIRECT] = { IO_NONE, METHOD_NONE, 0, false, false },
-	[TRACE_STORES] = { IO_NONE, METHOD_NONE, 0, true, false },
-	[TRACE_UNDECODED] = { IO_NONE, METHOD_NONE, 0, false, false },
-	[TRACE_SUBMITS] = { IO_NONE, METHOD_NONE, 0, false, false },
-	[TRACE_OTHER] = { IO_NONE, METHOD_NONE, 0, false, false },
-	[TRACE_DELAY] = { IO_NONE, METHOD_NONE, 0, false, false },
-	[TRACE_STORAGE] = { IO_NONE, METHOD_NONE, 0, true, false },
-	[TRACE_KERNEL_READ] = { IO_READ, METHOD_KERNEL, EVENT_COUNTED | EVENT_TIMED, true, false },
-	[TRACE_KERNEL_WRITE] = { IO_WRITE, METHOD_KERNEL, EVENT_COUNTED | EVENT_TIMED, true,
-				 false },
-	[TRACE_SPLICE_READ] = { IO_READ, METHOD_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
-	[TRACE_SPLICE_WRITE] = { IO_WRITE, METHOD_SPLICE, EVENT_COUNTED | EVENT_TIMED, true,
-				 false },
-	[TRACE_APART] = { IO_NONE, METHOD_NONE, 0, true, false },
-	[TRACE_SERVED] = { IO_NONE, METHOD_NONE, 0, true, false },
-};
-
-#define CALL_COLUMNS                                                                               \
-	(1ull << SYSCALL_DUR | 1ull << SYSCALL_PID | 1ull << SYSCALL_TID | 1ull << SYSCALL_OP |    \
-	 1ull << SYSCALL_FILE | 1ull << SYSCALL_OFFSET | 1ull << SYSCALL_ASKED |                   \
-	 1ull << SYSCALL_RESULT | 1ull << SYSCALL_FLAGS | 1ull << SYSCALL_FETCHED |                \
-	 1ull << SYSCALL_CREATED | 1ull << SYSCALL_DIRTIED | 1ull << SYSCALL_READ_FOR_WRITE |      \
-	 1ull << SYSCALL_MAJOR | 1ull << SYSCALL_FAULT_FETCHED | 1ull << SYSCALL_OPEN_FILE)
 
 /* For each row kind: the decoder, and the columns that events need. Other kinds only name things,
  * or are rows of a summary, which are not events even if a forged trace has them among events. */
@@ -58,9 +10,10 @@ static const struct {
 	void (*decode)(const struct event_chunk *chunk, struct event *events, size_t *count);
 	uint64_t columns;
 } kinds[TRACE_KIND_COUNT] = {
-	[TRACE_SYSCALL] = { event_decode_calls, CALL_COLUMNS },
-	[TRACE_SYSCALL_PATH] = { event_decode_calls, CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 },
-	[TRACE_ASYNC] = { event_decode_calls, CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 },
+	[TRACE_SYSCALL] = { event_decode_calls, EVENT_CALL_COLUMNS },
+	[TRACE_SYSCALL_PATH] = { event_decode_calls,
+				 EVENT_CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 },
+	[TRACE_ASYNC] = { event_decode_calls, EVENT_CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 },
 	[TRACE_FAULT] = { event_decode_faults,
 			  1ull << FAULT_DUR | 1ull << FAULT_PID | 1ull << FAULT_TID |
 				  1ull << FAULT_FILE | 1ull << FAULT_OFFSET | 1ull << FAULT_FLAGS |
@@ -144,41 +97,6 @@ int event_resolve(struct job *job, struct event *events, size_t count)
 			status = resolve_label(job, event);
 	}
 	return status;
-}
-
-size_t event_unseen(const struct operation *operation, struct event_unseen places[2])
-{
-	const struct family_rule *rule = &event_rules[operation->family];
-	bool asynchronous = operation->uring || operation->libaio;
-
-	if (operation->family == TRACE_STORES) {
-		places[0] = (struct event_unseen) { .class = IO_MMAP_WRITE,
-						    .method = METHOD_MMAP,
-						    .dirtied = true };
-		return 1;
-	}
-	if (rule->class == IO_NONE)
-		return 0;
-	places[0] = (struct event_unseen) {
-		.class = rule->class,
-		.method = rule->direct && !asynchronous ? METHOD_UNKNOWN
-							: event_method(operation, rule, 0),
-		.whole = rule->flags & EVENT_COUNTED,
-		.timed = true,
-		.fetched = true,
-		.created = true,
-	};
-	if (operation->family != TRACE_TRANSFER)
-		return 1;
-	places[1] = places[0];
-	places[1].class = IO_WRITE;
-	places[1].timed = places[1].fetched = places[0].created = false;
-	return 2;
-}
-
-bool event_moves_bytes(enum trace_family family)
-{
-	return event_rules[family].moves;
 }
 
 uint64_t event_device(const struct event *event)

@@ -147,14 +147,14 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 		seen->submissions += submitted(rule->operation, event, result);
 }
 
-/* Columns in which repeated calls may differ. */
-#define DIFFERING (1ull << SYSCALL_TIME | 1ull << SYSCALL_DUR | 1ull << SYSCALL_OFFSET)
+/* Columns in which repeated calls may differ, apart from the time. */
+#define DIFFERING (1ull << SYSCALL_DUR | 1ull << SYSCALL_OFFSET)
 
-/* True if all rows are the same call repeated, each a single event that differs only in
- * DIFFERING. */
+/* True if all rows are the same call repeated, each a single event. A second file matters only to
+ * transfers. */
 static bool are_alike(const struct event_chunk *chunk, const struct call_rule *rule)
 {
-	uint64_t others = event_columns(chunk->block->kind) & ~DIFFERING;
+	uint64_t others = EVENT_CALL_COLUMNS & ~DIFFERING;
 
 	if (rule->operation->family == TRACE_TRANSFER || rule->operation->family == TRACE_MAP)
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Shared by the event decoders: the rule of each family, and the fields that all events have.
- * Private to event.c and the decoders.
+ * Private to event*.c.
  */
 #pragma once
 
@@ -18,6 +18,14 @@ struct family_rule {
 
 /* One per family: operations are classified by family only here. */
 extern const struct family_rule event_rules[TRACE_FAMILY_COUNT];
+
+/* Columns that events need of rows of calls. */
+#define EVENT_CALL_COLUMNS                                                                         \
+	(1ull << SYSCALL_DUR | 1ull << SYSCALL_PID | 1ull << SYSCALL_TID | 1ull << SYSCALL_OP |    \
+	 1ull << SYSCALL_FILE | 1ull << SYSCALL_OFFSET | 1ull << SYSCALL_ASKED |                   \
+	 1ull << SYSCALL_RESULT | 1ull << SYSCALL_FLAGS | 1ull << SYSCALL_FETCHED |                \
+	 1ull << SYSCALL_CREATED | 1ull << SYSCALL_DIRTIED | 1ull << SYSCALL_READ_FOR_WRITE |      \
+	 1ull << SYSCALL_MAJOR | 1ull << SYSCALL_FAULT_FETCHED | 1ull << SYSCALL_OPEN_FILE)
 
 /* True if columns of two kinds have the same number, so that one function may read both. */
 #define EVENT_SAME(a, b) ((int)(a) == (int)(b))

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "trace/format/column.h"
 #include "trace/format/unaligned.h"
 

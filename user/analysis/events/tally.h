@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/events/event.h"
-#include "base/interval.h"
+#include "collections/interval.h"
 
 /* All zeros is empty. Sums of hostile numbers wrap around. */
 struct tally {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/shared/trace_text.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 #define MADVISE "madvise"

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "analysis/shared/results.h"
-#include "base/map.h"
+#include "collections/map.h"
 
 /* For one file; zeros if there was no advice or it is unknown. */
 struct advice_view {

@@ -11,9 +11,9 @@
 #include "analysis/files/failed_lookups.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/results.h"
-#include "base/arena.h"
+#include "collections/arena.h"
 #include "analysis/events/path.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 /* A hostile trace could name a directory in each row; directories beyond this share a row. */

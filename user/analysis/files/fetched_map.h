@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/map.h"
+#include "collections/map.h"
 
 #define FETCHED_PAGE 4096u	/* bytes per bit; the kernel's pages may be several */
 #define FETCHED_CHUNK_PAGES 512 /* 2 MiB: no page-cache folio is larger */

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "analysis/files/files.h"
-#include "base/map.h"
+#include "collections/map.h"
 #include "analysis/events/series.h"
-#include "base/arena.h"
+#include "collections/arena.h"
 
 /* How much of the page cache a fault maps at once (fault_around_bytes). */
 #define FAULT_AROUND_BYTES 65536

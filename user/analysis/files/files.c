@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/files/file_use.h"
-#include "base/compare.h"
-#include "base/longest.h"
+#include "collections/compare.h"
+#include "collections/longest.h"
 #include "analysis/shared/measure.h"
 #include "analysis/shared/results.h"
 #include "base/units.h"

@@ -9,8 +9,8 @@
 
 #include "analysis/shared/results.h"
 #include "analysis/files/files.h"
-#include "base/compare.h"
-#include "base/map.h"
+#include "collections/compare.h"
+#include "collections/map.h"
 #include "base/number.h"
 #include "base/strbuf.h"
 #include "base/units.h"

@@ -16,7 +16,7 @@
 #include "analysis/shared/loaded.h"
 #include "analysis/files/paths_state.h"
 #include "analysis/order/walk.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 /* --- paths --- */

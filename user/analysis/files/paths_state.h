@@ -2,12 +2,12 @@
 /* State of the table "paths", shared only by paths.c and path_groups.c. */
 #pragma once
 
-#include "base/map.h"
-#include "base/number_index.h"
+#include "collections/map.h"
+#include "collections/number_index.h"
 #include "analysis/files/path_kinds.h"
 #include "analysis/files/paths.h"
 #include "analysis/shared/rollup.h"
-#include "base/arena.h"
+#include "collections/arena.h"
 
 #define ALIKE 10 /* minimum number of files in a group */
 #define NO_GROUP UINT32_MAX

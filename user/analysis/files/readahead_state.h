@@ -4,7 +4,7 @@
 
 #include "analysis/files/fetched_map.h"
 #include "analysis/files/readahead.h"
-#include "base/longest.h"
+#include "collections/longest.h"
 
 struct under_way;
 

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/compare.h"
-#include "base/intervals.h"
-#include "base/map.h"
+#include "collections/compare.h"
+#include "collections/intervals.h"
+#include "collections/map.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/trace_text.h"
 

@@ -13,8 +13,8 @@
 #include "analysis/totals/totals.h"
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
-#include "base/arena.h"
-#include "base/grow.h"
+#include "collections/arena.h"
+#include "collections/grow.h"
 #include "base/number.h"
 #include "base/units.h"
 

@@ -6,7 +6,7 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_made.h"
 #include "analysis/run/trace_table.h"
-#include "base/arena.h"
+#include "collections/arena.h"
 
 /* Returns the layers that some of the runs recorded. */
 static unsigned int layers_of(const struct table *trace, bool summed)

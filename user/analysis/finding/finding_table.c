@@ -7,7 +7,7 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_lines.h"
 #include "analysis/finding/finding_made.h"
-#include "base/arena.h"
+#include "collections/arena.h"
 #include "base/number.h"
 #include "base/strbuf.h"
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "analysis/table/table.h"
-#include "base/arena.h"
+#include "collections/arena.h"
 
 /*
  * Each {NAME} becomes the cell of that column, in its unit; null becomes "-". {NAME:ONE|MANY} is

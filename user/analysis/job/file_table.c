@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Loads the files that traces name, and finds them by id or identity. */
 #include "analysis/job/file_table.h"
-#include "base/compare.h"
-#include "base/grow.h"
+#include "collections/compare.h"
+#include "collections/grow.h"
 #include "base/number.h"
 #include "base/units.h"
 #include "trace/format/flags.h"

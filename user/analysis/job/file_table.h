@@ -5,10 +5,10 @@
  */
 #pragma once
 
-#include "base/map.h"
-#include "base/number_index.h"
+#include "collections/map.h"
+#include "collections/number_index.h"
 #include "analysis/job/file_system.h"
-#include "base/arena.h"
+#include "collections/arena.h"
 #include "trace/read/reader.h"
 
 #define FILE_UNKNOWN 0	     /* the file of all ids that no row explains */

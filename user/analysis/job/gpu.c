@@ -4,7 +4,7 @@
  * split into events byte by byte, and only events from a GPU are parsed.
  */
 #include "analysis/job/gpu.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 
 #include <errno.h>
 #include <json-c/json.h>

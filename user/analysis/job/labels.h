@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "base/arena.h"
-#include "base/map.h"
+#include "collections/arena.h"
+#include "collections/map.h"
 #include "trace/read/reader.h"
 
 /* Any more share a label "(others)", one per meaning of their categories. */

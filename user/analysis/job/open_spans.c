@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Open spans, in three hash tables whose buckets have the newest first. */
 #include "analysis/job/open_spans.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 
 #include <errno.h>
 #include <stdlib.h>

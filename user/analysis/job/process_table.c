@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Builds the table of a job's processes. */
 #include "analysis/job/process_table.h"
-#include "base/compare.h"
-#include "base/grow.h"
+#include "collections/compare.h"
+#include "collections/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
-#include "base/map.h"
+#include "collections/map.h"
 #include "trace/read/reader.h"
 
 #define PROCESS_UNKNOWN 0	     /* stands for all pids that no kernel assigns */

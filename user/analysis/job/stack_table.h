@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "base/map.h"
+#include "collections/map.h"
 #include "trace/read/reader.h"
 
 #define STACK_FRAMES_MAX 1024 /* maximum depth of a stack; only hostile traces have deeper ones */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/number.h"
 
 /* --- the heap of sources --- */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/order/cursor.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 
 COMPARE_BY(compare_planned, struct planned_block,
 	   COMPARE(a->start_ns, b->start_ns) ?:

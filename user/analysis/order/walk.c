@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/helper_thread.h"
 #include "base/number.h"
 

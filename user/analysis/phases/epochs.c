@@ -18,7 +18,7 @@
 #include "analysis/shared/results.h"
 #include "analysis/events/span_args.h"
 #include "analysis/phases/pace.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 #define EPOCHS_MAX 4096 /* rows per claim */

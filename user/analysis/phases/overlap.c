@@ -11,7 +11,7 @@
 #include "analysis/phases/activity.h"
 #include "analysis/phases/overlap.h"
 #include "analysis/shared/results.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 
 static void begin(void *state, const struct job *job, struct arena *arena)
 {

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "analysis/devices/chain.h"
-#include "base/compare.h"
-#include "base/histogram.h"
-#include "base/interval.h"
+#include "collections/compare.h"
+#include "collections/histogram.h"
+#include "collections/interval.h"
 #include "analysis/events/method_side.h"
 #include "analysis/phases/spans.h"
 #include "base/number.h"

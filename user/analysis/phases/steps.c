@@ -16,9 +16,9 @@
 #include <stdlib.h>
 
 #include "analysis/shared/analysis.h"
-#include "base/compare.h"
-#include "base/histogram.h"
-#include "base/longest.h"
+#include "collections/compare.h"
+#include "collections/histogram.h"
+#include "collections/longest.h"
 #include "analysis/phases/progress.h"
 #include "base/number.h"
 #include "base/units.h"

@@ -9,8 +9,8 @@
 
 #include "analysis/processes/threads.h"
 #include "analysis/stacks/lines.h"
-#include "base/compare.h"
-#include "base/grow.h"
+#include "collections/compare.h"
+#include "collections/grow.h"
 #include "base/number.h"
 
 #define ROOT 0

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "analysis/shared/results.h"
-#include "base/arena.h"
+#include "collections/arena.h"
 #include "base/units.h"
 
 enum picture_key {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/results.h"
-#include "base/bisect.h"
+#include "collections/bisect.h"
 #include "base/number.h"
 
 const struct analysis *const picture_sampled[PICTURE_SAMPLED] = {

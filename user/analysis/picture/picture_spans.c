@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "base/longest.h"
-#include "base/grow.h"
+#include "collections/compare.h"
+#include "collections/longest.h"
+#include "collections/grow.h"
 #include "base/number.h"
 
 #define NO_LANE UINT32_MAX

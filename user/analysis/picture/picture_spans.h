@@ -2,7 +2,7 @@
 /* Spans as lanes by thread: the longest individually, and how busy each lane was. */
 #pragma once
 
-#include "base/map.h"
+#include "collections/map.h"
 #include "analysis/picture/picture_axis.h"
 #include "analysis/order/walk.h"
 

@@ -9,8 +9,8 @@
 #include "analysis/devices/devices.h"
 #include "analysis/events/device_list.h"
 #include "analysis/picture/picture_keys.h"
-#include "base/grow.h"
-#include "base/compare.h"
+#include "collections/grow.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 /* Of other tables. */

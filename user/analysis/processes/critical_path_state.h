@@ -5,7 +5,7 @@
 
 #include "analysis/processes/critical_path.h"
 #include "analysis/shared/analysis.h"
-#include "base/map.h"
+#include "collections/map.h"
 
 #define RECENT 256 /* recently found threads */
 

@@ -18,7 +18,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "base/strbuf.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 
 #define FAILED_FAULT (EVENT_FAULT | EVENT_FAILED)
 

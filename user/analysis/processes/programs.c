@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/compare.h"
-#include "base/map.h"
+#include "collections/compare.h"
+#include "collections/map.h"
 #include "analysis/processes/processes.h"
 
 #define PROCESSES_MIN 12 /* fewer are easy to read one by one */

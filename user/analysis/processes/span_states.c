@@ -9,7 +9,7 @@
 
 #include "analysis/processes/threads.h"
 #include "analysis/shared/results.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 #define STATE_IO THREAD_STORAGE /* all time in I/O operations, as on the critical path */

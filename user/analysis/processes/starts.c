@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/compare.h"
-#include "base/interval.h"
-#include "base/map.h"
+#include "collections/compare.h"
+#include "collections/interval.h"
+#include "collections/map.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/events/path.h"
 #include "analysis/processes/threads.h"

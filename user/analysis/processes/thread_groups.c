@@ -7,7 +7,7 @@
 #include "analysis/shared/analysis.h"
 #include "analysis/shared/results.h"
 #include "analysis/shared/trace_text.h"
-#include "base/map.h"
+#include "collections/map.h"
 #include "base/number.h"
 
 #define GROUPS_MAX 65536 /* further ones count as the last one */

@@ -11,8 +11,8 @@
 #include "analysis/shared/analysis.h"
 #include "analysis/shared/results.h"
 #include "analysis/shared/trace_text.h"
-#include "base/compare.h"
-#include "base/map.h"
+#include "collections/compare.h"
+#include "collections/map.h"
 #include "base/number.h"
 
 #define THREADS_MAX 65536 /* further ones are summed up by process, as if they were one thread */

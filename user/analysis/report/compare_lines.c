@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "analysis/shared/results.h"
-#include "base/compare.h"
-#include "base/map.h"
+#include "collections/compare.h"
+#include "collections/map.h"
 #include "base/number.h"
 
 enum { BEFORE, NOW, SIDES };

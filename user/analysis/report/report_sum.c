@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/run/trace_table.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/number.h"
 #include "base/units.h"
 #include "base/strbuf.h"

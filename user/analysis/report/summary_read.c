@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/histogram.h"
-#include "base/grow.h"
-#include "base/map.h"
+#include "collections/histogram.h"
+#include "collections/grow.h"
+#include "collections/map.h"
 
 #define TABLES_MAX (1u << 16)
 #define COLUMNS_MAX 1024       /* of a table */

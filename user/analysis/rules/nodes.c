@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/finding/finding.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 /* Bios of a node that a thread waits for, on all its devices and mounts. */

@@ -5,7 +5,7 @@
 #include "analysis/phases/levels.h"
 #include "analysis/rules/path.h"
 #include "analysis/totals/totals.h"
-#include "base/interval.h"
+#include "collections/interval.h"
 #include "base/number.h"
 
 /* --- on a CPU --- */

@@ -13,7 +13,7 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
 #include "analysis/stacks/lines.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 /* --- checkpoints --- */

@@ -5,7 +5,7 @@
 #include "analysis/events/path.h"
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/threads.h"
-#include "base/map.h"
+#include "collections/map.h"
 #include "base/number.h"
 
 struct pickled {

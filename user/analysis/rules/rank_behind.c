@@ -5,8 +5,8 @@
 #include "analysis/finding/finding_made.h"
 #include "analysis/processes/critical_path.h"
 #include "analysis/stacks/lines.h"
-#include "base/compare.h"
-#include "base/map.h"
+#include "collections/compare.h"
+#include "collections/map.h"
 #include "base/number.h"
 
 struct rank_path {

@@ -7,8 +7,8 @@
 #include "analysis/processes/processes.h"
 #include "analysis/shared/results.h"
 #include "analysis/stacks/lines.h"
-#include "base/compare.h"
-#include "base/grow.h"
+#include "collections/compare.h"
+#include "collections/grow.h"
 #include "base/number.h"
 
 /* What ranks are compared by. */

@@ -10,7 +10,7 @@
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/starts.h"
 #include "analysis/shared/trace_text.h"
-#include "base/map.h"
+#include "collections/map.h"
 #include "base/number.h"
 
 THRESHOLD_MIN(FORKED_AGAIN, STARTS_AGAIN, UNIT_COUNT, "times that a process forks workers",

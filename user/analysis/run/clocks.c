@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/units.h"
 
 /* Synchronized clocks differ by less, and the nodes of a job start within less. */

@@ -8,7 +8,7 @@
 #include "analysis/run/loss.h"
 #include "analysis/run/trace_table.h"
 #include "analysis/run/header_texts.h"
-#include "base/map.h"
+#include "collections/map.h"
 #include "analysis/shared/results.h"
 #include "base/number.h"
 

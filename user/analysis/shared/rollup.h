@@ -18,7 +18,7 @@
 #include "analysis/events/series.h"
 #include "analysis/shared/measure.h"
 #include "analysis/events/path.h"
-#include "base/arena.h"
+#include "collections/arena.h"
 
 #define ROLLUP_NONE UINT32_MAX /* an event that belongs to no group */
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "analysis/order/walk.h"
-#include "base/arena.h"
+#include "collections/arena.h"
 
 #define SAMPLED_MAX 8 /* columns of a table */
 

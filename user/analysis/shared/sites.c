@@ -9,7 +9,7 @@
 
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 #define KEY_WORDS 6

@@ -7,7 +7,7 @@
 #include "analysis/shared/analysis.h"
 #include "analysis/shared/results.h"
 #include "analysis/stacks/lines.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 static const struct table_column columns[] = {

@@ -11,7 +11,7 @@
 #include "analysis/processes/threads.h"
 #include "analysis/shared/analysis.h"
 #include "analysis/shared/results.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 #define LINES_MAX (1u << 18) /* further ones share rows, as do those beyond the memory limit */

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "analysis/job/stack_table.h"
-#include "base/arena.h"
+#include "collections/arena.h"
 
 #define STACK_NONE 0
 /* The recorder's limit. Deeper stacks, which it never writes, lose their outer frames. */

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/map.h"
+#include "collections/map.h"
 #include "analysis/table/table.h"
 
 /* How a table merges, beyond the kinds of its columns. Without a KIND_KEY, no rows are merged. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/number.h"
 
 #define JOINED_MAX 1024 /* bytes of texts separated by commas */

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "analysis/table/merging_cells.h"
-#include "base/map.h"
+#include "collections/map.h"
 
 /* Whether a column says what a row is, and not how much. */
 static bool is_name(const struct table_column *column)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 /* --- columns --- */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/grow.h"
+#include "collections/arena.h"
+#include "collections/grow.h"
 #include "base/strbuf.h"
 
 /* Owns a table. Growing lists are separate blocks; everything else is in the arena of the outermost

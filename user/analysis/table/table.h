@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "analysis/table/stretch.h"
-#include "base/histogram.h"
+#include "collections/histogram.h"
 
 enum cell_type {
 	CELL_NULL, /* not measured, or no meaning here; never printed as 0 */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "base/grow.h"
+#include "collections/compare.h"
+#include "collections/grow.h"
 
 /* --- percentiles --- */
 

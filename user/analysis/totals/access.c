@@ -15,7 +15,7 @@
 #include "analysis/table/merging_cells.h"
 #include "analysis/shared/rollup.h"
 #include "analysis/totals/totals.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/units.h"
 #include "base/strbuf.h"
 

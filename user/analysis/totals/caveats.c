@@ -16,7 +16,7 @@
 #include "analysis/totals/mounts.h"
 #include "analysis/totals/totals.h"
 #include "analysis/run/trace_table.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 #include "base/units.h"
 #include "base/strbuf.h"

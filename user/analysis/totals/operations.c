@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "analysis/shared/analysis.h"
-#include "base/histogram.h"
+#include "collections/histogram.h"
 #include "analysis/shared/size_class.h"
 #include "base/units.h"
 #include "base/strbuf.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 #define SIZES SIZE_CLASSES

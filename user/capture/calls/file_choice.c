@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "trace/format/thread_states.h"
 
 void file_choice_init(struct file_choice *choice, const struct file_globs *globs,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Opens and closes the decoder, and takes or refuses records. */
+/* Opens and closes the decoder, and says what it has taken. */
 #include "capture/drain/decode.h"
 
 #include <errno.h>
@@ -14,35 +14,6 @@
 #include "capture/calls/file_choice.h"
 #include "capture/drain/span_ends.h"
 #include "trace/format/layers.h"
-
-bool decoder_is_whole(const void *record, size_t size)
-{
-	const struct event_header *header = record;
-	const struct decode_kind *kind;
-
-	if (size < sizeof(*header) || header->kind >= RECORD_KIND_COUNT)
-		return false;
-	kind = &decode_kinds[header->kind];
-	return kind->take && size >= kind->size &&
-	       (!kind->text_bytes || kind->text_bytes(record) <= size - kind->size);
-}
-
-void decoder_take(void *context, unsigned int ring, const void *record, size_t size)
-{
-	const struct event_header *header = record;
-	struct decoder *decoder = context;
-
-	if (size < sizeof(*header) || header->kind >= RECORD_KIND_COUNT || ring >= decoder->rings)
-		return;
-	if (!decoder_is_whole(record, size)) {
-		decoder->refused[header->kind]++;
-		return;
-	}
-	decoder->taken[header->kind]++;
-	if (decoder->choice && file_choice_leaves_record(decoder->choice, header))
-		return;
-	decode_kinds[header->kind].take(decoder, ring, record);
-}
 
 uint64_t decoder_taken(const struct decoder *decoder, enum record_kind kind)
 {
@@ -187,14 +158,6 @@ void decoder_share_generation(struct decoder *decoder, volatile uint32_t *genera
 			      size_t bytes)
 {
 	python_frames_share_generation(decoder->frames, generation_out, bytes);
-}
-
-uint32_t decoder_stack(struct decoder *decoder, unsigned int ring, uint64_t time_ns, uint32_t id)
-{
-	const struct kept_stack *stack =
-		python_frames_rows(decoder->frames, decoder->writer, ring, time_ns, id);
-
-	return stack ? stack->row : 0;
 }
 
 struct stack_ids decoder_last_stacks(const struct decoder *decoder)

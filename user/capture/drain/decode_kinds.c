@@ -15,7 +15,7 @@
 #include "capture/host/proc.h"
 #include "capture/drain/span_ends.h"
 #include "trace/write/redact.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 
 /* Copies corresponding fields from `event` to `row`, by the lists in columns.h. */
 #define COPY_HEAD(field) event->header.field
@@ -147,38 +147,11 @@ static bool write_exec(struct decoder *decoder, struct waiting_exec *exec, bool 
 	return true;
 }
 
-/* Returns false while the record of its stack may still come: a record that another CPU is writing
- * holds back the later ones. */
-static bool write_sample(struct decoder *decoder, struct waiting_sample *sample, bool wait)
-{
-	uint32_t stack =
-		decoder_stack(decoder, sample->ring, sample->row[SAMPLE_TIME], sample->stack);
-
-	if (sample->stack && !stack) {
-		if (!wait)
-			return false;
-		sample->row[SAMPLE_FLAGS] |= TRACE_SAMPLE_LOST;
-	}
-	sample->row[SAMPLE_STACK] = stack;
-	trace_writer_append(decoder->writer, TRACE_SAMPLE, sample->ring, sample->row);
-	return true;
-}
-
-static void settle_samples(struct decoder *decoder, bool wait)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < decoder->waiting_samples_count; i++)
-		if (!write_sample(decoder, &decoder->waiting_samples[i], wait))
-			decoder->waiting_samples[left++] = decoder->waiting_samples[i];
-	decoder->waiting_samples_count = left;
-}
-
 void decoder_settle(struct decoder *decoder, bool wait)
 {
 	size_t left = 0;
 
-	settle_samples(decoder, wait);
+	decoder_settle_samples(decoder, wait);
 	if (decoder->native)
 		native_samples_settle(decoder->native, decoder->writer, wait);
 	for (size_t i = 0; i < decoder->waiting_count; i++)
@@ -350,20 +323,10 @@ static void take_sample(struct decoder *decoder, unsigned int ring, const void *
 
 	TRACE_COLUMNS(SAMPLE, COPY)
 	row[SAMPLE_STATE] = trace_writer_string(decoder->writer, state, strlen(state));
-	if (event->flags & TRACE_SAMPLE_UNFINISHED) {
-		if (!decoder_keep_unfinished(decoder, event, &sample)) {
-			row[SAMPLE_FLAGS] |= TRACE_SAMPLE_LOST;
-			write_sample(decoder, &sample, true);
-		}
-		return;
-	}
-	if (decoder->native && native_samples_take(decoder->native, event, &sample))
-		return;
-	if (write_sample(decoder, &sample, false))
-		return;
-	if (decoder->waiting_samples_count == WAITING_MAX)
-		settle_samples(decoder, true);
-	decoder->waiting_samples[decoder->waiting_samples_count++] = sample;
+	if (event->flags & TRACE_SAMPLE_UNFINISHED)
+		decoder_keep_unfinished(decoder, event, &sample);
+	else if (!decoder->native || !native_samples_take(decoder->native, event, &sample))
+		decoder_write_sample(decoder, &sample);
 }
 
 /* Returns the size of the bio record that follows; 0: none. */
@@ -487,3 +450,34 @@ const struct decode_kind decode_kinds[RECORD_KIND_COUNT] = {
 	[RECORD_##id] = { TRACE_REMOTE, sizeof(struct event_remote), take_remote },
 	TRACE_SERVER_LAYERS(KIND_OF_SERVER)
 };
+
+/* --- any record --- */
+
+bool decoder_is_whole(const void *record, size_t size)
+{
+	const struct event_header *header = record;
+	const struct decode_kind *kind;
+
+	if (size < sizeof(*header) || header->kind >= RECORD_KIND_COUNT)
+		return false;
+	kind = &decode_kinds[header->kind];
+	return kind->take && size >= kind->size &&
+	       (!kind->text_bytes || kind->text_bytes(record) <= size - kind->size);
+}
+
+void decoder_take(void *context, unsigned int ring, const void *record, size_t size)
+{
+	const struct event_header *header = record;
+	struct decoder *decoder = context;
+
+	if (size < sizeof(*header) || header->kind >= RECORD_KIND_COUNT || ring >= decoder->rings)
+		return;
+	if (!decoder_is_whole(record, size)) {
+		decoder->refused[header->kind]++;
+		return;
+	}
+	decoder->taken[header->kind]++;
+	if (decoder->choice && file_choice_leaves_record(decoder->choice, header))
+		return;
+	decode_kinds[header->kind].take(decoder, ring, record);
+}

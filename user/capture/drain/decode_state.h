@@ -75,9 +75,18 @@ struct decode_kind {
 };
 extern const struct decode_kind decode_kinds[RECORD_KIND_COUNT];
 
-/* Keeps a sample until its stack is read. Returns false if there is no room. */
-bool decoder_keep_unfinished(struct decoder *decoder, const struct event_sample *event,
-			     const struct waiting_sample *sample);
+/* --- decode_samples.c --- */
+
+/* Writes a sample, now or once its stack has come. */
+void decoder_write_sample(struct decoder *decoder, struct waiting_sample *sample);
+/* Keeps a sample of what has not ended until decoder_read_unfinished, or writes it without a stack
+ * if there is no room. */
+void decoder_keep_unfinished(struct decoder *decoder, const struct event_sample *event,
+			     struct waiting_sample *sample);
+/* Writes samples whose stacks have come; with `wait`, all. */
+void decoder_settle_samples(struct decoder *decoder, bool wait);
+
+/* --- decode_slots.c --- */
 
 /* Fills in where a slot holds each column of a system call: SYSCALL_COLUMNS fields. */
 void decoder_fill_call_fields(struct trace_field *fields, unsigned int page_bytes);

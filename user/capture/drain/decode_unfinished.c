@@ -1,41 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Samples of operations and waits that have not ended when the recording does. Their stacks are
- * read once all records have come.
- */
+/* Reads the stacks of operations and waits that have not ended when the recording does. */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
 #include "base/log.h"
 #include "capture/drain/decode_state.h"
 #include "capture/python/frames.h"
 #include "trace/format/flags.h"
 
 #define STACKS_WITHIN_MS 2000
-#define STACKS_FIRST 0x80000000u /* the kernel side does not count so far */
-
-bool decoder_keep_unfinished(struct decoder *decoder, const struct event_sample *event,
-			     const struct waiting_sample *sample)
-{
-	struct unfinished_sample *kept;
-
-	if (decoder->unfinished_count == LIVE_THREADS_MAX ||
-	    !GROW(decoder->unfinished, decoder->unfinished_room, decoder->unfinished_count + 1))
-		return false;
-	kept = &decoder->unfinished[decoder->unfinished_count];
-	kept->sample = *sample;
-	kept->sample.stack = STACKS_FIRST + decoder->unfinished_count++;
-	kept->thread = (struct live_thread) {
-		.pid = event->header.pid,
-		.tid = event->header.tid,
-		.tid_inside = event->tid_inside,
-		.runs = event->runs,
-		.thread_pointer = event->thread_pointer,
-		.stack = kept->sample.stack,
-	};
-	return true;
-}
 
 /* Not counted as taken: the kernel side did not send it. */
 static void take_record(void *context, const void *record, size_t size)

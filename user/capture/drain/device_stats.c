@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 #include "bpf/records/event.h"
 #include "capture/host/diskstats.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 #include "capture/drain/quiesce.h"
 #include "capture/host/shared.h"

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "base/compare.h"
-#include "base/grow.h"
+#include "collections/compare.h"
+#include "collections/grow.h"
 
 #define SLOTS (1u << 18) /* chunks, filled up to three quarters: 6 MiB */
 #define ENDS_MAX (1u << 16)

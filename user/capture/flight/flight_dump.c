@@ -13,13 +13,13 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "base/bisect.h"
+#include "collections/bisect.h"
 #include "capture/drain/decode.h"
 #include "capture/calls/op_sums.h"
 #include "capture/session/session.h"
 #include "trace/read/reader.h"
 #include "trace/write/writer.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 
 #define WRITER_LANES 8
 

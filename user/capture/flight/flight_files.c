@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "capture/host/tracefile.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/log.h"
 #include "trace/read/reader.h"
 #include "base/units.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 
 #define ENDING ".flt"
 #define TRIES 10000 /* names already in use */

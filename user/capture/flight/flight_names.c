@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A table of records by file id, each with its last use. */
 #include "capture/flight/flight_names.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 
 #include <errno.h>
 #include <stdlib.h>

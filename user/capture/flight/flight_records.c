@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "collections/grow.h"
 
 static size_t record_bytes(size_t size)
 {

@@ -13,8 +13,8 @@
 
 #include "capture/flight/flight_dump.h"
 #include "capture/host/host.h"
-#include "base/compare.h"
-#include "base/grow.h"
+#include "collections/compare.h"
+#include "collections/grow.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/units.h"

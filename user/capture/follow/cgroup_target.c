@@ -13,7 +13,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/log.h"
 #include "capture/host/mounts.h"
 #include "capture/names/cgroups.h"

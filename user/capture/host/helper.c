@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 
 pid_t helper_fork(void)
 {

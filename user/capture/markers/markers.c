@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/map.h"
+#include "collections/map.h"
 #include "capture/follow/child.h"
 #include "capture/follow/environment.h"
 #include "capture/host/helper.h"

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/map.h"
+#include "collections/map.h"
 #include "capture/host/maps.h"
 #include "capture/native/symbols.h"
 

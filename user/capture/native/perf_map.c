@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bisect.h"
-#include "base/compare.h"
-#include "base/grow.h"
+#include "collections/bisect.h"
+#include "collections/compare.h"
+#include "collections/grow.h"
 #include "capture/host/host.h"
 
 #define BYTES_MAX (64u << 20)

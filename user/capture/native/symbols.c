@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bisect.h"
-#include "base/compare.h"
+#include "collections/bisect.h"
+#include "collections/compare.h"
 #include "base/number.h"
 
 #define SYMBOLS_MAX (4u << 20)	      /* of a file */

@@ -14,7 +14,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/map.h"
+#include "collections/map.h"
 #include "capture/host/host.h"
 #include "capture/native/demangle.h"
 #include "capture/native/mapped_files.h"

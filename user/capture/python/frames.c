@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/map.h"
+#include "collections/arena.h"
+#include "collections/map.h"
 #include "capture/python/lines.h"
 #include "trace/write/redact.h"
 

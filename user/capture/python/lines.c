@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "base/bisect.h"
+#include "collections/bisect.h"
 
 /* Not below 1: then the table is damaged. */
 static int32_t valid(uint32_t line)

@@ -2,7 +2,7 @@
 /* Builds the header of a recording's trace. */
 #pragma once
 
-#include "base/arena.h"
+#include "collections/arena.h"
 #include "capture/session/session.h"
 #include "trace/format/header.h"
 

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "bpf/faultline.skel.h"
 #include "capture/host/host.h"
 #include "capture/names/names.h"
 #include "capture/host/proc.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/log.h"
 
 #define ENVIRON_BYTES (128u << 10) /* searched per environment */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bpf/faultline.skel.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/log.h"
 
 #define READ_BYTES 32768 /* the kernel returns no more at once */

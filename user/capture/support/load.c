@@ -18,9 +18,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "bpf/records/event.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/thread.h"
 
 #define THREADS_MAX 8

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/write_all.h"
 #include "capture/support/modules.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "analysis/report/summary.h"
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 #include "base/thread.h"
 #include "capture/host/host.h"

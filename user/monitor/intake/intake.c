@@ -12,7 +12,7 @@
 #include "capture/drain/decode.h"
 #include "capture/names/names.h"
 #include "capture/host/proc.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "monitor/ledger/job_labels.h"
 #include "monitor/intake/process_facts.h"
 

@@ -7,7 +7,7 @@
 
 #include "capture/calls/calls.h"
 #include "capture/host/proc.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "monitor/intake/process_facts.h"
 
 /* How often the cgroup of an active process is checked where moves are not reported. */

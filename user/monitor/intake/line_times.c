@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/sites.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/number.h"
 #include "capture/python/frames.h"
 #include "capture/python/live.h"

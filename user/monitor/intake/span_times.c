@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analysis/job/open_spans.h"
-#include "base/compare.h"
-#include "base/grow.h"
+#include "collections/compare.h"
+#include "collections/grow.h"
 #include "base/number.h"
 
 #define WAITING_MAX 65536

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
-#include "base/grow.h"
+#include "collections/compare.h"
+#include "collections/grow.h"
 #include "base/number.h"
 
 #define RECORDS_MAX 65536

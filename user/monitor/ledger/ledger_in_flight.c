@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
-#include "base/compare.h"
+#include "collections/bisect.h"
+#include "collections/compare.h"
 #include "monitor/ledger/ledger_state.h"
 
 COMPARE_BY(compare, struct ledger_in_flight,

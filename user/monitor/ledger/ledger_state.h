@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "base/arena.h"
+#include "collections/arena.h"
 #include "monitor/ledger/file_names.h"
 #include "monitor/ledger/ledger.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Differences of sums. Jobs are remembered by id, in the order of the ledger. */
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "monitor/ledger/rates.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/number.h"
 #include "output/base/escape.h"
 #include "output/base/protobuf.h"

@@ -8,7 +8,7 @@
 
 #include "analysis/events/span_args.h"
 #include "analysis/order/walk.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "output/tables/relation_report.h"
 #include "trace/format/layers.h"
 

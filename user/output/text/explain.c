@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/arena.h"
+#include "collections/arena.h"
 #include "analysis/finding/finding_text.h"
 #include "output/text/wrap.h"
 #include "base/units.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analysis/stacks/line_sums.h"
-#include "base/compare.h"
-#include "base/map.h"
+#include "collections/compare.h"
+#include "collections/map.h"
 #include "base/number.h"
 #include "base/units.h"
 #include "output/base/escape.h"

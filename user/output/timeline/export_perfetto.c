@@ -10,7 +10,7 @@
  */
 #include <errno.h>
 
-#include "base/map.h"
+#include "collections/map.h"
 #include "output/base/args.h"
 #include "output/base/escape.h"
 #include "output/base/flags.h"

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/map.h"
+#include "collections/map.h"
 #include "output/base/args.h"
 #include "output/base/json.h"
 #include "output/timeline/timeline.h"

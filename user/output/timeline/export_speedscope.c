@@ -16,8 +16,8 @@
 
 #include "analysis/order/walk.h"
 #include "analysis/phases/activity.h"
-#include "base/compare.h"
-#include "base/map.h"
+#include "collections/compare.h"
+#include "collections/map.h"
 #include "base/number.h"
 #include "output/base/export.h"
 #include "output/base/json.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Bytes by process and time bucket, stored sparsely. */
-#include "base/compare.h"
+#include "collections/compare.h"
 #include "base/number.h"
 #include "output/timeline/timeline_model.h"
 

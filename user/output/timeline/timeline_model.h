@@ -2,7 +2,7 @@
 /* State and functions of the timeline model. Private to timeline*.c. */
 #pragma once
 
-#include "base/map.h"
+#include "collections/map.h"
 #include "analysis/events/resolve.h"
 #include "analysis/shared/sites.h"
 #include "output/base/device_names.h"

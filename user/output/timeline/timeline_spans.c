@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "collections/grow.h"
 
 #define WAITING_BYTES_MAX (1u << 20) /* per span; real traces need a few hundred */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/order/walk.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/utf8.h"
 
 #define TID_SHARED 0   /* tid of the thread that shares a track; no real thread has it */

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
-#include "base/compare.h"
+#include "collections/bisect.h"
+#include "collections/compare.h"
 #include "trace/read/error.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 
 struct args_blocks *args_blocks_new(const struct input *input, struct trace_buffers *buffers)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "trace/read/error.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 
 #define INDEX_KINDS_MAX 1024
 #define WRONG_INDEX "malformed index"

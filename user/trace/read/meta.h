@@ -2,7 +2,7 @@
 /* Packs and parses the header and the totals as msgpack. Private to user/trace. */
 #pragma once
 
-#include "base/arena.h"
+#include "collections/arena.h"
 #include "trace/format/header.h"
 #include "trace/format/mp.h"
 #include "trace/format/pack.h"

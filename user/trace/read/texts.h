@@ -2,7 +2,7 @@
 /* The strings of a trace by id. Private to user/trace. */
 #pragma once
 
-#include "base/arena.h"
+#include "collections/arena.h"
 #include "trace/format/block.h"
 #include "trace/read/reader.h"
 

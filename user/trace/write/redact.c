@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/arena.h"
+#include "collections/arena.h"
 #include "trace/write/writer.h"
 
 #define KEY_BYTES_MIN 16

@@ -8,7 +8,7 @@
 
 #include "trace/format/column.h"
 #include "trace/format/format.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 
 #define TEXT_HEAD_BYTES 8
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/hash.h"
+#include "collections/hash.h"
 
 #define FIRST_SLOTS 1024
 

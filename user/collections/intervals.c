@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Unions of intervals in any order. */
-#include "base/intervals.h"
+#include "collections/intervals.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "collections/compare.h"
 
 COMPARE_BY(compare_starts, struct interval, COMPARE(a->start, b->start))
 

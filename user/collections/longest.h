@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "collections/arena.h"
 
 /* Use longest_keep. */
 void longest_put(void *items, size_t *count, size_t most, const void *item, size_t item_bytes);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The hash map. Linear probing over one-byte tags, so that a search reads few cache lines. */
-#include "base/map.h"
+#include "collections/map.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/hash.h"
+#include "collections/hash.h"
 
 #define TAG_USED 0x80
 #define SLOTS_MIN 16

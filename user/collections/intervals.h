@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "base/arena.h"
-#include "base/interval.h"
+#include "collections/arena.h"
+#include "collections/interval.h"
 
 #define INTERVALS_MAX (1u << 16)
 

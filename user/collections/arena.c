@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Allocates memory that is freed all at once. */
-#include "base/arena.h"
+#include "collections/arena.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/grow.h"
+#include "collections/grow.h"
 
 /* Sizes of the first and the largest piece: each piece is twice as large as the previous one, as
  * many arenas hold next to nothing. */

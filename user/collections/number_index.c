@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The index. Linear probing over numbers; callers compare the items themselves. */
-#include "base/number_index.h"
+#include "collections/number_index.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "base/hash.h"
+#include "collections/hash.h"
 
 #define SLOTS_MIN 64
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#include "base/longest.h"
+#include "collections/longest.h"
 
 #include <stdint.h>
 #include <string.h>

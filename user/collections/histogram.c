@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Percentiles of histograms, and sparse histograms. */
-#include "base/histogram.h"
+#include "collections/histogram.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "collections/grow.h"
 #include "base/number.h"
 
 static uint64_t class_largest(unsigned int number)

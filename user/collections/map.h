@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "collections/arena.h"
 
 struct map {
 	uint8_t *tags;	   /* 0: free; else TAG_USED (map.c) and seven bits of the hash */
