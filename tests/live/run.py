@@ -14,6 +14,7 @@ A virtual machine sometimes loses an event or pauses a CPU. So a few failed test
 new process with new recordings. Those that pass then are counted as unsteady: look for the cause.
 With --once, they fail.
 """
+import argparse
 import concurrent.futures
 import contextlib
 import ctypes
@@ -238,5 +239,8 @@ def main(names, once):
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    sys.exit(main([name for name in arguments if name[0] != "-"], "--once" in arguments))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--once", action="store_true", help="do not run failed tests once more")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="part of a test's full name")
+    options = parser.parse_args()
+    sys.exit(main(options.names, options.once))
