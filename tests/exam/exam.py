@@ -105,14 +105,25 @@ def run(arguments, **options):
     return time.monotonic() - start
 
 
-def seconds(job, directory, fixed, runs):
-    """Returns the median time of cold runs without Faultline."""
-    times = []
+def seconds(job, directory, fixed):
+    """Returns the time of a cold run without Faultline."""
+    cool_down()
+    return run(command(job, "run", directory),
+               env=dict(os.environ, **({"FIX": "1"} if fixed else {})))
+
+
+def saving(job, directory, runs, beside):
+    """Returns the share of the time that the change saves, by medians. Runs with and without the
+    change alternate, because the speed of a device drifts."""
+    before, after = [], []
     for _ in range(runs):
-        cool_down()
-        times.append(run(command(job, "run", directory),
-                         env=dict(os.environ, **({"FIX": "1"} if fixed else {}))))
-    return statistics.median(times)
+        before.append(seconds(job, directory, False))
+        if job.name != "neighbors":
+            after.append(seconds(job, directory, True))
+    if job.name == "neighbors":
+        stop(beside)
+        after = [seconds(job, directory, True) for _ in range(runs)]
+    return 1 - statistics.median(after) / statistics.median(before)
 
 
 def record(job, directory, trace, *options):
@@ -198,12 +209,7 @@ def examine(job, directory, runs, crowded):
         record(job, directory, directory / "trace.flt")
         findings, duration_ns = findings_of(directory / "trace.flt", without)
         sums = check_sums(job, directory, without, findings)
-        saved = None
-        if job.causes:
-            before = seconds(job, directory, False, runs)
-            if job.name == "neighbors":
-                stop(beside)
-            saved = 1 - seconds(job, directory, True, runs) / before
+        saved = saving(job, directory, runs, beside) if job.causes else None
         verdict = judge(job, findings, duration_ns, saved, crowded)
         verdict.sums = sums
         return verdict
