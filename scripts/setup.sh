@@ -27,7 +27,7 @@ packages() {
 	npm) command -v npm >/dev/null || echo nodejs npm ;;
 	pythons) echo patchelf python3 ;;
 	demo) echo python3 python3-numpy "$(command -v fincore >/dev/null || echo util-linux-extra)" ;;
-	bench) echo python3 python3-msgpack python3-numpy python3-zstandard strace linux-perf bpftrace ;;
+	bench) echo python3 python3-h5py python3-msgpack python3-numpy python3-zstandard strace linux-perf bpftrace ;;
 	deb) echo "$(packages build)" build-essential dpkg-dev debhelper dh-python lintian mmdebstrap ;;
 	clang-19) echo clang-19 ;;
 	vm) echo qemu-system-x86 busybox-static cpio xz-utils lz4 zstd binutils e2fsprogs xfsprogs \

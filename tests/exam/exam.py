@@ -37,7 +37,7 @@ NOTHING = 0.1  # share of the run; rules/path.c's THRESHOLD_PATH_SHARE
 class Job:
     name: str           # of the script in jobs/
     causes: tuple       # findings that name the cause; none: the job is sound
-    words: str = ""     # that the finding's title or place must contain
+    words: str = ""     # that the finding's title, place, evidence or advice must contain
     sums: tuple | None = None  # findings of mode profile, if it cannot know the cause
     beside: bool = False  # something else must run that the job waits for, or with
 
@@ -75,6 +75,7 @@ JOBS = [
     Job("imports", ("imports",), sums=("metadata-heavy",)),
     Job("program_each", ("worker-start",), "python3", sums=("metadata-heavy", "cold-start")),
     Job("unsharded", ("read-by-several",), "shard"),
+    Job("chunk_cache", ("read-again",), "rdcc_nbytes"),
     Job("unpacked_again", ("read-again",), "train.npz"),
     Job("tiny_tasks", ("pickled-data",), "tiny_tasks.py", sums=("cpu-starved", "none")),
     Job("walked_again", ("metadata-heavy",), "images"),
@@ -180,7 +181,7 @@ def judge(job, findings, duration_ns, saved, crowded=False):
     if not first:
         return Verdict(saved=saved, right=crowded and saved < NOTHING)
     verdict = Verdict(first["id"], saved=saved)
-    named = first["title"] + (first["where"] or "") + first["says"]
+    named = " ".join(first[key] or "" for key in ("title", "where", "says", "advice"))
     verdict.right = first["id"] in job.causes and job.words in named
     if first["severity"] == "note":
         return verdict

@@ -15,7 +15,7 @@ SECOND = 1_000_000_000
 
 def finding(name, severity="high", cost_ns=SECOND, **more):
     return {"id": name, "severity": severity, "cost_ns": cost_ns, "title": "of data.bin",
-            "where": None, "says": "", **more}
+            "where": None, "says": "", "advice": "", **more}
 
 
 class Exam(unittest.TestCase):

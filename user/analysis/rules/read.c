@@ -460,8 +460,9 @@ const struct finding_rule finding_read_again = {
 		"such files}]",
 	.advice = "Keep what was read (and decoded) in memory, or read each part once (from a "
 		  "database, by an index)",
-	.advice_on_work = "; or make the calls cheaper: for HDF5 selections with many parts, read "
-			  "the enclosing range and select in memory",
+	.advice_on_work = "; or make the calls cheaper: for HDF5, use a chunk cache that holds "
+			  "what is read again (rdcc_nbytes), and for selections with many parts, "
+			  "read the enclosing range and select in memory",
 	.more = "faultline report --table files TRACE",
 	.pictures = "story, story all",
 	.rule = "More bytes were read than the file has. Reads from memory cost calls and copies, "
