@@ -240,6 +240,23 @@ static __always_inline struct task_state *task_state_of_exec(struct task_struct 
 	return state;
 }
 
+/* Stops following a task that goes on. Its call in flight is the execve: neither that call nor its
+ * duration is the recording's. Another task may take its slot at once, and so may itself, if it is
+ * followed again. */
+static __always_inline void task_unfollow(struct task_struct *task, struct task_state *state)
+{
+	struct task_slot *slot = task_slot(task->pid);
+
+	task_set_mode(task, state, TASK_IGNORED);
+	op_account_close(&state->call.account);
+	op_account_close(&state->fault.account);
+	state->call_suspended = 0;
+	if (slot && task_slot_matches(slot, task, task->pid)) {
+		slot->regs = 0;
+		slot->owner = 0;
+	}
+}
+
 static __always_inline int task_exec(struct task_struct *task, int old_tid,
 				     struct linux_binprm *bprm, __u32 copy)
 {
@@ -258,7 +275,7 @@ static __always_inline int task_exec(struct task_struct *task, int old_tid,
 	if (!follow_privileged && task_gains_privileges(bprm)) {
 		if (state->mode == TASK_FOLLOWED)
 			thread_end(&state->thread, task, now_ns, owner_of(task));
-		task_set_mode(task, state, TASK_IGNORED);
+		task_unfollow(task, state);
 		note_add(NOTE_PRIVILEGED);
 		if (mm)
 			task_send_exec(task, mm, TRACE_EXEC_NOT_FOLLOWED, now_ns);

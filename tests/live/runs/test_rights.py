@@ -12,6 +12,7 @@ import time
 import unittest
 
 import harness
+from bpf_maps import Array
 from harness import NOBODY, Recording, faultline, machine, wait_until
 
 # Capability numbers from <linux/capability.h>.
@@ -327,6 +328,28 @@ class Privileged(unittest.TestCase):
                 end = next(r["time"] for r in recording.trace.dicts("exec") if r["pid"] == pid
                            and r["comm"] == name.encode())
                 self.assertEqual([row for row in rows if row["time"] > end], [])
+                self.assertEqual([row for row in rows if row["time"] + row["dur"] > end], [],
+                                 "the call that became the program lasts as long as it does")
+
+    def test_slots(self):
+        """A task that is no longer followed keeps nothing that others need."""
+        program = self.program("setuid", 0o4755)
+        ready = f"{self.directory}/theirs/ready"
+        job = machine().start(
+            [machine().faultline, "run", "-o", f"{self.directory}/theirs/trace.flt", "--", "sh",
+             "-c", 'for i in 1 2 3; do "$0" "$1" >/dev/null; done; echo >"$2"; exec sleep 100',
+             program, self.secret, ready],
+            env={**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)},
+            stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        self.addCleanup(job.wait)
+        self.addCleanup(job.terminate)
+        self.assertTrue(wait_until(lambda: os.path.exists(ready)))
+        with Array(job.pid, "task_slots") as slots:
+            heads = [struct.unpack_from("<QQQI", value) for value in slots.values()]
+        held = [tid for owner, exited_ns, _, tid in heads if owner and not exited_ns]
+        self.assertGreater(len(held), 0, "none is taken: the test does not test")
+        self.assertEqual([tid for tid in held if not os.path.exists(f"/proc/{tid}")], [])
 
     def test_command_itself(self):
         program = self.program("setuid", 0o4755)
