@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -215,6 +216,49 @@ TEST(test_killed)
 	row = finding_row(report, "killed");
 	check_text(report, "findings", row, "title", "1 of 2 processes died: SIGBUS");
 	check_text(report, "findings", row, "severity", "high");
+	done(&made, report);
+}
+
+/* Each signal has a change of its own. */
+TEST(test_killed_by)
+{
+	static const struct {
+		uint64_t signal;
+		const char *advice;
+	} deaths[] = { { SIGBUS, "Free space" }, { SIGKILL, "Raise the memory limit" },
+		       { SIGSEGV, "See its" },	 { SIGXFSZ, "Raise the limit on file sizes" },
+		       { SIGSYS, "Allow" },	 { SIGXCPU, "Raise the limit on CPU time" } };
+
+	for (size_t i = 0; i < sizeof(deaths) / sizeof(deaths[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+		const struct cell *advice;
+
+		BEGIN_RUN(&made);
+		made_fork(&made, 20, 10, 11);
+		EXIT(&made, .time = 200 * US, .pid = 11, .comm = "worker",
+		     .code = deaths[i].signal);
+		report = report_between(&made, 10, END);
+		advice = ask(report, "findings", finding_row(report, "killed"), "advice");
+		if (strncmp(advice->text, deaths[i].advice, strlen(deaths[i].advice)) != 0)
+			fail_msg("%.*s", (int)advice->length, advice->text);
+		done(&made, report);
+	}
+}
+
+/* Failed calls that name a path are reported elsewhere. */
+TEST(test_failed_calls)
+{
+	struct made_trace made;
+	struct report *report;
+	const struct cell *advice;
+
+	BEGIN_RUN(&made);
+	failed_calls(&made, false);
+	report = report_between(&made, 10, END);
+	advice = ask(report, "findings", finding_row(report, "failed-calls"), "advice");
+	assert_null(memmem(advice->text, advice->length, "missing", strlen("missing")));
+	assert_null(memmem(advice->text, advice->length, "permission", strlen("permission")));
 	done(&made, report);
 }
 

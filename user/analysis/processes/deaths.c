@@ -12,22 +12,34 @@
 
 /* Most informative signals first. SIGTERM, SIGINT, SIGHUP and SIGPIPE are left out: they are normal
  * ways to stop a program. */
+#define SEE_CORE                                                                                   \
+	"See its messages and its core dump (coredumpctl info, or gdb), and fix the program"
+
 static const struct {
 	uint32_t number;
-	const char *name, *hint;
+	const char *name, *hint, *remedy;
 } fatal[] = {
 	{ SIGBUS, "SIGBUS",
-	  "the file system was full (see df), or the file is shorter than its mapping" },
+	  "the file system was full (see df), or the file is shorter than its mapping",
+	  "Free space on the file system, and do not shorten files that are mapped; if it is "
+	  "tmpfs, enlarge /dev/shm (docker run --shm-size, mount -o remount,size=) or use fewer "
+	  "workers" },
 	{ SIGKILL, "SIGKILL",
 	  "unless someone sent it, memory ran out: see dmesg, and oom_kill in the cgroup's "
-	  "memory.events" },
-	{ SIGSEGV, "SIGSEGV", "the program crashed: see its core dump" },
-	{ SIGABRT, "SIGABRT", "the program aborted: see its messages" },
-	{ SIGILL, "SIGILL", "the program was built for a different CPU" },
-	{ SIGFPE, "SIGFPE", "the program crashed: see its core dump" },
-	{ SIGSYS, "SIGSYS", "seccomp blocked a system call" },
-	{ SIGXCPU, "SIGXCPU", "the CPU time limit was reached (ulimit -t)" },
-	{ SIGXFSZ, "SIGXFSZ", "the file size limit was reached (ulimit -f)" },
+	  "memory.events",
+	  "Raise the memory limit, or use less memory: fewer workers, smaller batches" },
+	{ SIGSEGV, "SIGSEGV", "the program crashed: see its core dump", SEE_CORE },
+	{ SIGABRT, "SIGABRT", "the program aborted: see its messages", SEE_CORE },
+	{ SIGILL, "SIGILL", "the program was built for a different CPU",
+	  "Build or install it for this CPU (see lscpu)" },
+	{ SIGFPE, "SIGFPE", "the program crashed: see its core dump", SEE_CORE },
+	{ SIGSYS, "SIGSYS", "seccomp blocked a system call",
+	  "Allow the call in the seccomp profile of its container or sandbox (the kernel log "
+	  "names it)" },
+	{ SIGXCPU, "SIGXCPU", "the CPU time limit was reached (ulimit -t)",
+	  "Raise the limit on CPU time (ulimit -t, or that of the batch system)" },
+	{ SIGXFSZ, "SIGXFSZ", "the file size limit was reached (ulimit -f)",
+	  "Raise the limit on file sizes (ulimit -f), or write smaller files" },
 };
 /* Replace the hint if the kernel reported the cause. */
 #define OOM_ALL                                                                                    \
@@ -90,6 +102,7 @@ bool deaths_by_signal(const struct results *results, size_t number, struct death
 		*death = (struct death) {
 			.signal = fatal[i].name,
 			.hint = fatal[i].hint,
+			.remedy = fatal[i].remedy,
 			.file = FILE_UNKNOWN,
 			.offset = -1,
 		};

@@ -12,6 +12,7 @@
 struct death {
 	const char *signal; /* "SIGBUS" */
 	const char *hint;   /* where to look for the cause */
+	const char *remedy; /* what to change; a sentence */
 	uint64_t died, processes;
 	uint64_t oom;	/* killed by the OOM killer */
 	uint32_t first; /* one of the killed, by number in the process table; if there is one, it is

@@ -16,7 +16,7 @@
 /* --- killed by a signal --- */
 
 struct killed {
-	const char *signal, *hint;
+	const char *signal, *hint, *remedy;
 	uint64_t died, processes, offset, oom, capacity_bytes;
 	struct table_text comm, at, path, filesystem;
 };
@@ -33,6 +33,7 @@ static const struct table_column killed_evidence[] = {
 	FACT(killed, capacity_bytes, "size", BYTES, "capacity of that file system, if it is tmpfs"),
 	FACT(killed, offset, "offset", BYTES, "offset in the file"),
 	FACT(killed, hint, "likely cause", NONE, "where to look for the cause"),
+	FACT(killed, remedy, "remedy", NONE, "what to change for this signal"),
 };
 
 static int add_killed(struct findings *findings, const struct finding_rule *rule,
@@ -44,6 +45,7 @@ static int add_killed(struct findings *findings, const struct finding_rule *rule
 	struct killed killed = {
 		.signal = death->signal,
 		.hint = death->hint,
+		.remedy = death->remedy,
 		.died = death->died,
 		.processes = death->processes,
 		.oom = death->oom,
@@ -85,9 +87,12 @@ const struct finding_rule finding_killed = {
 	.says = "{comm}[ at {at}][ accessed {path}][ on {filesystem}][ of {capacity_bytes}][ at "
 		"{offset}]: "
 		"{hint}",
-	.advice = "For SIGBUS on tmpfs, enlarge /dev/shm (docker run --shm-size, mount -o "
-		  "remount,size=) or use fewer workers; for SIGKILL, raise the memory limit or use "
-		  "less memory",
+	.advice = "{remedy}",
+	.advice_in_general =
+		"For SIGBUS, free space on the file system, or enlarge /dev/shm (docker run "
+		"--shm-size); for SIGKILL, raise the memory limit or use less memory; for crashes, "
+		"see the core dump (coredumpctl info); for SIGXCPU and SIGXFSZ, raise the limit "
+		"(ulimit -t, -f)",
 	.caveat = "killed",
 	.more = "faultline report --table processes TRACE",
 	.pictures = "processes",

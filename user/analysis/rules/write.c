@@ -362,12 +362,14 @@ const struct finding_rule finding_failed_calls = {
 	.thresholds = { &THRESHOLD_FAILED_CALLS },
 	.title = "Failed calls take time",
 	.says = "{count} calls failed, {each_ns} each, {time_ns} in total[, mostly on {path}]",
-	.advice = "Check which calls fail and why: missing names, permissions, full file systems, "
-		  "locks held by others",
+	.advice = "Check which calls fail and why: full file systems, quotas, I/O errors, locks "
+		  "held by others, or calls that the file does not support",
 	.more = "faultline report --table operations TRACE",
 	.pictures = "calls failed",
 	.rule = "A failed call does nothing for the program, but may still contact a server or "
-		"wait. The rule considers time, whatever the error.",
+		"wait. The rule considers time, whatever the error. Calls that name a path, such "
+		"as "
+		"open and stat, are not among them: see failed-lookups.",
 };
 
 THRESHOLD_MIN(SHORT_READS, 1000, UNIT_COUNT, "short reads",
