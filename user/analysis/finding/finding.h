@@ -202,6 +202,8 @@ extern const size_t finding_rule_count;
 const struct finding_rule *finding_rule_named(const char *id);
 /* The same for a cell of FINDING_ID. */
 const struct finding_rule *finding_rule_of(const struct cell *id);
+/* Returns whether the runs of a report recorded what the rule requires. */
+bool finding_is_checked(const struct finding_rule *rule, const struct report *report);
 /* Returns the severity in a cell of FINDING_SEVERITY, which may be anything in a summary;
  * FINDING_BY_COST if it is invalid. */
 enum finding_severity finding_severity_in(const struct cell *cell);

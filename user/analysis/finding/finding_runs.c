@@ -8,29 +8,6 @@
 #include "analysis/run/trace_table.h"
 #include "collections/arena.h"
 
-/* Returns the layers that some of the runs recorded. */
-static unsigned int layers_of(const struct table *trace, bool summed)
-{
-	static const char begin[] = "layers.", end[] = ".state";
-	unsigned int layers = summed ? 0 : JOB_EVENTS;
-	char name[32];
-
-	for (size_t i = 0; i < trace->column_count; i++) {
-		const char *column = trace->columns[i].name;
-		size_t length = strlen(column), ends = strlen(begin) + strlen(end);
-
-		if (length <= ends || length - ends >= sizeof(name) ||
-		    strncmp(column, begin, strlen(begin)) != 0 ||
-		    strcmp(column + length - strlen(end), end) != 0 ||
-		    !cell_is(&trace->cells[i], "on"))
-			continue;
-		memcpy(name, column + strlen(begin), length - ends);
-		name[length - ends] = '\0';
-		layers |= job_layer(name);
-	}
-	return layers;
-}
-
 static bool is_any_summed(const struct table *table)
 {
 	bool summed = false;
@@ -38,6 +15,32 @@ static bool is_any_summed(const struct table *table)
 	for (size_t i = 0; i < table->row_count * table->column_count && !summed; i++)
 		summed = table->cells[i].summed && table->cells[i].type == CELL_UINT;
 	return summed;
+}
+
+/* In mode auto, a run may have aggregated nothing. */
+static bool is_aggregated(const struct report *report)
+{
+	const struct cell *mode = &report_by(report, &analysis_trace)->cells[ABOUT_MODE];
+
+	return cell_is(mode, "profile") ||
+	       (!cell_is(mode, "trace") && is_any_summed(report_by(report, &analysis_totals)));
+}
+
+static unsigned int layers_of(const struct table *trace, bool aggregated)
+{
+	return trace_layers(trace) | (aggregated ? 0 : JOB_EVENTS);
+}
+
+bool finding_is_checked(const struct finding_rule *rule, const struct report *report)
+{
+	const struct table *trace = report_by(report, &analysis_trace);
+	bool aggregated;
+
+	if (!trace->row_count)
+		return false;
+	aggregated = is_aggregated(report);
+	return (!aggregated || rule->sums != FINDING_OF_EVENTS) &&
+	       (layers_of(trace, aggregated) & rule->needs) == rule->needs;
 }
 
 /* Returns whether the runs computed for an unknown time. */

@@ -25,6 +25,7 @@ struct compare_row {
 	struct table_text name, title;
 	uint64_t numbers[SIDES][NUMBERS]; /* TABLE_NO_UINT: missing or unknown */
 	bool in[SIDES];
+	bool open[SIDES]; /* missing, but the run may have had it */
 	/* For the columns: */
 	int64_t change_ns;
 	double times;
@@ -95,11 +96,11 @@ static uint64_t sum_of(const struct table *course, enum timeline_column column)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < course->row_count; i++) {
-		const struct cell *cell = &table_row(course, i)[column];
+		const uint64_t part = number_of(&table_row(course, i)[column]);
 
-		if (cell->type != CELL_UINT)
+		if (part == TABLE_NO_UINT)
 			return TABLE_NO_UINT;
-		sum += cell->uint;
+		sum += part;
 	}
 	return sum;
 }
@@ -133,8 +134,6 @@ static int add_run(struct join *join, const struct report *report, int side)
 
 /* --- tables --- */
 
-enum { COMPARED_NAME, COMPARED_CHANGE, COMPARED_TIMES, COMPARED_BEFORE, COMPARED_NOW };
-
 static const struct table_column columns[] = {
 	COLUMN(compare_row, name, "", PATH, FACT, "run, class of calls or path that is compared"),
 	COLUMN(compare_row, change_ns, "change", NS, FACT, "time now minus time before"),
@@ -159,7 +158,8 @@ static const char shown[] = "name,change_ns,times,before.time_ns,now.time_ns,"
 
 static const struct table_column finding_columns[] = {
 	COLUMN(compare_row, state, "", NONE, FACT,
-	       "came: only in this run; went: only in the earlier run; stayed: in both"),
+	       "came: only in this run; went: only in the earlier run; stayed: in both; unknown: "
+	       "the other run did not record what it takes to check"),
 	COLUMN_AS("id", compare_row, name, "finding", NONE, FACT, "name of the finding"),
 	COLUMN_AS("before.cost_ns", compare_row, numbers[BEFORE][TIME], "cost before", NS, FACT,
 		  "cost of the finding in the earlier run"),
@@ -168,22 +168,30 @@ static const struct table_column finding_columns[] = {
 	COLUMN(compare_row, title, "what", NONE, FACT, "title of the finding"),
 };
 
-static uint64_t known(uint64_t number)
+static const char *state_of(const struct compare_row *line)
 {
-	return number == TABLE_NO_UINT ? 0 : number;
+	if (line->open[BEFORE] || line->open[NOW])
+		return "unknown";
+	return !line->in[BEFORE] ? "came" : line->in[NOW] ? "stayed" : "went";
+}
+
+/* Returns the time of a row: 0 if the run has none, TABLE_NO_UINT if that is unknown. */
+static uint64_t time_of(const struct compare_row *line, int side)
+{
+	return line->in[side] || line->open[side] ? line->numbers[side][TIME] : 0;
 }
 
 static void compare(struct compare_row *line)
 {
-	uint64_t before = line->numbers[BEFORE][TIME], now = line->numbers[NOW][TIME];
+	uint64_t before = time_of(line, BEFORE), now = time_of(line, NOW);
 
-	line->state = !line->in[BEFORE] ? "came" : line->in[NOW] ? "stayed" : "went";
+	line->state = state_of(line);
 	line->change_ns = TABLE_NO_INT;
 	line->times = NAN;
-	if (before == TABLE_NO_UINT && now == TABLE_NO_UINT)
+	if (before == TABLE_NO_UINT || now == TABLE_NO_UINT)
 		return;
-	line->change_ns = (int64_t)(known(now) - known(before));
-	if (known(before) && now != TABLE_NO_UINT)
+	line->change_ns = (int64_t)(now - before);
+	if (before && line->in[NOW])
 		line->times = (double)now / before;
 }
 
@@ -220,13 +228,71 @@ static int fill(struct table **table, struct join *join, const char *name, const
 	return status;
 }
 
+/* Rows that only one run has, from the given one on. */
+static void leave_open(struct join *join, size_t first, int side, bool open)
+{
+	for (size_t i = first; i < join->count; i++)
+		join->lines[i].open[side] = open && !join->lines[i].in[side];
+}
+
+/* What the other run recorded of I/O and this one did not may have happened here, too. So may rows
+ * that were summed up or dropped. */
+static bool is_open(const struct report *const reports[SIDES], const struct analysis *analysis,
+		    int side)
+{
+	const struct table *table = report_by(reports[side], analysis);
+	const struct table *access = report_by(reports[side], &analysis_access);
+	unsigned int layers[SIDES];
+
+	if (table->absent || table->folded || table->cut || !access->row_count ||
+	    number_of(&access->cells[ACCESS_TIME]) == TABLE_NO_UINT)
+		return true;
+	for (int i = 0; i < SIDES; i++)
+		layers[i] = trace_layers(report_by(reports[i], &analysis_trace)) &
+			    (JOB_SYSCALL | JOB_FAULT | JOB_ASYNC | JOB_VFS | JOB_PAGECACHE);
+	return layers[!side] & ~layers[side];
+}
+
 static int join_tables(struct join *join, const struct report *const reports[SIDES],
 		       const struct analysis *analysis, const struct compared_columns *source)
 {
+	const size_t first = join->count;
 	int status = 0;
 
 	for (int side = 0; side < SIDES && !status; side++)
 		status = add_side(join, report_by(reports[side], analysis), source, side);
+	for (int side = 0; side < SIDES; side++)
+		leave_open(join, first, side, is_open(reports, analysis, side));
+	return status;
+}
+
+static int join_runs(struct join *join, const struct report *const reports[SIDES])
+{
+	int status = 0;
+
+	for (int side = 0; side < SIDES && !status; side++)
+		status = add_run(join, reports[side], side);
+	for (int side = 0; side < SIDES; side++)
+		leave_open(join, 0, side, true);
+	return status;
+}
+
+static int join_findings(struct join *join, const struct report *const reports[SIDES],
+			 const struct compared_columns *source)
+{
+	int status = join_tables(join, reports, &analysis_findings, source);
+
+	for (size_t i = 0; i < join->count; i++) {
+		struct compare_row *line = &join->lines[i];
+		const struct cell id = { .type = CELL_TEXT,
+					 .text = line->name.bytes,
+					 .length = line->name.length };
+		const struct finding_rule *rule = finding_rule_of(&id);
+
+		for (int side = 0; side < SIDES; side++)
+			line->open[side] = !line->in[side] &&
+					   !(rule && finding_is_checked(rule, reports[side]));
+	}
 	return status;
 }
 
@@ -252,12 +318,11 @@ int compare_make(struct table *tables[COMPARE_TABLES], const struct report *befo
 	map_init_in(&whole.names, &whole.arena, 1, 1);
 	map_init_in(&findings.names, &findings.arena, 1, 1);
 	map_init_in(&paths.names, &paths.arena, 1, 1);
-	for (int side = 0; side < SIDES && !status; side++)
-		status = add_run(&whole, reports[side], side);
+	status = join_runs(&whole, reports);
 	if (!status)
 		status = join_tables(&whole, reports, &analysis_access, &access);
 	if (!status)
-		status = join_tables(&findings, reports, &analysis_findings, &finding);
+		status = join_findings(&findings, reports, &finding);
 	if (!status)
 		status = join_tables(&paths, reports, &analysis_paths, &path_columns);
 	filled = fill(&tables[0], &whole, "compared", NULL, TABLE_COLUMNS(columns), shown, false);
@@ -278,10 +343,8 @@ int compare_make(struct table *tables[COMPARE_TABLES], const struct report *befo
 size_t compare_rows_worth(const struct table *whole, const struct table *sorted)
 {
 	const int column = table_find_column(sorted, "change_ns");
-	const struct cell *run = table_row(whole, 0);
-	uint64_t before_ns = known(number_of(&run[COMPARED_BEFORE]));
-	uint64_t now_ns = known(number_of(&run[COMPARED_NOW]));
-	double least_ns = WORTH_SHARE * number_max(before_ns, now_ns);
+	double least_ns = WORTH_SHARE * number_max(table_uint(whole, 0, "before.time_ns"),
+						   table_uint(whole, 0, "now.time_ns"));
 	size_t count = 0;
 
 	while (count < sorted->row_count) {

@@ -275,44 +275,72 @@ static uint64_t count_findings(const struct report *report, enum finding_severit
 	return count;
 }
 
-/* Rules need single operations. */
-static bool emits_findings(const struct report *report)
+/* Most rules need single operations. */
+static bool has_events(const struct report *report)
 {
 	return cell_is(&report_by(report, &analysis_trace)->cells[ABOUT_MODE], "trace");
+}
+
+/* The findings that only this run has: those of rules that the earlier run could check, or the
+ * others. Returns how many. */
+static size_t list_new(struct limits_row *line, enum finding_severity least, bool checked,
+		       const struct report *before, const struct report *now)
+{
+	const struct table *table = report_by(now, &analysis_findings);
+	size_t used = 0, count = 0;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *row = table_row(table, i), *id = &row[FINDING_ID];
+		const struct finding_rule *rule = finding_rule_of(id);
+
+		if (!is_severe(row, least) || (before && has_finding(before, id, least)) ||
+		    checked != (!before || (rule && finding_is_checked(rule, before))))
+			continue;
+		if (used < sizeof(line->says))
+			used += snprintf(line->says + used, sizeof(line->says) - used, "%s%.*s",
+					 count	   ? ", "
+					 : checked ? "new: "
+						   : "not checked in the earlier run: ",
+					 (int)id->length, id->text);
+		count++;
+	}
+	return count;
+}
+
+static size_t count_unchecked(const struct report *before, const struct report *now)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < finding_rule_count; i++)
+		count += finding_is_checked(finding_rules[i], before) &&
+			 !finding_is_checked(finding_rules[i], now);
+	return count;
 }
 
 /* A finding of that severity in the run before is not new. */
 static enum limits_state judge_findings(struct limits_row *line, const struct limits *limits,
 					const struct report *before, const struct report *now)
 {
-	const struct table *table = report_by(now, &analysis_findings);
-	size_t used = 0, came = 0;
+	size_t unchecked;
 
 	line->now = count_findings(now, limits->severity);
 	line->before = before ? count_findings(before, limits->severity) : TABLE_NO_UINT;
 	line->most = TABLE_NO_UINT;
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct cell *row = table_row(table, i);
-		const struct cell *id = &row[FINDING_ID];
-
-		if (!is_severe(row, limits->severity) ||
-		    (before && has_finding(before, id, limits->severity)))
-			continue;
-		if (used < sizeof(line->says))
-			used += snprintf(line->says + used, sizeof(line->says) - used, "%s%.*s",
-					 came ? ", " : "new: ", (int)id->length, id->text);
-		came++;
-	}
-	if (came)
+	if (list_new(line, limits->severity, true, before, now))
 		return LIMIT_EXCEEDED;
-	if (!emits_findings(now) || (before && !emits_findings(before))) {
+	if (list_new(line, limits->severity, false, before, now))
+		return LIMIT_UNKNOWN;
+	unchecked = before ? count_unchecked(before, now) : 0;
+	if (!has_events(now))
 		snprintf(line->says, sizeof(line->says),
 			 "findings require individual events (--mode trace)");
-		return LIMIT_UNKNOWN;
-	}
-	snprintf(line->says, sizeof(line->says), "no new findings of severity %s or above",
-		 finding_severities[limits->severity]);
-	return LIMIT_WITHIN;
+	else if (unchecked)
+		snprintf(line->says, sizeof(line->says),
+			 "%zu kinds of findings were checked only in the earlier run", unchecked);
+	else
+		snprintf(line->says, sizeof(line->says), "no new findings of severity %s or above",
+			 finding_severities[limits->severity]);
+	return unchecked || !has_events(now) ? LIMIT_UNKNOWN : LIMIT_WITHIN;
 }
 
 int limits_make(struct table **table, enum limits_state *state, const struct limits *list,

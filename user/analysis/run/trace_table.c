@@ -90,6 +90,29 @@ static void take_layers(struct about *about, const struct job_trace *trace)
 	}
 }
 
+unsigned int trace_layers(const struct table *trace)
+{
+	static const char begin[] = "layers.", end[] = ".state";
+	unsigned int layers = 0;
+	char name[NAME_BYTES_MAX];
+
+	for (size_t i = 0; i < trace->column_count && trace->row_count; i++) {
+		const char *column = trace->columns[i].name;
+		size_t length = strlen(column), ends = strlen(begin) + strlen(end);
+
+		if (length <= ends || length - ends >= sizeof(name) ||
+		    strncmp(column, begin, strlen(begin)) != 0 ||
+		    strcmp(column + length - strlen(end), end) != 0 ||
+		    !cell_is(&trace->cells[i], "on"))
+			continue;
+		memcpy(name, column + strlen(begin), length - ends);
+		name[length - ends] = '\0';
+		layers |= job_layer(name);
+	}
+	return layers | (layers & JOB_FAULT ? JOB_DIRTIED : 0) |
+	       (layers & JOB_PAGECACHE ? JOB_THROTTLED : 0);
+}
+
 /* --- notes --- */
 
 static void name_note(struct about *about, const char *name)

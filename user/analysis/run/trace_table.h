@@ -25,3 +25,6 @@ enum about_column {
 	ABOUT_BEGUN_BY,
 	ABOUT_TARGETS,
 };
+
+/* Returns the layers, JOB_*, that some of the traces recorded. */
+unsigned int trace_layers(const struct table *trace);
