@@ -33,6 +33,8 @@ enum {
 	WAIT_ON_NOTHING, /* of interest; for a lock: its address or id */
 	WAIT_ON_DESCRIPTOR,
 	WAIT_ON_FUTEX, /* and the second argument is the operation */
+	WAIT_ON_PID,   /* of a child; 0 or less: any, or any of a group */
+	WAIT_ON_ID,    /* the kind of the second argument, which is a child's PID if P_PID */
 };
 
 /* A wait of at least this long is an event. */

@@ -194,6 +194,21 @@ static __always_inline void wait_begin(struct task_state *state, struct task_str
 	wait_note_owner(thread, task, regs, &call);
 }
 
+#define P_PID 1
+
+/* Returns the PID of the child that the task waits for; 0: any child, or unknown. It is as the task
+ * counts PIDs: unknown unless its namespace is the initial one, which the records use. */
+static __always_inline __u64 wait_child(struct task_struct *task, struct pt_regs *regs,
+					const struct wait_call *call)
+{
+	__s32 child = call->on == WAIT_ON_PID ? SYSCALL_ARG0(regs) : SYSCALL_ARG1(regs);
+	__u64 own = (__u64)TASK_POINTER(task, thread_pid);
+
+	if (child <= 0 || (call->on == WAIT_ON_ID && (__u32)SYSCALL_ARG0(regs) != P_PID))
+		return 0;
+	return own && !KREAD(pid, own, level) ? child : 0;
+}
+
 /* Returns what the task waits for, as in the record; 0 if unknown. */
 static __always_inline __u64 wait_object(struct task_struct *task, struct pt_regs *regs,
 					 const struct wait_call *call)
@@ -202,6 +217,8 @@ static __always_inline __u64 wait_object(struct task_struct *task, struct pt_reg
 
 	if (call->state == THREAD_LOCK && call->on != WAIT_ON_DESCRIPTOR)
 		return SYSCALL_ARG0(regs);
+	if (call->on == WAIT_ON_PID || call->on == WAIT_ON_ID)
+		return wait_child(task, regs, call);
 	inode = call->on == WAIT_ON_DESCRIPTOR ? wait_inode(task, regs) : NULL;
 	/* All anonymous files have the same inode. */
 	if (!inode || file_class(inode) == FILE_CLASS_ANON)

@@ -98,8 +98,8 @@ static const struct {
 	CALL(msgsnd, PIPE, WAKES(PIPE)),
 	CALL(msgrcv, PIPE, WAKES(PIPE)),
 
-	CALL(wait4, CHILD, 0),
-	CALL(waitid, CHILD, 0),
+	[SYS_wait4] = { "wait4", { 0, THREAD_CHILD, WAIT_ON_PID } },
+	[SYS_waitid] = { "waitid", { 0, THREAD_CHILD, WAIT_ON_ID } },
 	/* Until the child of vfork() ends or executes a program. */
 	CALL(clone, CHILD, 0),
 #ifdef SYS_clone3

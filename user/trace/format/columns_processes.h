@@ -98,7 +98,8 @@
 	       "time from leaving the CPU until it was woken; then it waits for a CPU")            \
 	COLUMN(WAIT_OBJECT, 6, "object", UINT, NONE, FIELD(__u64, object),                         \
 	       "what it waited for: address of the futex, id of the SysV semaphores, inode "       \
-	       "number of the pipe, socket, queue or locked file, device number; 0 if unknown")    \
+	       "number of the pipe, socket, queue or locked file, device number, PID of the "      \
+	       "child; 0 if unknown, or any child")                                                \
 	COLUMN(WAIT_WAKER_PID, 7, "waker_pid", UINT, NONE, FIELD(__u32, waker_pid),                \
 	       "process that ended the wait; 0 if unknown, or none did")                           \
 	COLUMN(WAIT_WAKER_TID, 8, "waker_tid", UINT, NONE, FIELD(__u32, waker_tid), "its thread")  \

@@ -8,6 +8,7 @@ static void child_prepare(void)
 	require(other_end >= 0);
 	while (!other_end)
 		pause();
+	it.object = other_end;
 }
 
 STEP(child_block, waitpid(other_end, NULL, 0) == other_end);
