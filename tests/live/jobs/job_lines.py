@@ -11,6 +11,7 @@ import asyncio
 import functools
 import json
 import mmap
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -177,6 +178,18 @@ def in_thread(what, *arguments):
     return thread
 
 
+def work_and_save():
+    work()
+    save()
+
+
+def in_worker(method):
+    worker = multiprocessing.get_context(method).Process(target=work_and_save)
+    worker.start()
+    worker.join()
+    assert not worker.exitcode
+
+
 def main():
     if sys.argv[4:]:
         work()
@@ -190,8 +203,11 @@ def main():
     for site in range(20, 24):
         in_thread(touch, site).join()
     subprocess.run([sys.executable, *sys.argv, "child"], check=True)
+    in_worker("spawn")
+    in_worker("forkserver")
     work()
     save()
 
 
-main()
+if __name__ == "__main__":
+    main()

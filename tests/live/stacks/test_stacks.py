@@ -155,7 +155,7 @@ class Lines(unittest.TestCase):
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
         stacks = Stacks(recording.trace)
         self.assertEqual([row for row in stacks.samples if row["flags"] & LOST], [])
-        self.assertEqual(len(truth), 4, "processes")
+        self.assertEqual(len(truth), 6, "processes")
         self.check_reads(recording, stacks, data, truth)
         self.check_faults(recording, stacks, mapped, truth)
         return recording, stacks
