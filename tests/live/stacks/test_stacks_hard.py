@@ -213,6 +213,34 @@ other.join()
 read(5)
 """)
 
+    def test_greenlets(self):
+        """A greenlet has frames of its own, and those of its parent do not call them. One that
+        waits for another is on no stack."""
+        if harness.captured(harness.PYTHON, "-c", "import greenlet").returncode:
+            self.skipTest("no python3-greenlet")
+        self.check("""
+import greenlet, threading
+def inner(site):
+    read(site)
+    greenlet.getcurrent().parent.switch()
+    read(site + 1)
+def outer(site):
+    child = greenlet.greenlet(inner)
+    child.switch(site)
+    read(site + 2)
+    child.switch()
+    read(site + 3)
+def switch(site):
+    made = [greenlet.greenlet(outer) for _ in range(2)]
+    for i, one in enumerate(made):
+        one.switch(site + 10 * i)
+    read(site + 4)
+switch(1)
+thread = threading.Thread(target=switch, args=[31])
+thread.start()
+thread.join()
+""")
+
     def test_short_threads(self):
         """1,000 of them, which only sleep: each wait has a sample, with its own stack. A thread
         that gets no CPU in time sleeps less; short waits are added up, and are no rows."""
