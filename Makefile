@@ -390,7 +390,8 @@ format:
 # tests/vm/run.py.
 VMARCH ?= $(shell dpkg --print-architecture)
 VM_PROGRAMS := $(addprefix $(BUILD)/tests/live/,calls mapper spawner span_marks hotread uring \
-	uring_forms moves present span_opened waits) $(BUILD)/tests/bench/neighbour $(BUILD)/libfaultline.so.0
+	uring_forms moves present span_opened waits fuse_serve nfs_serve p9_serve) \
+	$(BUILD)/tests/bench/neighbour $(BUILD)/libfaultline.so.0
 
 vmtest: $(BUILD)/faultline $(VM_PROGRAMS)
 	$(Q)BUILD=$(BUILD) $(PYTHON3) tests/vm/run.py --arch $(VMARCH) $(KERNEL:%=--kernel %) $(MODULES:%=--modules %) $(VMFLAGS) $(VM)

@@ -20,7 +20,7 @@ usage: tests/vm/run.py [OPTION...] [VERSION...]
 VERSION is for example 6.12, 6.12-rt (PREEMPT_RT), 5.15-ubuntu (Ubuntu's generic kernel),
 5.15-ubuntu-lowlatency, 6.12-full (only jobs for modules that Debian's cloud kernels lack), or on
 arm64 6.12-16k (16 KiB pages); by default all of the matrix. Kernels that cannot be fetched are
-skipped, with a message.
+skipped, with a message. The exit status is 1 if a check failed or no guest ran.
 """
 import argparse
 import concurrent.futures
@@ -69,6 +69,7 @@ WORKLOADS = ("live/calls", "live/mapper", "live/spawner", "live/span_marks", "li
              "live/uring", "live/uring_forms", "live/span_opened", "live/present", "live/moves",
              "live/waits", "live/fuse_serve", "live/nfs_serve", "live/p9_serve",
              "bench/neighbour")
+WANTED = ("faultline", "libfaultline.so.0", *(f"tests/{name}" for name in WORKLOADS))
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
 BEGINS = 0.85  # of a guest's time: jobs begun later may be cut off
@@ -79,7 +80,7 @@ class Table:
     """Prints result lines, and their sum."""
 
     def __init__(self):
-        self.passed = self.failed = self.absent = self.late = 0
+        self.passed = self.failed = self.absent = self.late = self.booted = 0
         self.skipped, self.attached = [], set()
 
     def line(self, kernel, layer, variant, name, result):
@@ -88,6 +89,10 @@ class Table:
     def skip(self, kernel, reason):
         self.skipped.append(kernel)
         self.line(kernel, "-", "-", "-", f"skipped: {reason}")
+
+    def status(self):
+        """A run without any guest has not passed."""
+        return 1 if self.failed or not self.booted else 0
 
     def tell_never_attached(self, options):
         """The programs that no guest has run: untested ones."""
@@ -206,6 +211,7 @@ def run_guest(kernel, label, todo, options, table, parameters=""):
         if outcome.reason and options.within and not ended:
             table.skip(label, outcome.reason)
             return
+        table.booted += 1
         passed_over = kernel.version in PASSING_OVER or kernel.flavour == "rt" or bool(parameters)
         for job in todo:
             results = Results(outcome, job.id, options.faultline, passed_over)
@@ -293,8 +299,10 @@ def main():
     table = Table()
     if options.arch != HERE:
         options.build = os.path.join(packages.top, "build")
-        wanted = ["faultline", "libfaultline.so.0", *(f"tests/{name}" for name in WORKLOADS)]
-        options.places = [cross.build(packages, TOP, options.build, wanted)]
+        options.places = [cross.build(packages, TOP, options.build, WANTED)]
+    absent = [name for name in WANTED if not os.path.exists(os.path.join(options.build, name))]
+    if absent:
+        sys.exit(f"run.py: FAIL: not built: {', '.join(absent)}")
     try:
         packages.all_names()
     except (kernels.Unavailable, OSError, subprocess.SubprocessError):
@@ -309,7 +317,7 @@ def main():
         f"{len(table.skipped)} kernels skipped{': ' * bool(table.skipped)}"
         f"{', '.join(table.skipped)}"
     )
-    return 1 if table.failed else 0
+    return table.status()
 
 
 if __name__ == "__main__":

@@ -328,8 +328,23 @@ class Guests(unittest.TestCase):
     def test_unavailable_kernel_is_skipped(self):
         for error in (kernels.Unavailable("no kernel"), FileNotFoundError("qemu is missing")):
             table, text = self.run_version(error)
-            self.assertEqual((table.failed, table.skipped), (0, ["6.1"]))
+            self.assertEqual((table.failed, table.skipped, table.status()), (0, ["6.1"], 1))
             self.assertIn(f"skipped: {error}", text)
+
+    def test_make_builds_what_guests_run(self):
+        """By make's own database, since `make` does not build the tests' programs."""
+        rules = subprocess.run(["make", "-C", TOP, "-rpnq", "BUILD=b", "vmtest"],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        built = re.search(r"^vmtest: (.*)", rules, re.MULTILINE)[1].split()
+        self.assertEqual({f"b/{name}" for name in run.WANTED} - set(built), set())
+
+    def test_missing_program_fails(self):
+        with tempfile.TemporaryDirectory() as top:
+            done = subprocess.run([sys.executable, os.path.join(TOP, "tests/vm/run.py"), "--within",
+                                   "1", "6.1"], env={**os.environ, "BUILD": top},
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(" FAIL: not built: faultline, ", done.stdout)
 
     def test_a_kernel_of_ones_own(self):
         with tempfile.TemporaryDirectory() as top:
@@ -372,6 +387,7 @@ class Guests(unittest.TestCase):
                 with contextlib.redirect_stdout(io.StringIO()):
                     run.run_guest(kernel, "6.1", jobs.for_old_kernel(), options, table)
                 self.assertEqual((table.failed, table.skipped), expected)
+                self.assertEqual(table.status(), 1)
         finally:
             run.make_root, run.guest.boot = kept
 
@@ -408,6 +424,16 @@ class Guests(unittest.TestCase):
     def test_a_guest_that_is_cut_off(self):
         """Jobs that ended are judged, wrong ones fail, and the rest were not run."""
         self.assertEqual(self.cut_off(2)[0], (1, 1, 1, []))
+
+    def test_status(self):
+        """0 only if a guest ran and no check failed."""
+        table = run.Table()
+        table.passed = 1
+        self.assertEqual(table.status(), 1)
+        table.booted = 1
+        self.assertEqual(table.status(), 0)
+        table.failed = 1
+        self.assertEqual(table.status(), 1)
 
     def test_ended_job_without_results(self):
         """Its results are lost: "not run" would be wrong."""
