@@ -52,7 +52,8 @@ from job import LIMIT, Absent, NotRun, Results, Wrong
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # The versions, and the parameters that their guests need.
-MATRIX = {"amd64": ["5.10", "6.1", "6.12", "6.18", "7.2", "6.1-full", "7.2-full"],
+MATRIX = {"amd64": ["5.10", "5.15-ubuntu", "6.1", "6.8-ubuntu", "6.12", "6.18", "7.2", "6.1-full",
+                    "7.2-full"],
           "arm64": ["6.1", "6.12", "7.2", "6.12-16k"]}
 TOO_OLD = ("5.10",)
 # Kernels that may preempt tracepoint programs, and skip them in the meantime.
