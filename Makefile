@@ -408,9 +408,9 @@ bench: all $(BENCH_PROGRAMS)
 	$(Q)/usr/bin/python3 tests/bench/run.py --build $(BUILD) $(BENCH)
 
 # Fuzzes the trace reader, the report and the exports with libFuzzer, for FUZZ_SECONDS or for N
-# inputs (FUZZ_LIMIT=-runs=N); FUZZ_TRACES are the initial traces. Then tries these traces, and those
-# of the thread and stack layers, with one damaged column at a time, for every FUZZ_EVERYth way to
-# damage one.
+# inputs (FUZZ_LIMIT=-runs=N); FUZZ_TRACES are the initial traces. Then tries these traces, a summary
+# of each, and the seeds that are files, which have all kinds of blocks, with one damaged column at a
+# time, for every FUZZ_EVERYth way to damage one.
 FUZZ_EVERY ?= 20
 FUZZ_SECONDS ?= 20
 FUZZ_TRACES ?= $(wildcard tests/golden/*.flt)
@@ -447,9 +447,14 @@ fuzz: $(FUZZ_PROGRAMS) $(BUILD)/faultline
 	$(Q)$(FUZZ)/fuzz_reader $(FUZZ_LIMIT) -max_len=65536 -rss_limit_mb=2048 -timeout=25 \
 		-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ -dict=tests/fuzz/reader.dict $(FUZZ_OPTIONS) \
 		$(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds
+	$(Q)mkdir -p $(BUILD)/fuzz/summaries
+	$(Q)for trace in $(FUZZ_TRACES); do \
+		$(BUILD)/faultline summarize --force -o $(BUILD)/fuzz/summaries/$${trace##*/} $$trace || exit; \
+	done
 	$(Q)/usr/bin/python3 tests/fuzz/damage_columns.py --every $(FUZZ_EVERY) \
-		--reader $(FUZZ)/fuzz_reader --faultline $(BUILD)/faultline \
-		$(FUZZ_TRACES) $(BUILD)/fuzz/seeds/threads-0 $(BUILD)/fuzz/seeds/stacks-0
+		--reader $(FUZZ)/fuzz_reader --faultline $(BUILD)/faultline $(FUZZ_TRACES) \
+		$(addprefix $(BUILD)/fuzz/summaries/,$(notdir $(FUZZ_TRACES))) \
+		$$(ls $(BUILD)/fuzz/seeds/*-0 | grep -v '/frames-')
 
 # --- releases ---------------------------------------------------------------------------------
 

@@ -150,6 +150,8 @@ def commands(trace, whole, scratch, exports):
     yield ["report", trace]
     yield ["report", "--format", "json", trace]
     yield ["report", "--html", f"{scratch}/page.html", "--force", trace]
+    yield ["report", trace, whole]
+    yield ["report", whole, trace]
     yield ["report", "--against", trace, whole]
     yield ["report", "--against", whole, trace]
     yield ["report", "--spans", trace, whole]

@@ -188,6 +188,16 @@ static void seed_stacks(struct made_trace *made)
 	SAMPLE(made, .time = 7 * MS, .dur = MS, .pid = 7, .tid = 8, .state = "lock", .stack = 4);
 }
 
+static void seed_remote(struct made_trace *made)
+{
+	begin_file(made);
+	REMOTE(made, .time = 3 * MS, .dur = MS, .pid = 7, .op = M_FUSE_READ, .file = 1, .node = 9,
+	       .dev = 44, .bytes = 4096, .server_pid = 5, .queue = MS / 2);
+	REMOTE(made, .time = 5 * MS, .dur = MS, .pid = 7, .op = M_FUSE_LOOKUP, .dev = 44,
+	       .error = ENOENT, .queue = -1);
+	DEVICE(made, .time = 9 * MS, .dev = 44, .reads = 1, .read_bytes = 4096, .name = "host:/d");
+}
+
 static void seed_profile(struct made_trace *made)
 {
 	begin_file(made);
@@ -233,7 +243,7 @@ static const struct small_seed {
 	void (*rows)(struct made_trace *made);
 	const char *mode; /* of the header */
 	/* enabled layers */
-	bool spans, block, async, vfs, threads, stacks;
+	bool spans, block, async, vfs, threads, stacks, fuse;
 	bool kept; /* by a flight recorder */
 	uint8_t operations[3];
 } small_seeds[] = {
@@ -248,6 +258,8 @@ static const struct small_seed {
 	  .operations = { M_KERNEL_READ, M_SPLICE_READ, M_APART } },
 	{ "threads", seed_threads, .threads = true, .operations = { M_READ, M_WRITE, M_FAULT } },
 	{ "stacks", seed_stacks, .stacks = true, .operations = { M_READ, M_WRITE, M_COMPAT } },
+	{ "remote", seed_remote, .fuse = true,
+	  .operations = { M_READ, M_FUSE_READ, M_FUSE_LOOKUP } },
 	{ "profile", seed_profile, "profile", .operations = { M_READ, M_WRITE, M_FAULT } },
 	{ "processes", seed_processes, .operations = { M_READ, M_WRITE, M_FAULT } },
 	{ "summary", seed_summary, "summary", .operations = { M_READ, M_WRITE, M_FAULT } },
@@ -277,7 +289,7 @@ static int write_small(const char *directory, const struct small_seed *small, ui
 
 	BEGIN(&made, .mode = small->mode, .spans = small->spans, .block = small->block,
 	      .async = small->async, .vfs = small->vfs, .threads = small->threads,
-	      .stacks = small->stacks, .operations = small->operations,
+	      .stacks = small->stacks, .fuse = small->fuse, .operations = small->operations,
 	      .operation_count = sizeof(small->operations), .header = small->kept ? &kept : NULL);
 	small->rows(&made);
 	for (size_t i = 0; i < made.known_count; i++)

@@ -1,11 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Traces with one damaged column: what one pass over a trace accepts, the next must accept, too.
-# Only blocks of spans, which pictures of a page read once more; `make fuzz` damages all.
+# Only blocks of spans, which pictures of a page read once more, and of summaries, whose tables name
+# each other's rows; `make fuzz` damages all.
 set -euo pipefail
 
 fuzz=${FUZZ:-$BUILD/fuzz}
 # Another test makes the same.
 flock "$BUILD/fuzz.lock" make -s -j"$(nproc)" BUILD="$BUILD" FUZZ="$fuzz" "$fuzz/fuzz_reader"
-exec "$PYTHON" tests/fuzz/damage_columns.py --reader "$fuzz/fuzz_reader" --block span_ \
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+"$BUILD/faultline" summarize -o "$place/summary.flt" tests/golden/spans.flt
+"$PYTHON" tests/fuzz/damage_columns.py --reader "$fuzz/fuzz_reader" --block span_ \
 	tests/golden/spans.flt
+"$PYTHON" tests/fuzz/damage_columns.py --reader "$fuzz/fuzz_reader" --block summary_ \
+	"$place/summary.flt"
