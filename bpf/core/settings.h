@@ -13,6 +13,7 @@ extern const volatile __u32 file_classes;	  /* FILE_CLASS_* to record */
 extern const volatile __u64 open_file_secrets[2]; /* see open_file_of; 0: none */
 extern const volatile __u32 mmap_number;	  /* system call numbers */
 extern const volatile __u32 exit_group_number;
+extern const volatile __u32 sigreturn_number;
 extern const volatile bool code_reported;    /* reports code mappings: may have markers */
 extern const volatile __u64 stack_period_ns; /* see stack/sample.h; 0: no stacks */
 extern const volatile __u32 stack_draft_count;

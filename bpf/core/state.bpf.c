@@ -15,6 +15,7 @@ const volatile __u32 file_classes = 0;
 const volatile __u64 open_file_secrets[2] __weak = {};
 const volatile __u32 mmap_number = 0;
 const volatile __u32 exit_group_number = 0;
+const volatile __u32 sigreturn_number = 0;
 const volatile bool code_reported = false;
 const volatile __u64 stack_period_ns = 0;
 const volatile __u32 stack_draft_count = 1;

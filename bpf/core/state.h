@@ -40,8 +40,14 @@ struct call_state {
 struct suspended_call {
 	struct call_state call;
 	__u64 end_ns;
-	__u64 ip, sp; /* of the call in the program */
+	__u64 ip, sp;	 /* of the call in the program */
+	__u32 major_end; /* the task's own count at end_ns */
+	__u32 pad;
 };
+
+/* Whether a call is suspended. The kernel restarts it at once, or when its handler has returned:
+ * only the next call may then be it. */
+enum { SUSPENDED_NONE, SUSPENDED_HANDLER, SUSPENDED_RESUMES };
 
 /* The account's mapping and offset are set when filemap_fault is reached. */
 struct fault_state {
@@ -141,7 +147,7 @@ struct stack_task {
 
 struct task_state {
 	__u32 mode;	      /* enum task_mode */
-	__u32 call_suspended; /* `suspended` holds a call */
+	__u32 call_suspended; /* SUSPENDED_* */
 	__u32 pid, tid;	      /* of the task */
 
 	struct call_state call;

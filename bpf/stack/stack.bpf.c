@@ -88,7 +88,7 @@ static __always_inline bool signal_shows_end(struct task_struct *task, int signa
 	return task->pid == task->tgid && ends && !signal_is_in(ends, SIGNALS_DUMPING);
 }
 
-/* The signal has ended the call in flight; it seemed to be restarted later. */
+/* The signal kills the thread, so its suspended call will not be restarted. */
 static __always_inline void signal_cuts_call(struct task_state *state)
 {
 	const struct op_account *account = &state->suspended.call.account;

@@ -10,7 +10,6 @@
  * functions handle all others.
  */
 #include "async/aio.h"
-#include "syscall/call_exit.h"
 #include "syscall/call_suspended.h"
 #include "syscall/call_path.h"
 #include "stack/sample.h"
@@ -44,6 +43,8 @@ static __always_inline int call_enter(struct pt_regs *regs, long number, const b
 		call_count_undecoded();
 		return 0;
 	}
+	if (state->call_suspended)
+		call_begins_suspended(state, number, REGS_IP(regs), REGS_SP(regs));
 	if ((unsigned long)number >= CALL_TABLE_SIZE)
 		return 0;
 	row = call_row(number);
@@ -78,8 +79,8 @@ static __always_inline int call_enter(struct pt_regs *regs, long number, const b
 		aio_submit(state, &args);
 	}
 	op_account_begin(&state->call.account, row.op, bpf_ktime_get_ns());
-	if (state->call_suspended)
-		call_continue(state, REGS_IP(regs), REGS_SP(regs));
+	if (state->call_suspended == SUSPENDED_RESUMES)
+		call_restore(state);
 	return 0;
 }
 
@@ -234,9 +235,8 @@ static __always_inline int call_return(struct pt_regs *regs, long result, const 
 			call_end_unseen(state);
 			return 0;
 		}
-		if ((__u64)(-ERESTART_FIRST - result) < ERESTART_COUNT &&
-		    call_suspend(state, REGS_IP(regs), REGS_SP(regs)))
-			return 0;
+		if ((__u64)(-ERESTART_FIRST - result) < ERESTART_COUNT)
+			return call_suspend(state, REGS_IP(regs), REGS_SP(regs));
 		end.duration_ns = bpf_ktime_get_ns();
 	}
 	end.duration_ns -= state->call.account.start_ns;
@@ -276,20 +276,6 @@ static __always_inline int code_send_mapping(struct pt_regs *regs, long result)
 	return 0;
 }
 
-static __noinline int call_cut_at(struct task_state *state, __u64 end_ns)
-{
-	struct call_end end = { .result = -EINTR };
-
-	end.duration_ns = end_ns - state->call.account.start_ns;
-	state->call.account.offset = -1;
-	state->call.account.flags |= TRACE_OP_UNFINISHED;
-	call_done_any(state, &end, 0);
-	if (state->other_fill.account.op)
-		other_fill_send(state);
-	op_account_close(&state->call.account);
-	return 0;
-}
-
 /*
  * Ends the call of a thread that exits inside it: a signal interrupted the call and killed the
  * thread. That may be a call of a signal handler, and the call that the handler interrupted is
@@ -303,10 +289,8 @@ static __always_inline int call_cut(struct task_struct *task)
 		return 0;
 	if (state->call.account.op)
 		call_cut_at(state, bpf_ktime_get_ns());
-	if (state->call_suspended) {
-		call_restore(state);
-		call_cut_at(state, state->suspended.end_ns);
-	}
+	if (state->call_suspended)
+		call_cut_suspended(state);
 	return 0;
 }
 

@@ -7,6 +7,7 @@ from harness import Recording, account, machine
 
 UNFINISHED = 1 << 12  # a call flag
 EINTR = -4
+SIGNALS = 4  # that each call of the program gets
 
 
 class Interrupted(unittest.TestCase):
@@ -58,10 +59,22 @@ class Interrupted(unittest.TestCase):
                 self.assertEqual(max(inside), 4)
 
     def test_killed(self):
-        cut = [row for row in self.recording.trace.calls() if row["flags"] & UNFINISHED]
-        self.assertEqual([row["op"] for row in cut], ["flock"])
-        self.assertGreaterEqual(cut[0]["dur"], self.account["waited_ns"])
-        self.assertIn(cut[0]["file"], self.recording.trace.file_ids(self.lock))
+        cut = self.cut()[-1]
+        self.assertGreaterEqual(cut["dur"], self.account["waited_ns"])
+        self.assertIn(cut["file"], self.recording.trace.file_ids(self.lock))
+
+    def test_left(self):
+        """A handler that jumps out leaves its call: its time is up to the signal."""
+        rows = self.cut()[:-1]
+        self.assertEqual(len(rows), SIGNALS)
+        ends = [row["time"] + row["dur"] for row in rows]
+        self.assertTrue(all(end < row["time"] for end, row in zip(ends, rows[1:])), rows)
+
+    def cut(self):
+        """The calls without an end, in order: those that handlers left, and the killed one."""
+        rows = [row for row in self.recording.trace.calls() if row["flags"] & UNFINISHED]
+        self.assertEqual({row["op"] for row in rows}, {"flock"})
+        return sorted(rows, key=lambda row: row["time"])
 
 
 if __name__ == "__main__":

@@ -103,6 +103,7 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->flight_chooses = session->options.flight_chooses;
 	skeleton->rodata->mmap_number = SYS_mmap;
 	skeleton->rodata->exit_group_number = SYS_exit_group;
+	skeleton->rodata->sigreturn_number = SYS_rt_sigreturn;
 	skeleton->rodata->stack_period_ns = session->choice.on[LAYER_STACK] ? STACK_PERIOD_NS : 0;
 	skeleton->rodata->stack_draft_count = stack_drafts(session);
 	skeleton->rodata->stack_required = session->options.stacks_only;
