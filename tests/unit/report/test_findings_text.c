@@ -182,10 +182,25 @@ static void make_load_at_half_speed(struct made_trace *made)
 	make_load(made, 7);
 }
 
+/* What the device does in parallel all the time can be no faster. */
+static void make_load_at_all_times(struct made_trace *made)
+{
+	make_load(made, 14);
+}
+
 TEST(test_load_of_busy_device)
 {
+	struct made_trace made;
+	struct report *report;
+
 	check_reported(make_load_at_full_speed, "load-waits", "severity", "note");
 	check_reported(make_load_at_half_speed, "load-waits", "severity", "high");
+	BEGIN_RUN(&made, .block = true);
+	make_load_at_all_times(&made);
+	report = report_between(&made, 10, END);
+	check_finding_text(report, "load-waits", "severity", "note");
+	check_null(report, "findings", finding_row(report, "load-waits"), "cost_ns");
+	done(&made, report);
 }
 
 static void make_scanned(struct made_trace *made)

@@ -45,13 +45,14 @@ struct io_patterns {
 	struct io_pattern_run runs[IO_PATTERNS];
 	enum locking locks[JOB_OPERATIONS_MAX]; /* per operation */
 	struct tally tallies[IO_PATTERNS];
-	struct map writings;	       /* trace << 32 | file -> struct writing */
-	struct map across;	       /* file -> struct writing: by trace */
-	uint8_t *looked;	       /* enum looked, per file */
-	struct path_memory paths;      /* per path: 1 + whether it is a module's */
-	struct map times;	       /* io_pattern, file -> thread time */
-	uint64_t most_ns[IO_PATTERNS]; /* of the worst file */
-	uint64_t files[IO_PATTERNS];   /* TABLE_NO_UINT: unknown */
+	uint64_t class_ns[IO_PATTERNS][IO_CLASS_COUNT]; /* thread time */
+	struct map writings;				/* trace << 32 | file -> struct writing */
+	struct map across;				/* file -> struct writing: by trace */
+	uint8_t *looked;				/* enum looked, per file */
+	struct path_memory paths;			/* per path: 1 + whether it is a module's */
+	struct map times;				/* io_pattern, file -> thread time */
+	uint64_t most_ns[IO_PATTERNS];			/* of the worst file */
+	uint64_t files[IO_PATTERNS];			/* TABLE_NO_UINT: unknown */
 	uint32_t worst[IO_PATTERNS];
 	uint32_t rows[IO_PATTERNS]; /* in the table */
 };
@@ -171,6 +172,8 @@ static int add(struct io_patterns *io_patterns, enum io_pattern io_pattern,
 	int status = 0;
 
 	tally_add(&io_patterns->tallies[io_pattern], event);
+	if (event->class < IO_CLASS_COUNT)
+		io_patterns->class_ns[io_pattern][event->class] += event_time_ns(event);
 	if (run->file != event->file) {
 		status = book(io_patterns, io_pattern);
 		run->file = event->file;
@@ -552,13 +555,16 @@ static struct io_pattern_view view_of_table(const struct table *table, enum io_p
 struct io_pattern_view io_patterns_view(const struct results *results, enum io_pattern io_pattern)
 {
 	const struct io_patterns *io_patterns;
+	struct io_pattern_view view;
 
 	if (!results->job)
 		return view_of_table(report_by(results->report, &analysis_io_patterns), io_pattern);
 	io_patterns = results_state(results, &analysis_io_patterns);
-	return (struct io_pattern_view) { .tally = io_patterns->tallies[io_pattern],
+	view = (struct io_pattern_view) { .tally = io_patterns->tallies[io_pattern],
 					  .path = worst_path(io_patterns, io_pattern),
 					  .files = io_patterns->files[io_pattern] };
+	memcpy(view.class_ns, io_patterns->class_ns[io_pattern], sizeof(view.class_ns));
+	return view;
 }
 
 bool io_patterns_has(const struct results *results, enum io_pattern io_pattern, uint32_t file)

@@ -29,7 +29,8 @@ enum io_pattern {
 
 struct io_pattern_view {
 	struct tally tally;
-	struct table_text path; /* of the file with the most time; NULL: unknown */
+	uint64_t class_ns[IO_CLASS_COUNT]; /* thread time by class; 0 in merged reports */
+	struct table_text path;		   /* of the file with the most time; NULL: unknown */
 	uint64_t files;
 };
 

@@ -161,16 +161,22 @@ static uint64_t metadata_ns(const struct file_group_rule *kind, const struct fil
 	return kind->with_overwriting ? left_ns : number_sub(left_ns, file->overwriting_ns);
 }
 
+/* Returns the time that the rule counts, of one use. */
+static uint64_t time_of_use(const struct file_group_rule *kind, const struct file_view *file,
+			    enum use use)
+{
+	if (use != kind->use && !(use == USE_METADATA && kind->with_metadata) &&
+	    !(use == USE_MMAP && kind->with_faults))
+		return 0;
+	return use == USE_METADATA ? metadata_ns(kind, file) : file->tallies[use].time.measure;
+}
+
 uint64_t file_group_time_of(const struct file_group_rule *kind, const struct file_view *file)
 {
 	uint64_t time_ns = 0;
 
-	if (kind->use != USE_METADATA)
-		time_ns = file->tallies[kind->use].time.measure;
-	if (kind->use == USE_METADATA || kind->with_metadata)
-		time_ns += metadata_ns(kind, file);
-	if (kind->with_faults)
-		time_ns += file->tallies[USE_MMAP].time.measure;
+	for (int use = 0; use < USES; use++)
+		time_ns += time_of_use(kind, file, use);
 	return time_ns;
 }
 
@@ -220,6 +226,8 @@ void file_group_add(struct file_group *file_group, struct file_group_sums *sums,
 	file_group->major += tally->major;
 	file_group->size_bytes += size;
 	file_group->time_ns += time_ns;
+	for (int use = 0; use < USES; use++)
+		sums->use_ns[use] += time_of_use(kind, file, use);
 	if (tally->bytes > size)
 		file_group->again_bytes += tally->bytes - size;
 	file_group->versions += file->grown;

@@ -15,6 +15,7 @@ struct file_group_ending {
 
 /* Sums from which shares are computed. */
 struct file_group_sums {
+	uint64_t use_ns[USES]; /* time, by use */
 	uint64_t direct_bytes; /* read past the page cache: also from storage */
 	uint64_t copied_bytes, advised;
 	uint64_t reads;

@@ -94,6 +94,34 @@ uint64_t finding_unhidden(const struct findings *findings, enum io_class class, 
 					       : time_ns);
 }
 
+uint64_t finding_unhidden_of(const struct findings *findings,
+			     const uint64_t times_ns[IO_CLASS_COUNT])
+{
+	uint64_t sum_ns = 0;
+
+	for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++)
+		sum_ns = number_add(sum_ns, finding_unhidden(findings, class, times_ns[class]));
+	return sum_ns;
+}
+
+void finding_divide(uint64_t times_ns[IO_CLASS_COUNT], uint64_t time_ns, enum io_class class)
+{
+	uint64_t whole_ns = 0, left_ns = time_ns;
+	unsigned int largest = class;
+
+	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++) {
+		whole_ns = number_add(whole_ns, times_ns[i]);
+		if (times_ns[i] > times_ns[largest])
+			largest = i;
+	}
+	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++) {
+		if (whole_ns)
+			times_ns[i] = (unsigned __int128)time_ns * times_ns[i] / whole_ns;
+		left_ns -= times_ns[i];
+	}
+	times_ns[largest] += left_ns; /* what rounding leaves */
+}
+
 static uint64_t known(uint64_t number)
 {
 	return number == TABLE_NO_UINT ? 0 : number;

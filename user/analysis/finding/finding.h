@@ -280,7 +280,13 @@ bool finding_is_enough_in(const struct findings *findings, uint64_t count,
  * there are none, what was on the critical path; all of it if that is unknown, too. For concurrent
  * runs, returns the average of one. */
 uint64_t finding_unhidden(const struct findings *findings, enum io_class class, uint64_t time_ns);
-/* The same if the time on the critical path is known; UINT64_MAX: unknown. */
+/* The same for times of several classes, by enum io_class: the sum. */
+uint64_t finding_unhidden_of(const struct findings *findings,
+			     const uint64_t times_ns[IO_CLASS_COUNT]);
+/* Divides a time into such times, in proportion to those in `times_ns`; if these are all 0, it is
+ * of `class`. */
+void finding_divide(uint64_t times_ns[IO_CLASS_COUNT], uint64_t time_ns, enum io_class class);
+/* The same as finding_unhidden if the time on the critical path is known; UINT64_MAX: unknown. */
 uint64_t finding_waited(const struct findings *findings, enum io_class class, uint64_t time_ns,
 			uint64_t path_ns);
 

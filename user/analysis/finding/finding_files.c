@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/files/advice.h"
 #include "analysis/files/readahead.h"
@@ -245,14 +246,75 @@ static bool exceeds_memory(const struct findings *findings, uint64_t size_bytes)
 	return memory_bytes && size_bytes > memory_bytes / 2;
 }
 
-int file_group_find(struct findings *findings, const struct finding_rule *rule)
+/* Returns the time of the operations of all files, which may overlap: no more than that of their
+ * classes. */
+static uint64_t capped_ns(const struct findings *findings, const struct finding_rule *rule,
+			  uint64_t time_ns)
 {
 	const struct results *results = findings->results;
+	uint64_t most_ns = totals_class(results, rule->class).time.measure;
+
+	if (rule->files.with_metadata && rule->class != IO_METADATA)
+		most_ns += totals_class(results, IO_METADATA).time.measure;
+	if (rule->files.with_faults)
+		most_ns += totals_class(results, IO_MMAP_READ).time.measure;
+	/* Times of classes overlap, too, if there are several threads. */
+	if (results->job)
+		most_ns = number_min(most_ns, totals_all(results)->time.measure);
+	return number_min(time_ns, most_ns);
+}
+
+/* Returns the part of a cost that the run waited for, by the classes that the group's time is of.
+ * `path_ns`: see finding_waited. */
+static uint64_t waited_ns(const struct findings *findings, const struct finding_rule *rule,
+			  const struct file_group_sums *sums, uint64_t cost_ns, uint64_t path_ns)
+{
+	static const enum io_class classes[USES] = {
+		[USE_READ] = IO_READ, [USE_WRITE] = IO_WRITE,	 [USE_METADATA] = IO_METADATA,
+		[USE_SYNC] = IO_SYNC, [USE_MMAP] = IO_MMAP_READ,
+	};
+	uint64_t times_ns[IO_CLASS_COUNT] = { 0 }, paths_ns[IO_CLASS_COUNT], sum_ns = 0;
+
+	for (unsigned int use = 0; use < USES; use++)
+		times_ns[use == rule->files.use ? rule->class : classes[use]] += sums->use_ns[use];
+	memcpy(paths_ns, times_ns, sizeof(paths_ns));
+	finding_divide(times_ns, cost_ns, rule->class);
+	finding_divide(paths_ns, path_ns, rule->class);
+	for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++)
+		sum_ns += finding_waited(findings, class, times_ns[class], paths_ns[class]);
+	return sum_ns;
+}
+
+/* Sets what depends on the rest of the run. Returns the time that all of the files cost. */
+static uint64_t set_costs(const struct findings *findings, const struct finding_rule *rule,
+			  const struct file_group_sums *sums, struct file_group *file_group)
+{
+	const struct results *results = findings->results;
+	uint64_t cost_ns = file_group->time_ns, path_ns;
+
+	file_group->limit_bytes = limit_of(findings, file_group->size_bytes);
+	file_group->too_large = file_group->limit_bytes != TABLE_NO_UINT ||
+				exceeds_memory(findings, file_group->size_bytes);
+	file_group->reopen_ns = TABLE_NO_UINT;
+	if (rule->files.reopens && reopens_estimated_ns(results) > cost_ns) {
+		cost_ns = reopens_estimated_ns(results);
+		file_group->reopen_ns = reopens_time_ns(results);
+	}
+	/* CPU work caused by I/O is on the path to the same extent as the I/O. */
+	path_ns = file_group->path_ns < file_group->time_ns
+			  ? (unsigned __int128)cost_ns * file_group->path_ns / file_group->time_ns
+			  : cost_ns;
+	cost_ns = waited_ns(findings, rule, sums, cost_ns, path_ns);
+	file_group->of_run = finding_share(cost_ns, findings->duration_ns);
+	return cost_ns;
+}
+
+int file_group_find(struct findings *findings, const struct finding_rule *rule)
+{
 	const struct file_group_rule *kind = &rule->files;
-	uint64_t most_ns = totals_class(results, rule->class).time.measure, cost_ns, path_ns;
-	uint64_t keeps_ns = 0;
 	const struct file_group_found *found;
 	struct file_group file_group;
+	uint64_t cost_ns, keeps_ns = 0;
 
 	if (!findings->file_group && look_at_files(findings))
 		return -ENOMEM;
@@ -260,31 +322,9 @@ int file_group_find(struct findings *findings, const struct finding_rule *rule)
 	file_group = found->file_group;
 	if (!file_group.files)
 		return 0;
-	/* Times of several files may overlap; the whole class took no more than this. */
-	if (kind->with_metadata && rule->class != IO_METADATA)
-		most_ns += totals_class(results, IO_METADATA).time.measure;
-	if (kind->with_faults)
-		most_ns += totals_class(results, IO_MMAP_READ).time.measure;
-	/* Times of classes overlap, too, if there are several threads. */
-	if (results->job)
-		most_ns = number_min(most_ns, totals_all(results)->time.measure);
-	file_group.time_ns = number_min(file_group.time_ns, most_ns);
+	file_group.time_ns = capped_ns(findings, rule, file_group.time_ns);
 	file_group_finish(&file_group, &found->sums, kind);
-	file_group.limit_bytes = limit_of(findings, file_group.size_bytes);
-	file_group.too_large = file_group.limit_bytes != TABLE_NO_UINT ||
-			       exceeds_memory(findings, file_group.size_bytes);
-	cost_ns = file_group.time_ns;
-	file_group.reopen_ns = TABLE_NO_UINT;
-	if (kind->reopens && reopens_estimated_ns(results) > cost_ns) {
-		cost_ns = reopens_estimated_ns(results);
-		file_group.reopen_ns = reopens_time_ns(results);
-	}
-	/* CPU work caused by I/O is on the path to the same extent as the I/O. */
-	path_ns = file_group.path_ns < file_group.time_ns
-			  ? (unsigned __int128)cost_ns * file_group.path_ns / file_group.time_ns
-			  : cost_ns;
-	cost_ns = finding_waited(findings, rule->class, cost_ns, path_ns);
-	file_group.of_run = finding_share(cost_ns, findings->duration_ns);
+	cost_ns = set_costs(findings, rule, &found->sums, &file_group);
 	if (kind->speaks && !kind->speaks(findings, &file_group))
 		return 0;
 	if (findings->aggregated)

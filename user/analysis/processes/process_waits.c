@@ -134,6 +134,8 @@ void process_waits_take(struct process_waits *waits, const struct event *event)
 	waiting->sums.fetched_bytes +=
 		event->flags & EVENT_DIRECT ? event->bytes : event->fetched_bytes;
 	waiting->sums.time_ns += event_time_ns(event);
+	if (event->class < IO_CLASS_COUNT)
+		waiting->sums.class_ns[event->class] += event_time_ns(event);
 	add_to_run(waiting, event);
 }
 

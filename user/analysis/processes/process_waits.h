@@ -14,6 +14,7 @@ enum process_waits_for {
 struct process_wait {
 	uint32_t process;
 	uint64_t calls, bytes, syncs, time_ns; /* calls: without syncs */
+	uint64_t class_ns[IO_CLASS_COUNT];     /* time_ns by class */
 	uint64_t fetched_bytes;		       /* from storage */
 	uint64_t back;	 /* calls that start before the previous end; not aggregated */
 	uint64_t runs;	 /* runs of consecutive calls on one file */

@@ -185,8 +185,11 @@ static int find_throttled(struct findings *findings, const struct finding_rule *
 {
 	const struct results *results = findings->results;
 	const struct trace_operation_total *all = totals_throttled(results);
-	uint64_t writing_ns = totals_class(results, IO_WRITE).thread_time_ns +
-			      totals_class(results, IO_MMAP_WRITE).thread_time_ns;
+	uint64_t times_ns[IO_CLASS_COUNT] = {
+		[IO_WRITE] = totals_class(results, IO_WRITE).thread_time_ns,
+		[IO_MMAP_WRITE] = totals_class(results, IO_MMAP_WRITE).thread_time_ns,
+	};
+	const uint64_t writing_ns = times_ns[IO_WRITE] + times_ns[IO_MMAP_WRITE];
 	struct throttled throttled = {
 		.pauses = all->count,
 		.pause_ns = all->thread_time_ns,
@@ -213,8 +216,9 @@ static int find_throttled(struct findings *findings, const struct finding_rule *
 	cost_ns = number_min(throttled.pause_ns,
 			     totals_class(results, IO_WRITE).time.measure +
 				     totals_class(results, IO_MMAP_WRITE).time.measure);
-	return finding_add(findings, rule, &throttled,
-			   finding_unhidden(findings, IO_WRITE, cost_ns), TABLE_NO_UINT);
+	finding_divide(times_ns, cost_ns, IO_WRITE);
+	return finding_add(findings, rule, &throttled, finding_unhidden_of(findings, times_ns),
+			   TABLE_NO_UINT);
 }
 
 const struct finding_rule finding_throttled = {

@@ -77,11 +77,15 @@ THRESHOLD_MIN(HELD_BACK, 0.5, UNIT_SHARE,
 	      "share of a file's read time before the device gets the request",
 	      "a choice: most of it");
 
-static void add_held(struct held_back *sum, uint64_t *longest_ns, const struct file_view *file,
-		     const struct chain_late *late)
+/* `times_ns`: the time held back, by enum io_class. */
+static void add_held(struct held_back *sum, uint64_t times_ns[IO_CLASS_COUNT], uint64_t *longest_ns,
+		     const struct file_view *file, const struct chain_late *late)
 {
 	const struct tally *reads = reads_of(file), *faults = &file->tallies[USE_MMAP];
 	uint64_t time_ns = reads->time.measure + faults->time.measure;
+	uint64_t held_ns[IO_CLASS_COUNT] = {
+		[IO_READ] = reads->time.measure, [IO_MMAP_READ] = faults->time.measure
+	};
 
 	if (late->time.measure < threshold(THRESHOLD_HELD_BACK) * time_ns)
 		return;
@@ -90,6 +94,8 @@ static void add_held(struct held_back *sum, uint64_t *longest_ns, const struct f
 	sum->bytes += late->bytes;
 	sum->time_ns += time_ns;
 	sum->held_ns += late->time.measure;
+	times_ns[IO_READ] += late->time.measure * finding_share(reads->time.measure, time_ns);
+	times_ns[IO_MMAP_READ] += late->time.measure * finding_share(faults->time.measure, time_ns);
 	sum->fetched_bytes += reads->fetched_bytes + faults->fetched_bytes + file->direct_bytes;
 	if (late->time.measure < *longest_ns)
 		return;
@@ -103,14 +109,14 @@ static int find_held_back(struct findings *findings, const struct finding_rule *
 	const uint64_t most_ns = totals_class(results, IO_READ).time.measure +
 				 totals_class(results, IO_MMAP_READ).time.measure;
 	struct held_back sum = { 0 };
-	uint64_t longest_ns = 0;
+	uint64_t longest_ns = 0, times_ns[IO_CLASS_COUNT] = { 0 };
 	struct file_view file;
 	size_t count;
 	const struct chain_late *all = chain_late_of_files(results, &count);
 
 	for (size_t i = 0; i < count; i++)
 		if (all[i].parts && files_used(results, i, &file) && file.known)
-			add_held(&sum, &longest_ns, &file, &all[i]);
+			add_held(&sum, times_ns, &longest_ns, &file, &all[i]);
 	if (!sum.files)
 		return 0;
 	sum.file = finding_base_name(sum.path);
@@ -118,7 +124,8 @@ static int find_held_back(struct findings *findings, const struct finding_rule *
 	sum.time_ns = number_min(sum.time_ns, most_ns);
 	sum.held_ns = number_min(sum.held_ns, sum.time_ns);
 	sum.bandwidth = finding_bandwidth(sum.fetched_bytes, sum.time_ns);
-	return finding_add(findings, rule, &sum, finding_unhidden(findings, IO_READ, sum.held_ns),
+	finding_divide(times_ns, sum.held_ns, IO_READ);
+	return finding_add(findings, rule, &sum, finding_unhidden_of(findings, times_ns),
 			   TABLE_NO_UINT);
 }
 

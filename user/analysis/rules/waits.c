@@ -14,6 +14,7 @@ struct waits {
 	uint64_t hidden_ns; /* of time_ns: work that follows, or is done anyway, can hide it */
 	uint64_t busy_ns;   /* of time_ns: the device has several requests; TABLE_NO_UINT: never */
 	double of_file;	    /* the file's part of time_ns; NAN: most, or all */
+	double waited;	    /* the part of time_ns that the run waited for */
 	uint32_t number;    /* of the file */
 };
 
@@ -70,6 +71,12 @@ static uint64_t can_hide_ns(const struct findings *findings, const struct proces
 			  other_work_ns(findings, wait));
 }
 
+/* Returns the part of a process's waits that the run waited for. */
+static double waited_part(const struct findings *findings, const struct process_wait *wait)
+{
+	return finding_share(finding_unhidden_of(findings, wait->class_ns), wait->time_ns);
+}
+
 /* Finds the process that waited longest; `stands_still` decides which ones wait. Returns false if
  * none does. */
 static bool find_longest(const struct findings *findings, enum process_waits_for what,
@@ -107,6 +114,7 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 		.busy_ns = finding_or_none(
 			number_min(finding_busy_ns(findings, worst.fetched_bytes), worst.time_ns)),
 	};
+	waits->waited = waited_part(findings, &worst);
 	waits->of_file = finding_share_of_file(worst.run_ns, worst.time_ns);
 	waits->file = finding_base_name(waits->path);
 	return true;
@@ -145,7 +153,7 @@ static bool saves_much(const struct findings *findings, const struct process_wai
 {
 	return save->bytes >= threshold(THRESHOLD_SAVE_BYTES) * (save->syncs ? save->syncs : 1) &&
 	       save->bytes >= threshold(THRESHOLD_SAVE_RUN) * save->runs &&
-	       finding_is_of_run(findings, finding_unhidden(findings, IO_WRITE, save->time_ns),
+	       finding_is_of_run(findings, finding_unhidden_of(findings, save->class_ns),
 				 THRESHOLD_SAVE_SHARE) &&
 	       processes_without_io_ns(findings->results, save->process) >=
 		       threshold(THRESHOLD_SAVE_BESIDE) * save->time_ns;
@@ -169,15 +177,14 @@ static int find_saves(struct findings *findings, const struct finding_rule *rule
 	    !find_longest(findings, PROCESS_SAVES, saves_much, &saves) ||
 	    is_rewritten(findings, &saves))
 		return 0;
-	return finding_add_as(
-		findings, rule, &saves,
-		&(struct finding_verdict) {
-			.cost_ns = finding_unhidden(findings, IO_WRITE, saves.hidden_ns),
-			.covers_ns = finding_unhidden(findings, IO_WRITE, saves.time_ns),
-			.cost_bytes = TABLE_NO_UINT,
-			.confidence = rule->confidence,
-			.severity = rule->severity,
-		});
+	return finding_add_as(findings, rule, &saves,
+			      &(struct finding_verdict) {
+				      .cost_ns = finding_limited(saves.hidden_ns * saves.waited),
+				      .covers_ns = finding_limited(saves.time_ns * saves.waited),
+				      .cost_bytes = TABLE_NO_UINT,
+				      .confidence = rule->confidence,
+				      .severity = rule->severity,
+			      });
 }
 
 THRESHOLD_MAX(SAVE_DRAG, 1, UNIT_NONE,
@@ -248,7 +255,7 @@ static bool loads_much(const struct findings *findings, const struct process_wai
 	       finding_share(load->fetched_bytes, load->bytes) >=
 		       threshold(THRESHOLD_FROM_STORAGE_SHARE) &&
 	       finding_share(load->back, load->calls) < threshold(THRESHOLD_RANDOM_SHARE) &&
-	       finding_is_of_run(findings, finding_unhidden(findings, IO_READ, load->time_ns),
+	       finding_is_of_run(findings, finding_unhidden_of(findings, load->class_ns),
 				 THRESHOLD_LOAD_SHARE);
 }
 
@@ -268,6 +275,9 @@ static bool reads_at_full_speed(const struct waits *loads)
 
 static int find_loads(struct findings *findings, const struct finding_rule *rule)
 {
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = rule->confidence,
+					   .severity = rule->severity };
 	struct waits loads;
 	bool holes;
 	int status;
@@ -278,16 +288,14 @@ static int find_loads(struct findings *findings, const struct finding_rule *rule
 	status = finding_find_holes(findings, loads.fetched_bytes, &holes);
 	if (status || holes)
 		return status;
-	return finding_add_as(
-		findings, rule, &loads,
-		&(struct finding_verdict) {
-			.cost_ns = finding_unhidden(findings, IO_READ,
-						    number_min(idle_ns(&loads), loads.moved_ns)),
-			.covers_ns = finding_unhidden(findings, IO_READ, loads.time_ns),
-			.cost_bytes = TABLE_NO_UINT,
-			.confidence = rule->confidence,
-			.severity = reads_at_full_speed(&loads) ? FINDING_NOTE : rule->severity,
-		});
+	verdict.cost_ns =
+		finding_limited(number_min(idle_ns(&loads), loads.moved_ns) * loads.waited);
+	verdict.covers_ns = finding_limited(loads.time_ns * loads.waited);
+	if (reads_at_full_speed(&loads)) {
+		verdict.severity = FINDING_NOTE;
+		verdict.cost_ns = finding_or_none(verdict.cost_ns);
+	}
+	return finding_add_as(findings, rule, &loads, &verdict);
 }
 
 const struct finding_rule finding_load_waits = {

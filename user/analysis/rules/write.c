@@ -22,7 +22,8 @@ struct calls calls_of(const struct findings *findings, const struct finding_rule
 	const struct tally *tally = &view.tally;
 	const uint64_t count = tally->count;
 
-	*cost_ns = finding_unhidden(findings, rule->class, tally->time.measure);
+	finding_divide(view.class_ns, tally->time.measure, rule->class);
+	*cost_ns = finding_unhidden_of(findings, view.class_ns);
 	return (struct calls) {
 		.path = view.path,
 		.file = finding_base_name(view.path),
