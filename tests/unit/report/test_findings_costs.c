@@ -9,6 +9,7 @@
 /* Uses only some of these traces; test_findings_rules.c checks that none is unused. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "findings_of_jobs.h"
+#include "findings_of_opens.h"
 #include "findings_of_reads.h"
 #include "findings_of_writes.h"
 
@@ -113,4 +114,138 @@ TEST(test_overlap_of_each_class)
 			fail_msg("%s costs %" PRIu64, runs[i].id, cost_ns);
 		done(&made, report);
 	}
+}
+
+/* 80 ms of each 100 ms are compute. */
+static void fsyncs_beside_compute(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 5; i < 9; i++)
+		SPAN(made, .begin = i * 100 * MS, .end = (i * 100 + 80) * MS, .pid = 10, .id = i,
+		     .name = "step", .category = "compute");
+	fsync_often(made, sound);
+}
+
+/* How exact a cost is. */
+TEST(test_cost_is)
+{
+	static const struct {
+		const char *id;
+		void (*make)(struct made_trace *made, bool sound);
+		uint64_t lost;
+		const char *cost_is;
+	} runs[] = {
+		{ "fsync-often", fsync_often, 0, "measured" },
+		{ "fsync-often", fsync_often, 10, "at least" },
+		{ "fsync-often", fsyncs_beside_compute, 0, "estimated" },
+		{ "random-reads", random_reads, 0, "estimated" },
+		{ "small-reads-cached", small_reads_cached, 0, "at least" },
+		{ "cold-start", cold_start, 0, "estimated" },
+		{ "imports", imports, 0, "estimated" },
+		{ "worker-start", worker_start, 0, "estimated" },
+		{ "swapped", swapped, 0, "at most" },
+		{ "requests-small", requests_small, 0, "at most" },
+		{ "device-shared", device_shared, 0, "at most" },
+		{ "ranks-uneven", ranks_uneven, 0, "at most" },
+		{ "rank-slow", rank_slow, 10, "at most" },
+	};
+
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN_RUN(&made, .spans = true, .block = true);
+		runs[i].make(&made, false);
+		made.kinds[TRACE_SYSCALL].events += runs[i].lost;
+		made.kinds[TRACE_SYSCALL].lost += runs[i].lost;
+		report = report_between(&made, 10, END);
+		check_finding_text(report, runs[i].id, "cost_is", runs[i].cost_is);
+		done(&made, report);
+	}
+}
+
+/* Requests of reads that compute overlaps cost nothing, however many threads wait for them. */
+TEST(test_small_requests_of_hidden_reads)
+{
+	for (int hidden = 0; hidden < 2; hidden++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN_RUN(&made, .spans = true, .block = true);
+		SPAN(&made, .begin = hidden ? 50 : 900 * MS, .end = 950 * MS, .pid = 10, .id = 1,
+		     .name = "step", .category = "compute");
+		requests_small(&made, false);
+		report = report_between(&made, 10, END);
+		assert_int_equal(row_of_finding(report, "requests-small") >= 0, !hidden);
+		done(&made, report);
+	}
+}
+
+/* So does a device that is shared while the run computes. */
+TEST(test_device_shared_while_computing)
+{
+	for (int hidden = 0; hidden < 2; hidden++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN_RUN(&made, .spans = true, .block = true);
+		add_file(&made, 1, MIB, "/data/a");
+		SPAN(&made, .begin = hidden ? 50 : 900 * MS, .end = 950 * MS, .pid = 10, .id = 1,
+		     .name = "step", .category = "compute");
+		device_shared(&made, false);
+		CALL(&made, .time = 300 * MS, .dur = 100 * MS, .pid = 20, .op = M_READ, .file = 1,
+		     .asked = MIB, .result = MIB, .fetched = MIB);
+		report = report_between(&made, 10, END);
+		assert_int_equal(row_of_finding(report, "device-shared") >= 0, !hidden);
+		done(&made, report);
+	}
+}
+
+/* Rank 1 reads for 60 ms in each of eight workers, which run side by side, rank 0 for 40 ms. Or
+ * they run one after the other. */
+TEST(test_uneven_ranks_with_workers)
+{
+	for (uint64_t in_turn = 0; in_turn < 2; in_turn++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN_RUN(&made);
+		add_file(&made, 1, 64 * MIB, "/data/a");
+		for (uint64_t worker = 0; worker < 8; worker++) {
+			for (uint64_t rank = 0; rank < 2; rank++) {
+				const uint64_t pid = 20 + worker + 10 * rank;
+				const uint64_t at = 100 + in_turn * worker * 70 * MS;
+
+				made_fork(&made, at, 10, pid);
+				EXEC(&made, .time = at + 1, .pid = pid, .ppid = 10, .comm = "r",
+				     .command = "r", .rank = rank);
+				CALL(&made, .time = at + 2, .dur = rank ? 60 * MS : 40 * MS,
+				     .pid = pid, .op = M_READ, .file = 1, .asked = (1 + rank) * MIB,
+				     .result = (1 + rank) * MIB);
+				EXIT(&made, .time = at + 65 * MS, .pid = pid);
+			}
+		}
+		report = report_between(&made, 10, END);
+		assert_in_range(
+			ask(report, "findings", finding_row(report, "ranks-uneven"), "cost_ns")
+				->uint,
+			in_turn ? 140 * MS : 20 * MS, in_turn ? 160 * MS : 30 * MS);
+		done(&made, report);
+	}
+}
+
+/* Lookups of modules and reads of them, at the same time in two threads, together no longer than
+ * the run. */
+TEST(test_cost_within_the_run)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN_RUN(&made);
+	add_file(&made, 1, 64 * KIB, "/opt/venv/lib/python3.11/a/b.pyc");
+	CALL(&made, .time = 99, .dur = 900 * MS, .pid = 10, .tid = 11, .op = M_READ, .file = 1,
+	     .asked = 64 * KIB, .result = 64 * KIB);
+	CALLS(&made, 100, .count = 2000, .op = M_FSTAT, .dur = 400 * US);
+	report = report_between(&made, 10, END);
+	CHECK(report, "findings", finding_row(report, "imports"), "cost_ns", END - 10);
+	done(&made, report);
 }

@@ -132,6 +132,8 @@ static void add_time(struct chain_time *sum, const struct chain_time *time)
 
 static void add_pieces(struct chain *chain, const struct chain_operation *operation)
 {
+	const uint64_t time_ns = operation->time.device_ns + operation->time.queue_ns;
+	const enum trace_family family = chain->job->operations[operation->operation].family;
 	struct chain_pieces *pieces;
 
 	if (operation->bytes < CHAIN_MUCH_BYTES || operation->file == FILE_NONE ||
@@ -143,7 +145,9 @@ static void add_pieces(struct chain *chain, const struct chain_operation *operat
 	pieces = &chain->pieces[operation->file];
 	pieces->operations++;
 	pieces->bytes += operation->bytes;
-	pieces->time_ns += operation->time.device_ns + operation->time.queue_ns;
+	pieces->time_ns += time_ns;
+	pieces->written_ns += family == TRACE_WRITE ? time_ns : 0;
+	pieces->mapped_ns += family == TRACE_FILEFAULT || family == TRACE_MAP ? time_ns : 0;
 	pieces->requests += operation->requests;
 	pieces->request_bytes += operation->time.bytes;
 }

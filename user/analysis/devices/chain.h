@@ -30,6 +30,7 @@ struct chain_time {
 /* Large operations on a file, and the requests they became. */
 struct chain_pieces {
 	uint64_t operations, bytes, time_ns; /* time: with requests queued or at a device */
+	uint64_t written_ns, mapped_ns;	     /* the parts of it in writes and in faults */
 	uint64_t requests, request_bytes;
 };
 

@@ -199,9 +199,13 @@ static const char *cost_is(const struct findings *findings, const struct finding
 
 	if (finding->verdict.cost_ns == TABLE_NO_UINT)
 		return NULL;
-	if (finding->summed)
+	if (finding->summed || finding->rule->exactness == FINDING_AT_MOST)
 		return "at most";
-	if (finding->at_least || finding->rule->drags || lost)
+	if (finding->at_least || lost)
+		return "at least";
+	if (finding->rule->exactness == FINDING_ESTIMATED)
+		return "estimated";
+	if (finding->rule->drags)
 		return "at least";
 	if (finding->rule->files.saved || finding->verdict.keeps_ns)
 		return "estimated";
@@ -233,6 +237,9 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 	/* Concurrent runs together took no less than the one that took longest. */
 	if (findings->runs > 1 && raised.cost_ns != TABLE_NO_UINT)
 		raised.cost_ns = number_max(raised.cost_ns, cost_of_runs(findings, rule->id));
+	/* Nothing costs more than the run took, and concurrent threads count several times. */
+	if (findings->duration_ns && raised.cost_ns != TABLE_NO_UINT)
+		raised.cost_ns = number_min(raised.cost_ns, findings->duration_ns);
 	/* CPU work of the same lines is added later. */
 	if (!(rule->drags_lines && findings->results->job) &&
 	    !finding_is_worth_it(findings, rule, &raised))
@@ -255,9 +262,6 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 		.summed = findings->aggregated && rule->sums == FINDING_OF_SUMS,
 		.at_least = findings->runs > 1,
 	};
-	/* Concurrent threads count several times. */
-	if (finding->summed && raised.cost_ns != TABLE_NO_UINT)
-		finding->verdict.cost_ns = number_min(raised.cost_ns, findings->duration_ns);
 	finding->waited_ns = known(finding->verdict.cost_ns);
 	finding->cost_is = cost_is(findings, finding);
 	weigh(findings, finding);

@@ -57,6 +57,13 @@ enum finding_severity {
 /* Their names; FINDING_BY_COST has none. */
 extern const char *const finding_severities[FINDING_HIGH + 1];
 
+/* How exact a rule's costs are, unless loss, sums or CPU work at the same lines decide that. */
+enum finding_exactness {
+	FINDING_MEASURED,  /* or a lower bound, if the change also saves CPU work */
+	FINDING_ESTIMATED, /* it may be less, too: some of it may be overlapped, or stay */
+	FINDING_AT_MOST,   /* an upper bound */
+};
+
 struct finding_verdict {
 	uint64_t cost_ns;    /* not overlapped by compute; TABLE_NO_UINT: unknown */
 	uint64_t cost_bytes; /* moved or fetched in vain, or the slow way; or TABLE_NO_UINT */
@@ -128,6 +135,7 @@ struct finding_rule {
 	int (*find)(struct findings *findings, const struct finding_rule *rule);
 	enum finding_confidence confidence; /* of what it adds; and */
 	enum finding_severity severity;	    /* how bad that is */
+	enum finding_exactness exactness;   /* of the costs */
 	/* Uses only tables, and what reads from them in reports made of several (files.h, totals.h,
 	 * failed_lookups.h, io_patterns.h, methods.h, epochs.h, overlap.h): such a rule also runs
 	 * on all of them together. For other rules, the findings of each report stand. */

@@ -105,7 +105,8 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 				   "its class with compute, the part that the change saves, or CPU "
 				   "work at the same lines); "
 				   "at least (a lower bound: loss, several runs, or CPU work that "
-				   "is saved, too); at most (an upper bound from thread time)"),
+				   "is saved, too); at most (an upper bound: thread time, or "
+				   "time of which the change saves an unknown part)"),
 	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE, KIND_LARGEST,
 				 "confidence that the evidence means what the title says: high, "
 				 "medium or low",

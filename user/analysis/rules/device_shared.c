@@ -6,6 +6,7 @@
 #include "analysis/finding/finding.h"
 #include "analysis/processes/processes.h"
 #include "analysis/shared/trace_text.h"
+#include "analysis/totals/totals.h"
 #include "base/number.h"
 
 struct shared {
@@ -116,6 +117,22 @@ static bool find_others(struct findings *findings, const struct device_view *vie
 	return true;
 }
 
+/* Returns the part of a time that the run waited for, by the class of I/O that it waited for most:
+ * which classes the requests were of is unknown. */
+static uint64_t waited_ns(const struct findings *findings, uint64_t time_ns)
+{
+	uint64_t most_ns = 0;
+	bool known = false;
+
+	for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++) {
+		if (!totals_class(findings->results, class).time.measure)
+			continue;
+		known = true;
+		most_ns = number_max(most_ns, finding_unhidden(findings, class, time_ns));
+	}
+	return known ? most_ns : time_ns;
+}
+
 static int find_shared(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct job *job = findings->results->job;
@@ -132,8 +149,8 @@ static int find_shared(struct findings *findings, const struct finding_rule *rul
 		return 0;
 	for (size_t i = 0; !status && device_users_of(findings->results, i, &users); i++)
 		if (!device_is_mount(users.dev) && find_programs(findings, &users, &shared))
-			status = finding_add(findings, rule, &shared, shared.shared_ns,
-					     TABLE_NO_UINT);
+			status = finding_add(findings, rule, &shared,
+					     waited_ns(findings, shared.shared_ns), TABLE_NO_UINT);
 	for (size_t i = 0; !status && devices_view(findings->results, i, &view); i++) {
 		if (view.mount || !find_others(findings, &view, &shared))
 			continue;
@@ -146,6 +163,7 @@ static int find_shared(struct findings *findings, const struct finding_rule *rul
 const struct finding_rule finding_device_shared = {
 	.id = "device-shared",
 	.order = 520,
+	.exactness = FINDING_AT_MOST,
 	.needs = JOB_BLOCK,
 	.find = find_shared,
 	.confidence = FINDING_LIKELY,

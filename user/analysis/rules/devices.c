@@ -413,7 +413,7 @@ static int find_pieces(struct findings *findings, const struct finding_rule *rul
 {
 	const struct job *job = findings->results->job;
 	struct pieces sum = { 0 };
-	uint64_t worst = 0, bytes = 0, request_bytes = 0;
+	uint64_t worst = 0, bytes = 0, request_bytes = 0, times_ns[IO_CLASS_COUNT] = { 0 };
 	size_t count;
 	const struct chain_pieces *all = chain_pieces_of_files(findings->results, &count);
 
@@ -424,6 +424,9 @@ static int find_pieces(struct findings *findings, const struct finding_rule *rul
 		sum.operations += all[i].operations;
 		sum.requests += all[i].requests;
 		sum.time_ns += all[i].time_ns;
+		times_ns[IO_WRITE] += all[i].written_ns;
+		times_ns[IO_MMAP_READ] += all[i].mapped_ns;
+		times_ns[IO_READ] += all[i].time_ns - all[i].written_ns - all[i].mapped_ns;
 		bytes += all[i].bytes;
 		request_bytes += all[i].request_bytes;
 		if (all[i].time_ns < worst)
@@ -438,13 +441,17 @@ static int find_pieces(struct findings *findings, const struct finding_rule *rul
 	sum.request_bytes_each = request_bytes / sum.requests;
 	sum.requests_each = (double)sum.requests / sum.operations;
 	/* Threads may have waited at the same time. */
-	return finding_add(findings, rule, &sum, number_min(sum.time_ns, findings->duration_ns),
+	for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++)
+		times_ns[class] = number_min(times_ns[class],
+					     totals_class(findings->results, class).time.measure);
+	return finding_add(findings, rule, &sum, finding_unhidden_of(findings, times_ns),
 			   TABLE_NO_UINT);
 }
 
 const struct finding_rule finding_requests_small = {
 	.id = "requests-small",
 	.order = 500,
+	.exactness = FINDING_AT_MOST,
 	.lines = 1u << USE_READ | 1u << USE_WRITE,
 	.needs = JOB_BLOCK,
 	.find = find_pieces,

@@ -293,6 +293,7 @@ const struct finding_rule finding_imports = {
 	.lines_take = is_of_import,
 	.lines_whole = "the time in calls on modules or by path",
 	.drags = true,
+	.exactness = FINDING_ESTIMATED,
 	.needs = JOB_SYSCALL,
 	.find = find_imports,
 	.confidence = FINDING_LIKELY,

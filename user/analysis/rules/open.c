@@ -24,6 +24,7 @@ const struct finding_rule finding_cold_start = {
 	.id = "cold-start",
 	.order = 315,
 	.drags = true,
+	.exactness = FINDING_ESTIMATED,
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
 	.sums = FINDING_OF_SUMS,
 	.startup = true,

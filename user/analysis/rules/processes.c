@@ -242,6 +242,7 @@ static int find_swapped(struct findings *findings, const struct finding_rule *ru
 const struct finding_rule finding_swapped = {
 	.id = "swapped",
 	.order = 150,
+	.exactness = FINDING_AT_MOST,
 	.needs = JOB_FAULT,
 	.find = find_swapped,
 	.confidence = FINDING_LIKELY,
@@ -330,6 +331,7 @@ const struct finding_rule finding_worker_start = {
 	.id = "worker-start",
 	.order = 240,
 	.drags = true,
+	.exactness = FINDING_ESTIMATED,
 	.needs = JOB_SYSCALL | JOB_EVENTS,
 	.find = find_again,
 	.confidence = FINDING_LIKELY,

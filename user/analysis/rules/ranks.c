@@ -16,6 +16,8 @@ struct rank_io {
 	int64_t rank;
 	uint64_t bytes, time_ns;
 	uint64_t fetched_bytes; /* the part of `bytes` from storage */
+	/* Of its processes: the longest such time, and their lives, summed and as a whole. */
+	uint64_t longest_ns, lived_ns, first_ns, last_ns;
 };
 
 COMPARE_BY(compare_ranks, struct rank_io, COMPARE(a->rank, b->rank))
@@ -140,6 +142,7 @@ const struct finding_rule finding_stragglers = {
 struct uneven {
 	uint64_t ranks, rank, bytes, median_bytes, moving_ns, median_ns;
 	uint64_t fetched_bytes, median_fetched;
+	double at_once; /* processes of that rank that do I/O */
 };
 
 static const struct table_column uneven_columns[] = {
@@ -180,10 +183,14 @@ static int list_mapped(const struct findings *findings, struct rank_list *list)
 		if (files_used(findings->results, i, &file) && file.known &&
 		    file.first_rank != TABLE_NO_UINT && file.first_rank == file.last_rank &&
 		    !file_group_is_program(&file))
-			status = add_to_list(list, (struct rank_io) { file.first_rank,
-								      faults->fetched_bytes,
-								      faults->time.measure,
-								      faults->fetched_bytes });
+			status = add_to_list(list, (struct rank_io) {
+							   .rank = file.first_rank,
+							   .bytes = faults->fetched_bytes,
+							   .time_ns = faults->time.measure,
+							   .fetched_bytes = faults->fetched_bytes,
+							   .longest_ns = faults->time.measure,
+							   .first_ns = UINT64_MAX,
+						   });
 	}
 	return status;
 }
@@ -197,11 +204,41 @@ static int list_calls(const struct findings *findings, struct rank_list *list)
 		if (one.rank == TABLE_NO_UINT)
 			continue;
 		if (add_to_list(list,
-				(struct rank_io) { one.rank, one.read_bytes + one.written_bytes,
-						   one.moving_ns, one.fetched_bytes }))
+				(struct rank_io) {
+					.rank = one.rank,
+					.bytes = one.read_bytes + one.written_bytes,
+					.time_ns = one.moving_ns,
+					.fetched_bytes = one.fetched_bytes,
+					.longest_ns = one.moving_ns,
+					.lived_ns = one.moving_ns ? one.end_ns - one.start_ns : 0,
+					.first_ns = one.moving_ns ? one.start_ns : UINT64_MAX,
+					.last_ns = one.moving_ns ? one.end_ns : 0,
+				}))
 			return -ENOMEM;
 	}
 	return status;
+}
+
+static void add_rank(struct rank_io *sum, const struct rank_io *one)
+{
+	sum->bytes += one->bytes;
+	sum->time_ns += one->time_ns;
+	sum->fetched_bytes += one->fetched_bytes;
+	sum->longest_ns = number_max(sum->longest_ns, one->longest_ns);
+	sum->lived_ns += one->lived_ns;
+	sum->first_ns = number_min(sum->first_ns, one->first_ns);
+	sum->last_ns = number_max(sum->last_ns, one->last_ns);
+}
+
+/* Returns how many of a rank's processes do I/O at the same time, at most: as many as are alive,
+ * and none longer than the longest. */
+static double at_once(const struct rank_io *rank)
+{
+	const uint64_t whole_ns = number_sub(rank->last_ns, rank->first_ns);
+
+	return fmax(fmin(finding_share(rank->lived_ns, whole_ns),
+			 finding_share(rank->time_ns, rank->longest_ns)),
+		    1);
 }
 
 /* Sums up the I/O of each rank. Returns 0, -ENOMEM, or -ENODATA if processes are not listed
@@ -222,9 +259,7 @@ static int list_ranks(const struct findings *findings, struct rank_list *list)
 			ranks[kept++] = ranks[i];
 			continue;
 		}
-		ranks[kept - 1].bytes += ranks[i].bytes;
-		ranks[kept - 1].time_ns += ranks[i].time_ns;
-		ranks[kept - 1].fetched_bytes += ranks[i].fetched_bytes;
+		add_rank(&ranks[kept - 1], &ranks[i]);
 	}
 	list->count = kept;
 	return status;
@@ -242,6 +277,7 @@ static struct uneven compare_all(struct rank_io *ranks, size_t count, bool by_ti
 	if (by_time)
 		one = ranks[count - 1];
 	uneven.rank = one.rank;
+	uneven.at_once = at_once(&one);
 	uneven.bytes = one.bytes;
 	uneven.moving_ns = one.time_ns;
 	uneven.fetched_bytes = one.fetched_bytes;
@@ -274,8 +310,8 @@ THRESHOLD_MIN(UNEVEN_OF_RUN, 0.02, UNIT_SHARE,
 static int add_uneven(struct findings *findings, const struct finding_rule *rule,
 		      const struct uneven *uneven, const void *evidence)
 {
-	/* Its processes ran concurrently. */
-	uint64_t cost_ns = number_min(uneven->moving_ns - uneven->median_ns, findings->duration_ns);
+	uint64_t cost_ns =
+		finding_limited((uneven->moving_ns - uneven->median_ns) / uneven->at_once);
 
 	cost_ns = same_wait(findings, cost_ns);
 	return finding_is_of_run(findings, cost_ns, THRESHOLD_UNEVEN_OF_RUN)
@@ -319,6 +355,7 @@ static bool is_of_uneven(const void *evidence, const struct lines_row *row)
 const struct finding_rule finding_ranks_uneven = {
 	.id = "ranks-uneven",
 	.order = 620,
+	.exactness = FINDING_AT_MOST,
 	.lines_row = is_of_uneven,
 	.lines_whole = "its I/O",
 	.breadth = FINDING_OF_ONE,
@@ -398,6 +435,7 @@ static bool is_of_slow(const void *evidence, const struct lines_row *row)
 const struct finding_rule finding_rank_slow = {
 	.id = "rank-slow",
 	.order = 630,
+	.exactness = FINDING_AT_MOST,
 	.lines_row = is_of_slow,
 	.lines_whole = "its I/O",
 	.breadth = FINDING_OF_ONE,
