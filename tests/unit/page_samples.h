@@ -213,6 +213,35 @@ static void make_mounts(struct made_trace *made)
 	made_finish(made, 0, 2000 * MS);
 }
 
+/* A node of a job: the same numbers of processes, devices and files as on the other node, whose
+ * file, requests and workers are larger. */
+static void make_node(struct made_trace *made, const char *host, uint64_t size)
+{
+	BEGIN(made, .host = host, .boot_id = host, .block = true);
+	EXEC(made, .time = 1, .pid = 10, .ppid = 1, .comm = "train", .command = host, .rank = -1);
+	FILE_ROW(made, .time = 1, .id = 1, .dev = 8, .ino = 1, .path = "/mnt/data");
+	for (uint64_t i = 1; i <= 2; i++) {
+		made_fork(made, 1 + i, 10, 10 + i);
+		EXEC(made, .time = 4 + i, .pid = 10 + i, .ppid = 10, .comm = "loader",
+		     .command = "x", .rank = -1);
+		CALL(made, .time = i * 100 * MS, .dur = size * MS, .pid = 10 + i, .op = M_PREAD,
+		     .file = 1, .asked = size * 4096, .result = size * 4096);
+	}
+	REQUEST(made, .time = 100 * MS, .dur = MS, .pid = 11, .op = M_REQUEST_READ,
+		.bytes = size * 4096, .dev = 8, .part = 8);
+	made_finish(made, 0, 2000 * MS);
+}
+
+static void make_first_node(struct made_trace *made)
+{
+	make_node(made, "node1", 1);
+}
+
+static void make_second_node(struct made_trace *made)
+{
+	make_node(made, "node2", 4);
+}
+
 #define FLAME_FUNCTION "</script><img src=x onerror=alert(1)>"
 
 /* Stacks of a main thread and a worker: in operations, blocked, and on a CPU. */
@@ -262,6 +291,8 @@ static const struct {
 	{ "--make-chained", make_all_chained },
 	{ "--make-stacks", make_stacks },
 	{ "--make-mounts", make_mounts },
+	{ "--make-first-node", make_first_node },
+	{ "--make-second-node", make_second_node },
 };
 
 /* Returns main's status, or -1 if no trace was requested. */

@@ -188,6 +188,29 @@ class Range(Page):
         self.assertEqual(sorted(self.cell("files", row, "read.bytes").replace("\u00a0", " ") for row in range(3)),
                          ["12.0 KiB", "4.0 KiB", "8.0 KiB"])
 
+    def test_nodes_of_the_range(self):
+        """Two hosts with the same numbers of files, devices and processes."""
+        page, traces = os.path.join(self.place.name, "nodes.html"), []
+        for node in "first", "second":
+            traces.append(f"{page}.{node}.flt")
+            make(f"--make-{node}-node", traces[-1])
+        call("report", "--html", page, *traces)
+        self.browser.open(page)
+        self.choose(0, 80)
+        for table, column, wanted in ("files", "read.bytes", ["32.0 KiB", "8.0 KiB"]), \
+                ("devices", "read.bytes", ["16.0 KiB", "4.0 KiB"]), \
+                ("processes", "read.bytes", ["16.0 KiB", "16.0 KiB", "4.0 KiB", "4.0 KiB"]):
+            with self.subTest(table=table):
+                shown = [self.cell(table, row, column).replace("\u00a0", " ")
+                         for row in range(self.rows(table))]
+                self.assertEqual(sorted(shown), wanted)
+        heads = self.browser.value("[...document.querySelectorAll('#ranks h3')].map((head) => head.textContent).join()")
+        self.assertEqual(heads, "Children of process 10 on node2: loader,Children of process 10 on node1: loader")
+        # Each process is drawn below its own parent.
+        lanes = self.browser.value("[...document.querySelectorAll('#processes .lane-name')]"
+                                   ".map((name) => name.textContent.trim()).join()")
+        self.assertEqual(lanes, ",".join(["train 10", "loader 11", "loader 12"] * 2))
+
 
 if __name__ == "__main__":
     main()

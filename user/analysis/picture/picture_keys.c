@@ -104,6 +104,7 @@ static int name_file(struct arena *arena, struct picture_name *name, const struc
 		return 0;
 	if (view.known)
 		units_device(name->dev, view.dev);
+	name->host = view.host;
 	name->ino = view.ino == TABLE_NO_UINT ? 0 : view.ino;
 	name->instance = view.instance == TABLE_NO_UINT ? 0 : view.instance;
 	return set_text(arena, &name->text, view.path.bytes, view.path.length);
@@ -115,6 +116,7 @@ static int name_process(struct arena *arena, struct picture_name *name,
 	const struct job *job = results->job;
 	const struct process *process = &job->processes.processes[number];
 
+	name->host = job->traces[process->trace].header->host;
 	name->pid = process->pid;
 	name->rank = process->rank;
 	name->start_ns = number_sub(process->start_ns, job->start_ns);
@@ -137,6 +139,14 @@ static int name_label(struct arena *arena, struct picture_name *name, const stru
 	return status ? status : set_string(arena, &name->more, label->category);
 }
 
+static const char *host_named(const struct job *job, uint32_t host)
+{
+	for (size_t i = 0; i < job->trace_count; i++)
+		if (job->traces[i].host == host)
+			return job->traces[i].header->host;
+	return NULL;
+}
+
 static int name_device(struct arena *arena, struct picture_name *name,
 		       const struct results *results, uint64_t number)
 {
@@ -144,6 +154,7 @@ static int name_device(struct arena *arena, struct picture_name *name,
 
 	if (devices_view(results, number, &view)) {
 		units_device(name->dev, view.dev);
+		name->host = host_named(results->job, view.host);
 		name->instance = device_instance(view.device);
 	}
 	return 0;

@@ -31,6 +31,7 @@ struct picture_name {
 	uint32_t pid;
 	uint64_t ino, start_ns; /* start_ns: since the start of the run */
 	int64_t rank;		/* -1: none */
+	const char *host;	/* of a file, process or device */
 	char dev[UNITS_TEXT];
 	uint32_t instance; /* of the device; 0: unknown */
 };

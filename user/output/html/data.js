@@ -141,6 +141,11 @@ function rowsOf(name) {
 	});
 }
 
+/* Hosts of one job have the same device and process numbers. */
+const idOf = (parts) => parts.map((part) => part || '').join(' ');
+const idOfProcess = ({ host, pid, start_ns }) => idOf([host, pid, start_ns]);
+const SEVERAL_HOSTS = (record('trace').hosts || []).length > 1;
+
 /* The first row of a nested table as an object. */
 function within(cell) {
 	const out = {};

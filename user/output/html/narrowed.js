@@ -5,22 +5,22 @@
  * it.
  */
 
-const idOfFile = (parts) => parts.map((part) => part || '').join(' ');
-
 /* Tables whose rows have sums by stretch, and how to match them; the other tables in
  * pictures.rows_of are matched by row. */
 const NARROWED = {
 	files: { key: 'files',
-		id: (row, of) => idOfFile(['dev', 'instance', 'ino', 'path'].map((name) => of(row, name))),
-		idOf: ({ dev, instance, ino, name }) => idOfFile([dev, instance, ino, name]) },
-	processes: { key: 'processes', id: (row, of) => `${of(row, 'pid')} ${of(row, 'start_ns')}`,
-		idOf: (series) => `${series.pid} ${series.start_ns}` },
+		id: (row, of) => idOf(['host', 'dev', 'instance', 'ino', 'path'].map((name) => of(row, name))),
+		idOf: ({ host, dev, instance, ino, name }) => idOf([host, dev, instance, ino, name]) },
+	processes: { key: 'processes',
+		id: (row, of) => idOf(['host', 'pid', 'start_ns'].map((name) => of(row, name))),
+		idOf: idOfProcess },
 	operations: { key: 'operations', id: (row, of) => `${of(row, 'layer')} ${of(row, 'op')}`,
 		idOf: (series) => `${series.more} ${series.name}` },
 	spans: { key: 'spans', id: (row, of) => `${of(row, 'name')} ${of(row, 'category')}`,
 		idOf: (series) => `${series.name || ''} ${series.more || ''}` },
-	devices: { key: 'devices', id: (row, of) => `${of(row, 'dev')} ${of(row, 'instance') || ''}`,
-		idOf: (series) => `${series.dev} ${series.instance || ''}` },
+	devices: { key: 'devices',
+		id: (row, of) => idOf(['host', 'dev', 'instance'].map((name) => of(row, name))),
+		idOf: ({ host, dev, instance }) => idOf([host, dev, instance]) },
 	ranks: { key: 'ranks', id: (row, of) => of(row, 'rank'), idOf: (series) => series.rank },
 };
 

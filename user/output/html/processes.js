@@ -11,21 +11,26 @@ function rowOf(members, depth) {
 		until: d3.max(members, (row) => row.until) };
 }
 
-/* Rows in tree order, each with its depth. If a pid was reused, the parent is the process that
- * lived at the time. */
-function processTree() {
+/* Processes, each with its end and its parent, null if unknown. If a pid was reused, the parent is
+ * the process that lived at the time. */
+function processesWithParents() {
 	const end = (row) => row.end_ns === null ? DURATION_NS : row.end_ns;
 	const rows = rowsOf('processes').filter((row) => row.start_ns !== null)
 		.map((row) => Object.assign({ until: end(row) }, row));
-	const byPid = d3.nest().key((row) => row.pid).object(rows), out = [];
-	const parentOf = (row) => (byPid[row.ppid] || []).filter((parent) => parent !== row
-		&& parent.start_ns <= row.start_ns && parent.until >= row.start_ns).pop();
-	const children = new Map();
+	const byPid = d3.nest().key((row) => idOf([row.host, row.pid])).object(rows);
 
-	for (const row of rows) {
-		const parent = parentOf(row) || null;
-		children.set(parent, (children.get(parent) || []).concat([row]));
-	}
+	for (const row of rows)
+		row.parent = (byPid[idOf([row.host, row.ppid])] || []).filter((parent) => parent !== row
+			&& parent.start_ns <= row.start_ns && parent.until >= row.start_ns).pop() || null;
+	return rows;
+}
+
+/* Rows in tree order, each with its depth. */
+function processTree() {
+	const children = new Map(), out = [];
+
+	for (const row of processesWithParents())
+		children.set(row.parent, (children.get(row.parent) || []).concat([row]));
 	const add = (parent, depth) => {
 		const sorted = (children.get(parent) || []).sort((a, b) => a.start_ns - b.start_ns);
 		const leaves = d3.nest().key((row) => row.comm)
@@ -104,9 +109,9 @@ function processTip(rows, seriesOf, ns, y) {
 function sumsOfRows(rows) {
 	const known = new Map(sums.processes.filter((series) => !series.others
 		&& pictures.summed !== 'all')
-		.map((series) => [`${series.pid} ${series.start_ns}`, series]));
+		.map((series) => [idOfProcess(series), series]));
 	const found = new Map(rows.map((row) => [row, row.members.map((one) =>
-		known.get(`${one.pid} ${one.start_ns}`)).filter(Boolean)]));
+		known.get(idOfProcess(one))).filter(Boolean)]));
 	return (row) => found.get(row).length ? { time: Float64Array.from(d3.range(COARSE), (i) =>
 		d3.sum(found.get(row), (series) => series.time[i])) } : undefined;
 }

@@ -74,14 +74,13 @@ function liveTogether(group) {
 
 /* Children of one parent that did I/O, if several lived at once. */
 function workerGroups() {
-	const groups = new Map(), parents = new Map();
-	for (const row of rowsOf('processes'))
-		parents.set(`${row.pid} ${row.start_ns}`, row);
+	const groups = new Map();
+	const processes = new Map(processesWithParents().map((row) => [idOfProcess(row), row]));
 	for (const series of sums.processes) {
-		const row = series.others ? null : parents.get(`${series.pid} ${series.start_ns}`);
+		const row = series.others ? null : processes.get(idOfProcess(series));
 		if (!row)
 			continue;
-		const key = `${row.ppid} ${row.comm}`;
+		const key = idOf([row.host, row.ppid, row.parent && row.parent.start_ns, row.comm]);
 		groups.set(key, (groups.get(key) || []).concat([{ series, row }]));
 	}
 	const timeOf = (group) => d3.sum(group, (item) => sum(item.series.time));
@@ -103,8 +102,10 @@ function makeRanks() {
 			const items = group.map(({ series, row }) => ({ label: `${row.comm || ''} ${row.pid}`,
 				values: [inRange(series, 'time'), inRange(series, 'bytes'),
 					inRange(series, 'fetched')] })).sort((a, b) => b.values[0] - a.values[0]);
-			parts.push(el('h3', null, 'Children of process ', String(group[0].row.ppid), ': ',
-				nameEl(group[0].row.comm || '')), sideBySide(items, SIDE_HEADS, 0, BESIDE_MAX));
+			const { ppid, host, comm } = group[0].row;
+			parts.push(el('h3', null, `Children of process ${ppid}`, SEVERAL_HOSTS ? ' on ' : '',
+				SEVERAL_HOSTS ? nameEl(host) : '', ': ', nameEl(comm || '')),
+			sideBySide(items, SIDE_HEADS, 0, BESIDE_MAX));
 			if (items.length > BESIDE_MAX)
 				parts.push(hintEl(
 					`Top ${BESIDE_MAX} of ${countText(items.length)} by I/O thread time.`));

@@ -80,6 +80,8 @@ static void write_name(struct json *json, const struct picture_name *name)
 		json_uint(json, "pid", name->pid);
 		json_uint(json, "start_ns", name->start_ns);
 	}
+	if (name->host)
+		html_text(json, "host", name->host, strlen(name->host));
 	if (name->ino)
 		json_uint(json, "ino", name->ino);
 	if (name->dev[0])
