@@ -64,6 +64,9 @@ class Whole(Page):
                 for picture in row["pictures"]:
                     self.assertGreater(picture["marks"], 0, row)
                     self.assertTrue(picture["says"], row)
+            if wanted == "rank-slow":  # its bytes are those of the others
+                self.assertEqual([picture["says"] for row in shown if row["id"] == wanted
+                                  for picture in row["pictures"]], ["time of reads and writes"])
             kinds, = ([picture["kind"] for picture in row["pictures"]] for row in shown if row["id"] == wanted)
             self.assertTrue(kinds, f"{wanted} has no picture: name one in the rule's .pictures")
             named = self.browser.value("JSON.parse(document.getElementById('data').textContent)"

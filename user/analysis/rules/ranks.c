@@ -452,7 +452,7 @@ const struct finding_rule finding_rank_slow = {
 		  "files); or move its data to a device as fast as that of the others, and check "
 		  "the limits (io.max) and other users of its device",
 	.more = "faultline report --by rank TRACE",
-	.pictures = "ranks uneven",
+	.pictures = "ranks slow",
 	.rule = "No rank marked compute, so only the bytes that each moved can be compared: one "
 		"read and wrote no more than the others, and read no more from storage, but took "
 		"longer for it. Reads in random order, a slow or busy device, a limit on it or a "

@@ -272,12 +272,10 @@ function ranksPicture(evidence) {
 		: 'c-hidden']]).concat([['median rank', [evidence.median_ns, 'c-size']]]));
 }
 
-/* If no compute was marked, the table of ranks is empty. */
-function unevenPicture(evidence) {
-	return bars('ranks', 'bytes read and written by calls', bytesText, [
-		[`rank ${evidence.rank}`, [evidence.bytes, 'c-alone']],
-		['median rank', [evidence.median_bytes, 'c-size']]]);
-}
+/* A rank of the evidence and the median: a number, and the name of its median. */
+const rankPicture = (says, format, name, median) => (evidence) => bars('ranks', says, format, [
+	[`rank ${evidence.rank}`, [evidence[name], 'c-alone']],
+	['median rank', [evidence[median], 'c-size']]]);
 
 function workersPicture(evidence) {
 	return bars('workers', 'average span duration', timeText, [
@@ -419,7 +417,8 @@ const PICTURES = {
 	'workers': workersPicture,
 	'workers io': workersIo,
 	'ranks': ranksPicture,
-	'ranks uneven': unevenPicture,
+	'ranks uneven': rankPicture('bytes read and written', bytesText, 'bytes', 'median_bytes'),
+	'ranks slow': rankPicture('time of reads and writes', timeText, 'moving_ns', 'median_ns'),
 };
 
 /* Pictures that take kinds of I/O: "parts read". */
