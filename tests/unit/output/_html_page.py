@@ -70,6 +70,11 @@ class Page(unittest.TestCase):
     def text(self, selector):
         return self.browser.value(f"document.querySelector({json.dumps(selector)}).textContent")
 
+    def of_program(self, expression):
+        """Runs the page's program once more, and evaluates an expression within it."""
+        program = self.browser.value("document.scripts[document.scripts.length - 1].textContent")
+        return self.browser.value(f"{program.rpartition('})();')[0]}return {expression};}})();")
+
     def rows(self, table):
         """Shows all rows of a table and returns their number."""
         self.browser.value(

@@ -78,6 +78,17 @@ class Whole(Page):
                 self.assertEqual(kinds[0], named[0], wanted)
                 self.assertLessEqual(set(kinds), set(named), wanted)
 
+    def test_maps_of_findings(self):
+        """A finding's file is that of its path and host, never another one of the same name."""
+        def names(**evidence):
+            return self.of_program(f"(mapOf({json.dumps(evidence)}) || {{ name: null }}).name")
+
+        path = "/data/<!--<script>"
+        self.assertEqual(names(path=path, file="<!--<script>", host="node1"), path)
+        self.assertEqual(names(file="<!--<script>"), path)
+        self.assertIsNone(names(path="/other/<!--<script>", file="<!--<script>"))
+        self.assertIsNone(names(path=path, host="node2"))
+
     def test_names_stay_names(self):
         paths = {self.cell("files", row, "path") for row in range(self.rows("files"))}
         self.assertLessEqual({"/data/<script>alert(1)</script>",

@@ -184,9 +184,13 @@ function took(...wanted) {
 
 /* --- the file that the finding names --- */
 
+const isOnHost = (evidence, { host }) => !evidence.host || host === evidence.host;
+
+/* Undefined if the file has no map. */
 function mapOf(evidence) {
-	return maps.find((map) => evidence.path && map.name === evidence.path)
-		|| maps.find((map) => evidence.file && lastPart(map.name) === evidence.file);
+	const names = evidence.path ? (map) => map.name === evidence.path
+		: (map) => lastPart(map.name) === evidence.file;
+	return maps.find((map) => map.name && isOnHost(evidence, map) && names(map));
 }
 
 function where(evidence) {
@@ -284,7 +288,8 @@ function workersPicture(evidence) {
 }
 
 function workersIo(evidence) {
-	const group = workerGroups().find((items) => items.some((item) => item.row.pid === evidence.pid));
+	const group = workerGroups().find((items) => items.some(({ row }) =>
+		row.pid === evidence.pid && isOnHost(evidence, row)));
 	return group ? bars('workers', 'I/O thread time by worker', timeText, group.map((item) =>
 		[`worker ${item.row.pid}`, [sum(item.series.time), item.row.pid === evidence.pid ? 'c-alone'
 			: 'c-data']])) : null;

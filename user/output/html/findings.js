@@ -9,7 +9,7 @@ function evidenceEl({ columns, units, rows }) {
 }
 
 function findingEl(row, place) {
-	const evidence = within(row.evidence);
+	const evidence = Object.assign({ host: row.host }, within(row.evidence));
 	const bound = /^at /.test(row.cost_is) ? `${row.cost_is} ` : '';
 	const cost = [row.cost_ns === null ? null : `${bound}${timeText(row.cost_ns)}, `
 		+ `${shareText(row.cost_ns / DURATION_NS)} of the run`,
