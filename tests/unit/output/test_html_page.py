@@ -4,6 +4,7 @@ against the JSON report, filter and keyboard by real events. Needs no root."""
 
 import json
 import os
+import re
 
 from _html_page import Page, call, main, make
 
@@ -77,6 +78,24 @@ class Whole(Page):
             else:  # the first of those that the rule names which have data
                 self.assertEqual(kinds[0], named[0], wanted)
                 self.assertLessEqual(set(kinds), set(named), wanted)
+
+    def test_numbers(self):
+        """Numbers are written as in the text report: the samples are those of its test."""
+        with open(os.path.join("tests", "unit", "output", "test_output_units.c"), encoding="utf-8") as file:
+            parts = re.split(r"^TEST\((\w+)\)", file.read(), flags=re.M)
+        calls, wanted = [], []
+        for test, function in ("test_bytes", "bytesText"), ("test_ns", "timeText"), ("test_count", "countText"):
+            samples = re.findall(r'{ (\d+), "(.*?)" }', parts[parts.index(test) + 1])
+            self.assertGreater(len(samples), 3)
+            calls += [f"{function}({number})" for number, _ in samples]
+            wanted += [text for _, text in samples]
+        samples = re.findall(r'units_share\(text, ([0-9.]+)\), "(.*?)"', parts[parts.index("test_share") + 1])
+        calls += [f"shareText({number})" for number, _ in samples]
+        wanted += [text for _, text in samples]
+        for unit, text in ("bytes", "0"), ("ns", "0"), ("count", "0"), ("share", "0%"):
+            calls.append(f"cellText(0, '{unit}')")
+            wanted.append(text)
+        self.assertEqual([text.replace("\u00a0", " ") for text in self.of_program(f"[{', '.join(calls)}]")], wanted)
 
     def test_maps_of_findings(self):
         """A finding's file is that of its path and host, never another one of the same name."""

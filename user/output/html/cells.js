@@ -4,7 +4,9 @@
 function shareText(value) {
 	if (value === null)
 		return NOTHING;
-	return value > 0 && value < 0.0005 ? '<0.1%' : (value * 100).toFixed(1) + '%';
+	if (value <= 0)
+		return '0%';
+	return value < 0.0005 ? '<0.1%' : (value * 100).toFixed(1) + '%';
 }
 
 function rateText(value) {
@@ -38,7 +40,7 @@ function cellText(cell, unit) {
 		return value.rows.length === 1 ? '1 row' : `${value.rows.length} rows`;
 	if (typeof value === 'string')
 		return value;
-	const text = byUnit[unit] ? byUnit[unit](value)
+	const text = value === 0 && unit !== 'share' ? '0' : byUnit[unit] ? byUnit[unit](value)
 		: Number.isInteger(value) ? String(value) : value.toPrecision(4);
 	if (cell === value)
 		return text;

@@ -9,7 +9,7 @@ function digits(value) {
 
 function scaled(value, step, units) {
 	let i = 0;
-	while (value >= step * 0.9995 && i < units.length - 1) {
+	while (Math.round(value) >= step && i < units.length - 1) {
 		value /= step;
 		i++;
 	}
@@ -24,7 +24,7 @@ function bytesText(value) {
 function timeText(ns) {
 	if (ns === null)
 		return NOTHING;
-	if (ns < 60e9)
+	if (ns < 59.95e9)
 		return scaled(ns, 1000, ['ns', 'us', 'ms', 's']);
 	const seconds = Math.round(ns / 1e9), pad = (number) => String(number).padStart(2, '0');
 	if (seconds < 3600)
