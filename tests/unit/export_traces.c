@@ -167,6 +167,19 @@ static void make_other(void)
 	save(&made, "other.flt");
 }
 
+/* Requests to one device number: of two disks, one after the other. */
+static void make_disks(const char *host, uint64_t bytes, const char *name)
+{
+	struct made_trace made;
+
+	BEGIN(&made, .host = host, .boot_id = host, .block = true);
+	for (uint64_t i = 1; i <= 2; i++)
+		REQUEST(&made, .time = i * MS, .dur = MS, .op = M_REQUEST_READ, .id = i,
+			.dev = 7 << 20, .part = 7 << 20, .bytes = i * bytes, .instance = i);
+	made_finish(&made, 0, 5 * MS);
+	save(&made, name);
+}
+
 /* Invalid text and invalid arguments. */
 static void make_hostile(void)
 {
@@ -528,6 +541,8 @@ int main(int argc, char **argv)
 	directory = argv[1];
 	make_nest();
 	make_other();
+	make_disks("node1", 1024, "disks.flt");
+	make_disks("node2", 8192, "disks_of_other.flt");
 	make_hostile();
 	make_random();
 	make_cut();

@@ -201,6 +201,16 @@ class Database(Command):
         self.assertEqual(row["queue_ns"] + row["service_ns"],
                          database.execute("SELECT sum(dur_ns) FROM requests").fetchone()[0])
 
+    def test_devices(self):
+        """Disks of the same number, of two hosts or one after the other, are rows of their own."""
+        database = self.export("disks.flt", "disks_of_other.flt")
+        rows = database.execute("SELECT host, dev, instance, op, requests, bytes FROM by_device").fetchall()
+        self.assertEqual([tuple(row) for row in rows],
+                         [("node2", "7:0", 2, "request_read", 1, 16384), ("node2", "7:0", 1, "request_read", 1, 8192),
+                          ("node1", "7:0", 2, "request_read", 1, 2048), ("node1", "7:0", 1, "request_read", 1, 1024)])
+        unknown = self.export("whole.flt").execute("SELECT DISTINCT host, instance FROM requests").fetchall()
+        self.assertEqual([tuple(row) for row in unknown], [("node1", None)])
+
     def slowest(self, views, name):
         done = call("print", "-q", "--format", "json", trace(name))
         durations = sorted((row["dur_ns"] for row in map(json.loads, done.stdout.splitlines())

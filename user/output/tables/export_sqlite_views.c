@@ -83,20 +83,19 @@ const struct sqlite_view sqlite_views[] = {
 	  "FROM (" OPERATIONS ") AS o\n"
 	  "GROUP BY second ORDER BY second" },
 	{ "by_device", "What did the block devices do: time in queue or in service?",
-	  "SELECT dev, op, count(*) AS requests, sum(own_bytes) AS bytes,\n"
+	  "SELECT host, dev, instance, op, count(*) AS requests, sum(own_bytes) AS bytes,\n"
 	  "  sum(queue_ns) AS queue_ns, sum(dur_ns - queue_ns) AS service_ns,\n"
 	  "  max(dur_ns) AS max_ns, sum(status != 0) AS errors\n"
-	  "FROM requests GROUP BY dev, op ORDER BY bytes DESC" },
+	  "FROM requests GROUP BY host, dev, instance, op ORDER BY bytes DESC" },
 	{ "by_line",
 	  "Which lines of the application, and of libraries that they called, took how much time, "
-	  "by "
-	  "state? The state io (calls, faults) overlaps cpu.",
+	  "by state? The state io (calls, faults) overlaps cpu.",
 	  "SELECT a.source, a.line, a.function, t.library, s.state, count(*) AS samples,\n"
 	  "  sum(s.weight_ns) AS time_ns\n"
 	  "FROM samples AS s LEFT JOIN stacks AS t ON t.id = s.stack\n"
 	  "LEFT JOIN stacks AS a ON a.id = t.application\n"
 	  "GROUP BY a.source, a.line, a.function, t.library, s.state ORDER BY time_ns DESC" },
-	{ "by_caller", "The same for any lines and all that they call.",
+	{ "by_caller", "Time of each line, what it calls included, by state.",
 	  "WITH RECURSIVE above(stack, at) AS (SELECT id, id FROM stacks\n"
 	  "  UNION ALL SELECT a.stack, t.caller FROM above AS a JOIN stacks AS t ON t.id = a.at\n"
 	  "  WHERE t.caller IS NOT NULL),\n"

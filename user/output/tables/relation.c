@@ -165,6 +165,8 @@ static const struct {
 	{ "path", RELATION_TEXT, get_path, NULL, 0,
 	  "path given to the call, made absolute; its file's own path is files.path" },
 	{ "path2", RELATION_TEXT, get_path2, NULL, 0, "second path of rename or link" },
+	{ "instance", RELATION_UINT, get_known, NULL, 0,
+	  "tells apart devices that used the same number one after another, if known" },
 	{ "dev", RELATION_TEXT, get_device, NULL, 0,
 	  "whole device, or st_dev of a mount, major:minor" },
 	{ "part", RELATION_TEXT, get_device, NULL, 0, "partition, or the whole device" },

@@ -88,7 +88,7 @@ void relation_add_columns(struct relation *relation, const struct relation_colum
 
 /* For tables of events, in addition to their row kind's columns; */
 extern const struct relation_columns relation_calls, relation_faults;
-extern const struct relation_columns relation_process, relation_process_span;
+extern const struct relation_columns relation_process, relation_process_span, relation_device;
 /* and for other tables. */
 extern const struct relation_columns relation_spans, relation_files, relation_processes;
 extern const struct relation_columns relation_stacks;

@@ -82,6 +82,16 @@ static const struct relation_column faults[] = {
 };
 const struct relation_columns relation_faults = RELATION_COLUMNS(faults);
 
+RELATION_GETTER(get_host, true, relation_literal,
+		row->job->traces[row->event->block->trace].header->host)
+
+/* Of requests: those of the kernel have no process, whose row would name the host. */
+static const struct relation_column device[] = {
+	RELATION_PROCESS,
+	{ "host", RELATION_TEXT, UNIT_NONE, "host of the device", .get = get_host },
+};
+const struct relation_columns relation_device = RELATION_COLUMNS(device);
+
 static const struct relation_column process[] = { RELATION_PROCESS };
 const struct relation_columns relation_process = RELATION_COLUMNS(process);
 
