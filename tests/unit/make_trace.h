@@ -73,8 +73,8 @@ struct made_request {
 /* A request to the daemon of a FUSE mount; it moves all bytes if they are not given otherwise. */
 struct made_remote {
 	uint64_t time, dur, pid, op, file, node, dev, bytes, asked, server_pid, error, flags;
-	uint64_t instance;
-	int64_t queue, offset;
+	uint64_t instance, retransmits;
+	int64_t queue, rtt, offset; /* rtt: NFS only */
 };
 
 /* A device's totals. */
@@ -357,6 +357,8 @@ MADE void made_remote(struct made_trace *made, const struct made_remote *remote)
 		[REMOTE_ERROR] = remote->error,
 		[REMOTE_FLAGS] = remote->flags,
 		[REMOTE_QUEUE] = remote->queue,
+		[REMOTE_RTT] = strcmp(made_operations[remote->op].layer, "nfs") ? -1 : remote->rtt,
+		[REMOTE_RETRANSMITS] = remote->retransmits,
 	};
 	struct trace_operation_total *total = &made->operations[remote->op];
 

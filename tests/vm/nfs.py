@@ -131,6 +131,11 @@ def recorded(results):
     served.of_run(report, rows)
     device, = [row for row in report["devices"] if row["name"].startswith("127.0.0.1:/")]
     served.same_sums(device, rows)
+    for kind in ("read", "write"):
+        of_kind = [row for row in rows if row["op"].split("_")[1] == kind]
+        equal((device[kind]["retransmits"], device[kind]["rtt_ns"]),
+              (sum(row["retransmits"] for row in of_kind), sum(row["rtt"] for row in of_kind)),
+              f"round trips of {kind}s")
     return rows, used, device["name"]
 
 

@@ -25,7 +25,7 @@ ELSEWHERE |= {"cpu-bound", "worker-bound", "helper-bound", "cpu-starved", "sleep
               "pickled-data", "rank-behind"}
 # Only with made traces: tests/unit/report.
 ELSEWHERE |= {"memory-waits", "device-waits", "node-slow", "mount-small-reads", "mount-metadata",
-              "replace-waits"}
+              "mount-retransmits", "replace-waits"}
 
 # Waits until its sibling is ready too, then writes to a file for half a second.
 WRITER = """import os, sys, time

@@ -354,12 +354,23 @@ TEST(test_only_mounts)
 	}
 }
 
+static void check_of_use(const struct report *report, const char *use, const char *name,
+			 uint64_t expected)
+{
+	char column[32];
+
+	snprintf(column, sizeof(column), "%s.%s", use, name);
+	if (expected == TABLE_NO_UINT)
+		assert_int_equal(ask(report, "devices", 0, column)->type, CELL_NULL);
+	else
+		CHECK(report, "devices", 0, column, expected);
+}
+
 /* Requests to the server of a mount: a commit is a flush, and one to no mount in particular is in
  * no row. */
 static void check_served(const int ops[4], bool nfs)
 {
-	static const char *const cells[] = { "read.requests", "write.requests", "flush.requests",
-					     "other.requests" };
+	static const char *const cells[] = { "read", "write", "flush", "other" };
 	struct made_trace made;
 	struct report *report;
 
@@ -367,14 +378,17 @@ static void check_served(const int ops[4], bool nfs)
 	for (int i = 0; i < 4; i++)
 		for (int n = 0; n <= i; n++)
 			REMOTE(&made, .time = (10 * i + n) * MS, .dur = MS, .queue = MS / 2,
-			       .pid = 10, .op = ops[i], .node = 2, .dev = MOUNT,
-			       .offset = i < 2 ? 0 : -1);
+			       .rtt = MS / 4, .retransmits = n ? 2 : 0, .pid = 10, .op = ops[i],
+			       .node = 2, .dev = MOUNT, .offset = i < 2 ? 0 : -1);
 	REMOTE(&made, .time = 50 * MS, .dur = MS, .queue = 0, .pid = 10, .op = ops[3],
 	       .offset = -1);
 	report = report_of(&made, 60 * MS);
 	assert_int_equal(report_table(report, "devices")->row_count, 1);
-	for (int i = 0; i < 4; i++)
-		CHECK(report, "devices", 0, cells[i], i + 1);
+	for (int i = 0; i < 4; i++) {
+		check_of_use(report, cells[i], "requests", i + 1);
+		check_of_use(report, cells[i], "retransmits", nfs ? 2ull * i : TABLE_NO_UINT);
+		check_of_use(report, cells[i], "rtt_ns", nfs ? (i + 1) * MS / 4 : TABLE_NO_UINT);
+	}
 	CHECK(report, "devices", 0, "read.queue_ns", MS / 2);
 	done(&made, report);
 }

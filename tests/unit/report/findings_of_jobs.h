@@ -196,6 +196,38 @@ FINDING_CASE("mount-metadata", mount_metadata)
 		       .dev = 44, .offset = -1);
 }
 
+/* One of 20 reads is sent again, or one of 300 without anyone's waiting for long. */
+FINDING_CASE("mount-retransmits", mount_retransmits)
+{
+	for (uint64_t i = 0; i < 300; i++) {
+		const bool again = i % (sound ? 300 : 20) == 0;
+
+		REMOTE(made, .time = 100 + i * MS, .dur = MS / 2, .queue = again ? MS / 3 : 0,
+		       .rtt = MS / 8, .retransmits = again, .pid = 10, .op = M_NFS_READ, .node = 2,
+		       .dev = 44, .offset = i * 128 * KIB, .bytes = 128 * KIB);
+	}
+}
+
+/* A single one, for which a thread waits long, or that is written back. */
+FINDING_CASE("mount-retransmits", mount_retransmits_once)
+{
+	for (uint64_t i = 0; i < 300; i++)
+		REMOTE(made, .time = 100 + i * MS, .dur = i ? MS / 2 : 200 * MS,
+		       .queue = i ? 0 : 199 * MS, .rtt = MS / 8, .retransmits = !i, .pid = 10,
+		       .op = M_NFS_WRITE, .node = 2, .dev = 44, .offset = i * 128 * KIB,
+		       .bytes = 128 * KIB, .flags = sound ? TRACE_REMOTE_BACKGROUND : 0);
+}
+
+/* Requests that wait for a reply are in no queue; others are. */
+FINDING_CASE("device-overloaded", device_overloaded_or_resent)
+{
+	made_fork(made, 20, 10, 11);
+	for (uint64_t i = 0; i < 100; i++)
+		REMOTE(made, .time = 100 + i / 2 * 6 * MS, .dur = 5 * MS, .queue = 4 * MS,
+		       .rtt = MS / 2, .retransmits = sound, .pid = 10 + i % 2, .op = M_NFS_READ,
+		       .node = 2, .dev = 44, .offset = i * 4096, .bytes = 4096);
+}
+
 FINDING_CASE("device-errors", device_errors)
 {
 	REQUEST(made, .time = 100, .dur = MS, .pid = 10, .op = M_REQUEST_WRITE, .bytes = MIB,

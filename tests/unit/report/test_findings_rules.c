@@ -24,7 +24,7 @@
 
 static void make_case(struct made_trace *made, size_t i, bool sound)
 {
-	BEGIN_RUN(made, .spans = true, .block = true, .fuse = true,
+	BEGIN_RUN(made, .spans = true, .block = true, .fuse = true, .nfs = true,
 		  .async = cases[i].make != async_not_traced, .memory_bytes = 1ull << 30,
 		  .threads = true, .stacks = true);
 	cases[i].make(made, sound);

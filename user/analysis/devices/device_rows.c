@@ -13,8 +13,10 @@ static const struct table_column waited_columns[] = {
 	COLUMN(device_waits, bytes, NULL, BYTES, SUM,
 	       "bytes of the run in requests that a thread waits for"),
 	COLUMN(device_waits, parts, NULL, COUNT, SUM, "bios of requests that a thread waits for"),
-	COLUMN_AS("queue_ns", device_waits, part_queue_ns, NULL, NS, SUM,
-		  "time from queueing until the driver received these bios, summed over bios"),
+	COLUMN_AS(
+		"queue_ns", device_waits, part_queue_ns, NULL, NS, SUM,
+		"time from queueing until the driver received these bios, summed over bios; 0 for "
+		"NFS requests that were sent again"),
 	COLUMN_AS("service_ns", device_waits, part_service_ns, NULL, NS, SUM,
 		  "time from the driver's receipt to completion, summed over these bios"),
 	COLUMN_AS("time_ns", device_waits, time.measure, NULL, NS, COVERED,

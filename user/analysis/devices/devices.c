@@ -154,6 +154,31 @@ static void count_waited(struct device *device, unsigned int use, const struct e
 	waits->service_ns += event->end - event->start - queue_ns;
 }
 
+/* NFS counts how often a request was sent. */
+static void add_transmissions(struct device *device, unsigned int use, const struct event *event)
+{
+	const int64_t rtt_ns = event_value(event, REMOTE_RTT);
+
+	if (rtt_ns < 0)
+		return;
+	device->rtt_known = true;
+	device->own[use].rtt_ns += rtt_ns;
+	device->own[use].resent += event_value(event, REMOTE_RETRANSMITS) > 0;
+	device->own[use].retransmits += event_value(event, REMOTE_RETRANSMITS);
+}
+
+/* A request that was sent again has waited for its reply: that is no queue. */
+static void add_waited(struct devices *devices, struct device *device, unsigned int use,
+		       const struct event *event, uint64_t queue_ns)
+{
+	if (event_value(event, REMOTE_RETRANSMITS)) {
+		interval_add(&device->resent[use], event->start, event->start + queue_ns);
+		queue_ns = 0;
+	}
+	count_waited(device, use, event, queue_ns);
+	add_wait(devices, device, use, event, queue_ns);
+}
+
 /* Whether it starts where the previous one on its file ends. Files beyond ENDS_MAX are ignored. */
 static void add_place_in_file(struct devices *devices, struct device *device, unsigned int use,
 			      const struct event *event)
@@ -188,6 +213,7 @@ static void add_remote(struct devices *devices, const struct event *event)
 	sum = &device->own[use];
 	add_number(&device->served, devices->list.devices[device->number].dev);
 	sum->bytes += event->bytes;
+	add_transmissions(device, use, event);
 	if (!count_request(devices, device, use, event, queue_ns))
 		return;
 	if (!device->op_time)
@@ -200,8 +226,7 @@ static void add_remote(struct devices *devices, const struct event *event)
 	/* A program waits for what is read ahead. */
 	if (use != DEVICE_READS && event_value(event, REMOTE_FLAGS) & TRACE_REMOTE_BACKGROUND)
 		return;
-	count_waited(device, use, event, queue_ns);
-	add_wait(devices, device, use, event, queue_ns);
+	add_waited(devices, device, use, event, queue_ns);
 }
 
 static void add_request(struct devices *devices, const struct event *event)
@@ -367,6 +392,10 @@ bool devices_view(const struct results *results, size_t number, struct device_vi
 	view->leading_op = leading_op(devices, device);
 	for (int use = 0; use <= DEVICE_USES; use++) {
 		view->waits[use] = device->waits[use];
+		view->requests += device->own[use].requests;
+		view->resent += device->own[use].resent;
+		view->retransmits += device->own[use].retransmits;
+		view->resent_ns[use] = device->resent[use].measure;
 		if (device->service[use])
 			view->waits[use].service_p50_ns =
 				histogram_percentile(device->service[use], 50);
@@ -411,7 +440,8 @@ const struct analysis analysis_devices = {
 				  1ull << REQUEST_FLAGS | 1ull << REQUEST_SECTOR |
 				  1ull << REQUEST_BYTES,
 		[TRACE_REMOTE] = DEVICE_OF_REMOTE | 1ull << REMOTE_FLAGS | 1ull << REMOTE_QUEUE |
-				 1ull << REMOTE_NODE,
+				 1ull << REMOTE_NODE | 1ull << REMOTE_RTT |
+				 1ull << REMOTE_RETRANSMITS,
 		[TRACE_BIO] = DEVICE_OF_BIO | 1ull << BIO_QUEUE | 1ull << BIO_FLAGS,
 		[TRACE_DEVICE] = (1ull << DEVICE_COLUMNS) - 1,
 	},

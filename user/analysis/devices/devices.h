@@ -33,6 +33,9 @@ struct device_view {
 	uint64_t reads_in_order; /* that start where the previous one on their file ends */
 	uint64_t other_requests, other_ns, data_ns; /* times summed over requests */
 	const char *leading_op;			    /* of the other requests, by time; "": none */
+	/* All requests of the run; those that were sent more than once, and how often that was; the
+	 * time with such ones in flight until they were last sent, if a thread waits for them. */
+	uint64_t requests, resent, retransmits, resent_ns[DEVICE_USES + 1];
 	/* Merged reports: not every report knows the device's total activity, the run's share, or
 	 * the wait times. */
 	bool all_open, own_open, waits_open;

@@ -18,6 +18,7 @@ struct device_sum {
 	uint64_t queue_ns, service_ns;
 	uint64_t end_sector;
 	uint64_t sequential, random;
+	uint64_t resent, retransmits, rtt_ns; /* of NFS; resent: requests sent more than once */
 };
 
 #define DEVICE_NUMBERS_MAX 16
@@ -38,10 +39,13 @@ struct device {
 	/* Of `all`: from traces that ended before `trace`, and the lower bound from other
 	 * traces. */
 	struct device_sum before[DEVICE_USES], least[DEVICE_USES];
+	/* With requests in flight that a thread waits for and that are sent again later. */
+	struct interval_union resent[DEVICE_USES + 1];
 	struct device_unseen unseen;
 	uint32_t trace; /* that the latest sums come from */
 	bool all_known;
 	bool queue_known;  /* of a mount's requests */
+	bool rtt_known;	   /* and how often they were sent */
 	uint64_t *op_time; /* time of a mount's requests, by number of the operation; or NULL */
 	struct histogram *latency[DEVICE_USES + 1], *service[DEVICE_USES + 1]; /* NULL: none */
 };

@@ -11,7 +11,7 @@
 /* A table row. */
 struct sum_line {
 	uint64_t requests, bytes, merges, requeues, errors, time_ns, queue_ns, service_ns;
-	uint64_t max_ns, sequential, random;
+	uint64_t max_ns, sequential, random, retransmits, rtt_ns;
 	const struct histogram *latency, *service; /* NULL: no requests, or unknown */
 };
 
@@ -54,6 +54,14 @@ static void get_parts(struct table *table, struct cell *cell, const void *row,
 
 enum { OWN_REQUESTS, OWN_BYTES };
 
+#define RETRANSMITS                                                                                \
+	COLUMN(sum_line, retransmits, NULL, COUNT, SUM,                                            \
+	       "NFS: times that such requests were sent again, since no reply had come")
+#define ROUND_TRIPS                                                                                \
+	COLUMN(sum_line, rtt_ns, "round trips", NS, SUM,                                           \
+	       "NFS: time from the last transmission until the reply, summed over requests: the "  \
+	       "network and the server")
+
 static const struct table_column own_columns[] = {
 	COLUMN(sum_line, requests, "", COUNT, SUM,
 	       "completed requests that contain bytes of the run"),
@@ -83,6 +91,8 @@ static const struct table_column own_columns[] = {
 	       "file); the first is neither sequential nor random"),
 	COLUMN(sum_line, random, NULL, COUNT, DERIVED,
 	       "requests that do not start where the previously created one ends"),
+	RETRANSMITS,
+	ROUND_TRIPS,
 };
 
 /* Columns of mounts only. */
@@ -99,6 +109,8 @@ static const struct table_column other_columns[] = {
 	{ "p99_ns", NULL, UNIT_NS, KIND_PERCENTILE, "99th percentile of their times",
 	  TABLE_P99(struct sum_line, latency), 0 },
 	COLUMN(sum_line, max_ns, NULL, NS, MAX, "longest time of such a request"),
+	RETRANSMITS,
+	ROUND_TRIPS,
 };
 
 static const struct table_column all_columns[] = {
@@ -173,6 +185,8 @@ static struct sum_line line_of(const struct device *device, const struct device_
 		.service_ns = sum->service_ns,
 		.sequential = sum->sequential,
 		.random = sum->random,
+		.retransmits = device->rtt_known ? sum->retransmits : TABLE_NO_UINT,
+		.rtt_ns = device->rtt_known ? sum->rtt_ns : TABLE_NO_UINT,
 		.max_ns = device->latency[use] ? device->latency[use]->max : TABLE_NO_UINT,
 		.latency = device->latency[use],
 		.service = device->service[use],

@@ -2,6 +2,103 @@
 /* Findings about mounts with servers, where most operations take a round trip to one. */
 #include "analysis/devices/devices.h"
 #include "analysis/finding/finding.h"
+#include "base/number.h"
+
+/* --- requests that are sent again --- */
+
+struct mount_resent {
+	struct table_text mount;
+	uint64_t requests, resent, retransmits, waited_ns;
+	double share;
+};
+
+static const struct table_column resent_evidence[] = {
+	FACT(mount_resent, mount, "mount", NONE, "source and type of the mount"),
+	FACT(mount_resent, requests, "requests", COUNT, "requests of the run to its server"),
+	FACT(mount_resent, resent, "sent again", COUNT, "those that were sent more than once"),
+	FACT(mount_resent, retransmits, NULL, COUNT, "times that they were sent after the first"),
+	FACT(mount_resent, share, "share", SHARE, "share of the requests that were sent again"),
+	FACT(mount_resent, waited_ns, "waited", NS,
+	     "time in which threads waited for such requests that no reply came to"),
+};
+
+THRESHOLD_MIN(MOUNT_RESENT, 0.01, UNIT_SHARE, "share of requests that are sent again",
+	      "a choice: TCP repeats lost packets by itself, so on a sound mount it is none");
+THRESHOLD_MIN(MOUNT_RESENT_OF_RUN, 0.05, UNIT_SHARE, "or share of the run that waits for them",
+	      "a choice: half the threshold of severity high");
+
+/* Returns the time in which threads waited, and in *cost_ns the part that nothing hides. */
+static uint64_t resent_wait(const struct findings *findings, const struct device_view *view,
+			    uint64_t *cost_ns)
+{
+	static const enum io_class classes[] = { [DEVICE_READS] = IO_READ,
+						 [DEVICE_WRITES] = IO_WRITE,
+						 [DEVICE_FLUSHES] = IO_SYNC,
+						 [DEVICE_USES] = IO_METADATA };
+	uint64_t waited_ns = 0;
+
+	*cost_ns = 0;
+	for (int use = 0; use <= DEVICE_USES; use++) {
+		if (!view->resent_ns[use])
+			continue;
+		waited_ns = number_add(waited_ns, view->resent_ns[use]);
+		*cost_ns = number_add(
+			*cost_ns, finding_unhidden(findings, classes[use], view->resent_ns[use]));
+	}
+	*cost_ns = number_min(*cost_ns, findings->duration_ns);
+	return number_min(waited_ns, findings->duration_ns);
+}
+
+static int find_resent(struct findings *findings, const struct finding_rule *rule)
+{
+	struct device_view view;
+	int status = 0;
+
+	for (size_t i = 0; !status && devices_view(findings->results, i, &view); i++) {
+		struct mount_resent found;
+		uint64_t cost_ns;
+
+		if (!view.resent)
+			continue;
+		found = (struct mount_resent) {
+			.mount = finding_device_name(findings, view.name, view.dev),
+			.requests = view.requests,
+			.resent = view.resent,
+			.retransmits = view.retransmits,
+			.share = finding_share(view.resent, view.requests),
+			.waited_ns = resent_wait(findings, &view, &cost_ns),
+		};
+		if (found.share >= threshold(THRESHOLD_MOUNT_RESENT) ||
+		    finding_is_of_run(findings, found.waited_ns, THRESHOLD_MOUNT_RESENT_OF_RUN))
+			status = finding_add(findings, rule, &found, cost_ns, TABLE_NO_UINT);
+	}
+	return status;
+}
+
+const struct finding_rule finding_mount_retransmits = {
+	.id = "mount-retransmits",
+	.order = 475,
+	.needs = JOB_NFS,
+	.find = find_resent,
+	.confidence = FINDING_SURE,
+	FINDING_EVIDENCE(struct mount_resent, resent_evidence),
+	.thresholds = { &THRESHOLD_MOUNT_RESENT, &THRESHOLD_MOUNT_RESENT_OF_RUN },
+	.title = "Requests to {mount} are sent again",
+	.says = "{share} of {requests} requests got no reply in time and were sent again, "
+		"{retransmits} times in all; threads waited {waited_ns} for such replies: the link "
+		"or the server loses them",
+	.advice = "Check the link (ip -s link, ethtool -S, nstat TcpRetransSegs) and whether the "
+		  "server was down, restarted or too busy (on it: threads in /proc/fs/nfsd); use "
+		  "proto=tcp; lower timeo if waits are long",
+	.more = "faultline report --table devices TRACE",
+	.pictures = "requests",
+	.rule = "An NFS client sends a request again if no reply comes within the mount's timeo, "
+		"by "
+		"default 60 s over TCP and about 1 s over UDP, or if the connection breaks. Until "
+		"then the thread that made it waits, and the server may do the work twice. TCP "
+		"itself repeats lost packets, without this: what is left is a server that is "
+		"down, restarts or drops requests, a link that is cut, or UDP.",
+};
 
 /* --- small requests --- */
 
