@@ -77,7 +77,11 @@ def judge(results):
 
 def judge_together(results):
     said = judge(results)
-    rows = recorded(results)[2]
+    report, _, rows = recorded(results)
+    if rows[0]["queue"] >= 0:
+        found = {row["evidence"].get("device") for row in report["findings"]
+                 if row["id"] == "device-overloaded"}
+        equal(found, {"source (fuse.kind)"}, "overloaded devices")
     waited = sum(row["queue"] > DELAY_MS * MS for row in rows)
     check(waited or rows[0]["queue"] < 0, "no request had to wait for another")
     return f"{said}, {waited} of them behind others"

@@ -172,12 +172,15 @@ def judge_v3(results):
 
 
 def judge_back(results):
-    rows, _, _ = recorded(results)
+    rows, _, name = recorded(results)
     again = [row for row in rows if row["retransmits"]]
     check(again, "no call was sent again")
     for row in again:
         check(row["queue"] + row["rtt"] <= row["dur_ns"] and row["queue"] > row["rtt"],
               f"{row['op']}: {row['queue']} ns until it was last sent, {row['rtt']} ns from then")
+    report = served.recorded(results, "nfs")[0]
+    equal([(row["evidence"]["mount"], row["evidence"]["resent"]) for row in report["findings"]
+           if row["id"] == "mount-retransmits"], [(name, len(again))], "mounts that lose requests")
     reads = named(rows, "read")
     equal(sum(row["bytes"] for row in reads), FILE_BYTES, "bytes read")
     return f"{len(again)} of {len(rows)} calls sent again"

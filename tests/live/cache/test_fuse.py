@@ -11,14 +11,15 @@ import unittest
 
 import flights
 import harness
+import served
 from harness import Recording, machine
+from served import DELAY_MS
 
 with open("/usr/include/linux/fuse.h") as header:
     OPCODES = {int(number): "fuse_" + name.lower() for name, number in
                re.findall(r"\tFUSE_([A-Z0-9_]+)\s*= (\d+),",
                           re.search(r"enum fuse_opcode {(.*?)}", header.read(), re.S)[1])}
 WITHOUT_REQUESTER = ("fuse_release", "fuse_releasedir")  # their header names no thread
-DELAY_MS = 2
 FIRST_NODE = 100
 NAMES = ("data", "other", "direct", "short", "long", "failing", "boaster", "die", "stop")
 
@@ -52,26 +53,7 @@ for name in "boaster", "short", "long", "failing", "missing":
 """
 
 
-class Fuse(unittest.TestCase):
-    def serve(self, *options):
-        """Mounts the daemon's file system; unmount() makes it end."""
-        self.mount, self.log = machine().new_dir(), f"{machine().new_dir()}/log"
-        self.daemon = machine().start(
-            [machine().program("fuse_serve"), self.mount, "a source", "kind", str(DELAY_MS),
-             self.log, *options], stdout=subprocess.PIPE)
-        self.addCleanup(self.daemon.stdout.close)
-        if self.daemon.stdout.readline() != b"ready\n":
-            self.skipTest("no file system in user space can be mounted")
-        self.addCleanup(self.unmount)
-        self.dev = os.stat(self.mount).st_dev
-
-    def unmount(self):
-        if self.daemon.poll() is None:
-            self.daemon.send_signal(signal.SIGCONT)
-        if os.path.ismount(self.mount) or self.daemon.returncode:
-            subprocess.run(["umount", self.mount], stderr=subprocess.DEVNULL)
-        self.daemon.wait()
-
+class Fuse(served.Served):
     def answered(self):
         """The requests as the daemon saw them, with the errors that the kernel makes of replies
         which are too long."""

@@ -23,9 +23,10 @@ ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "de
 ELSEWHERE |= {"cpu-bound", "worker-bound", "helper-bound", "cpu-starved", "sleeps", "peer-waits",
               "lock-waits", "stopped", "workers-renewed", "fresh-memory",
               "pickled-data", "rank-behind"}
+# test_mount_findings
+ELSEWHERE |= {"mount-small-reads", "mount-metadata"}
 # Only with made traces: tests/unit/report.
-ELSEWHERE |= {"memory-waits", "device-waits", "node-slow", "mount-small-reads", "mount-metadata",
-              "mount-retransmits", "replace-waits"}
+ELSEWHERE |= {"memory-waits", "device-waits", "node-slow", "mount-retransmits", "replace-waits"}
 
 # Waits until its sibling is ready too, then writes to a file for half a second.
 WRITER = """import os, sys, time

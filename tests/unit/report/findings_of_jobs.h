@@ -218,16 +218,6 @@ FINDING_CASE("mount-retransmits", mount_retransmits_once)
 		       .bytes = 128 * KIB, .flags = sound ? TRACE_REMOTE_BACKGROUND : 0);
 }
 
-/* Requests that wait for a reply are in no queue; others are. */
-FINDING_CASE("device-overloaded", device_overloaded_or_resent)
-{
-	made_fork(made, 20, 10, 11);
-	for (uint64_t i = 0; i < 100; i++)
-		REMOTE(made, .time = 100 + i / 2 * 6 * MS, .dur = 5 * MS, .queue = 4 * MS,
-		       .rtt = MS / 2, .retransmits = sound, .pid = 10 + i % 2, .op = M_NFS_READ,
-		       .node = 2, .dev = 44, .offset = i * 4096, .bytes = 4096);
-}
-
 FINDING_CASE("device-errors", device_errors)
 {
 	REQUEST(made, .time = 100, .dur = MS, .pid = 10, .op = M_REQUEST_WRITE, .bytes = MIB,
@@ -262,6 +252,38 @@ FINDING_CASE("device-overloaded", device_overloaded_by_one)
 		REQUEST(made, .time = 100 + i / 10 * 6 * MS + i % 10, .dur = 5 * MS,
 			.queue = 4 * MS, .pid = 10, .op = M_REQUEST_READ, .file = 1, .bytes = 4096,
 			.dev = 8 << 20);
+}
+
+/* Two processes wait for a daemon that serves one request at a time, or for a slow one. */
+static void add_served_reads(struct made_trace *made, uint64_t queue_ns, uint64_t service_ns)
+{
+	const uint64_t dur = queue_ns + service_ns;
+
+	made_fork(made, 20, 10, 11);
+	for (uint64_t i = 0; i < 60; i++)
+		REMOTE(made, .time = 100 + i / 2 * (dur + US), .dur = dur, .queue = queue_ns,
+		       .pid = 10 + i % 2, .op = M_FUSE_READ, .node = 2 + i % 2, .dev = 44,
+		       .offset = i / 2 * 128 * KIB, .bytes = 128 * KIB);
+}
+
+FINDING_CASE("device-overloaded", device_overloaded_daemon)
+{
+	add_served_reads(made, sound ? 0 : 4 * MS, sound ? 8 * MS : 4 * MS);
+}
+
+/* Requests that wait for a reply are in no queue; others are. */
+FINDING_CASE("device-overloaded", device_overloaded_or_resent)
+{
+	made_fork(made, 20, 10, 11);
+	for (uint64_t i = 0; i < 100; i++)
+		REMOTE(made, .time = 100 + i / 2 * 6 * MS, .dur = 5 * MS, .queue = 4 * MS,
+		       .rtt = MS / 2, .retransmits = sound, .pid = 10 + i % 2, .op = M_NFS_READ,
+		       .node = 2, .dev = 44, .offset = i * 4096, .bytes = 4096);
+}
+
+FINDING_CASE("device-slow", device_slow_daemon)
+{
+	add_served_reads(made, 0, sound ? 4 * MS : 12 * MS);
 }
 
 /* One thread with ten operations in flight, or one at a time. */

@@ -68,6 +68,28 @@ TEST(test_cases)
 	}
 }
 
+/* The findings on devices include mounts, also if requests to block devices were not recorded. */
+TEST(test_mounts_only)
+{
+	static const struct {
+		const char *id;
+		void (*make)(struct made_trace *made, bool sound);
+	} of[] = { { "device-overloaded", device_overloaded_daemon },
+		   { "device-slow", device_slow_daemon } };
+
+	for (size_t i = 0; i < 4; i++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN_RUN(&made, .fuse = i < 2);
+		of[i % 2].make(&made, false);
+		made_finish(&made, 10, END);
+		report = made_report(&made.reader, 1);
+		assert_int_equal(row_of_finding(report, of[i % 2].id) >= 0, i < 2);
+		done(&made, report);
+	}
+}
+
 /* One of two ranks syncs or computes while the other waits. A finding names the syncs; what it
  * computes is not divided by two. */
 TEST(test_rank_that_others_wait_for)

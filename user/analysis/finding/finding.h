@@ -129,7 +129,8 @@ struct finding_rule {
 	const char *id;	    /* "mmap-random", for --explain and JSON */
 	unsigned int order; /* its place among the rules; the Makefile reads it */
 	enum finding_breadth breadth;
-	unsigned int needs; /* JOB_*: layers that it requires */
+	unsigned int needs;	   /* JOB_*: layers that it requires */
+	unsigned int needs_one_of; /* ... and of these, if any, at least one */
 	enum finding_sums sums;
 	/* Returns 0, -ENOMEM, or 1 if the data does not allow a decision. */
 	int (*find)(struct findings *findings, const struct finding_rule *rule);
@@ -206,6 +207,13 @@ struct finding_rule {
 /* All rules, in order; NULL-terminated. */
 extern const struct finding_rule *const finding_rules[];
 extern const size_t finding_rule_count;
+/* Returns whether the layers that a rule needs were recorded. */
+static inline bool finding_rule_applies(const struct finding_rule *rule, unsigned int layers)
+{
+	return (layers & rule->needs) == rule->needs &&
+	       (!rule->needs_one_of || layers & rule->needs_one_of);
+}
+
 /* Returns NULL if there is none of that name. */
 const struct finding_rule *finding_rule_named(const char *id);
 /* The same for a cell of FINDING_ID. */

@@ -169,7 +169,7 @@ static int ask_again(struct findings *findings, struct table *reported)
 		const struct finding_rule *rule = finding_rules[i];
 		size_t before = findings->count;
 
-		if (!rule->cross_run || (layers & rule->needs) != rule->needs ||
+		if (!rule->cross_run || !finding_rule_applies(rule, layers) ||
 		    (findings->aggregated && rule->sums == FINDING_OF_EVENTS))
 			continue;
 		status = rule->find(findings, rule);

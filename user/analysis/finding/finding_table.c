@@ -230,7 +230,7 @@ static int ask_all(struct findings *findings)
 	for (size_t i = 0; i < finding_rule_count && status >= 0; i++) {
 		const struct finding_rule *rule = finding_rules[i];
 
-		if ((job->layers & rule->needs) == rule->needs &&
+		if (finding_rule_applies(rule, job->layers) &&
 		    (!job->aggregated || rule->sums != FINDING_OF_EVENTS))
 			status = ask(findings, rule);
 	}

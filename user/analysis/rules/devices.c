@@ -53,7 +53,7 @@ static int find_errors(struct findings *findings, const struct finding_rule *rul
 const struct finding_rule finding_device_errors = {
 	.id = "device-errors",
 	.order = 470,
-	.needs = JOB_BLOCK,
+	.needs_one_of = JOB_BLOCK | JOB_MOUNTS,
 	.find = find_errors,
 	.confidence = FINDING_SURE,
 	.severity = FINDING_HIGH,
@@ -303,7 +303,7 @@ const struct finding_rule finding_device_slow = {
 	.id = "device-slow",
 	.order = 480,
 	LINES_OF_DEVICE,
-	.needs = JOB_BLOCK,
+	.needs_one_of = JOB_BLOCK | JOB_MOUNTS,
 	.find = find_slow,
 	.confidence = FINDING_LIKELY,
 	.cross_run = true,
@@ -348,7 +348,7 @@ const struct finding_rule finding_device_overloaded = {
 	.id = "device-overloaded",
 	.order = 490,
 	LINES_OF_DEVICE,
-	.needs = JOB_BLOCK,
+	.needs_one_of = JOB_BLOCK | JOB_MOUNTS,
 	.find = find_overloaded,
 	.confidence = FINDING_LIKELY,
 	.cross_run = true,
@@ -358,11 +358,11 @@ const struct finding_rule finding_device_overloaded = {
 			&THRESHOLD_DEVICE_AT_ONCE },
 	.title = "{device} is overloaded with {op} requests",
 	.says = "{requests} requests of {bytes_each} from {at_once} concurrent operations on "
-		"average, at {bandwidth}/s; request parts waited {queue_each_ns} for the driver "
-		"and took {service_each_ns} at the device",
+		"average, at {bandwidth}/s; request parts waited {queue_each_ns} for the driver or "
+		"the daemon and took {service_each_ns} from then",
 	.advice = "Request less (read once, pack, keep in memory), spread files over several "
-		  "devices or a faster one, or find who else uses the device; it is the limit, so "
-		  "more concurrency does not help",
+		  "devices or a faster one, give the daemon of a FUSE mount more threads, or find "
+		  "who else uses the device; it is the limit, so more concurrency does not help",
 	.more = "faultline report --table device_users TRACE",
 	.pictures = "device queue, took",
 	.rule = "A device accepts a limited number of requests at a time and leaves the others in "
