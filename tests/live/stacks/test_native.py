@@ -252,10 +252,7 @@ class Mixed(unittest.TestCase):
             file.write(SCRIPT)
         subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-pthread", "-x", "c", "-", "-o", library],
                        input=LIBRARY, text=True, check=True)
-        command = [python, script, library, data]
-        # Until the layout of an interpreter in a library is known.
-        recording = Recording(["sh", "-c", '"$0" -c "import time; time.sleep(2)"; exec "$0" "$@"',
-                               *command], "--stacks", "native")
+        recording = Recording([python, script, library, data], "--stacks", "native")
         seen = set()
         for sample, chain in reads_of(recording, data):
             own = [line if path == script else function for path, line, function in chain

@@ -2,10 +2,12 @@
 """Stacks of Python where they are hard to get. Each read has an offset of its own, and notes what
 sys._getframe sees."""
 import collections
+import contextlib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -13,9 +15,21 @@ import bpf_maps
 import harness
 from harness import Attached, Recording, machine
 from test_stacks import (
-    FETCHED, LOST, PAGE, PERIOD_NS, READ_BYTES, READS, Stacks, interpreters)
+    FETCHED, LOST, OTHERS, PAGE, PERIOD_NS, READ_BYTES, READS, Stacks, interpreters)
 
 SITES_MAX = 1000
+
+
+def child_named(parent, name):
+    """A process's child of this name."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            with open(f"/proc/{pid}/stat") as file:
+                comm, _, rest = file.read().partition("(")[2].rpartition(")")
+            if comm == name and int(rest.split()[1]) == parent:
+                return int(pid)
+    raise AssertionError(f"{parent} has no child {name}")
+
 
 # usage: JOB DATA TRUTH
 READ = """
@@ -394,6 +408,34 @@ for site in range(40):
         stub = self.compile("libpython3.so", "int stub;", "-shared", "-Wl,-soname,libpython3.so")
         self.check_later(*self.record(self.WAITING, python=python,
                                       before=["env", f"LD_PRELOAD={stub}"]))
+
+    def test_expected_library(self):
+        """The library of the python3 in PATH is inspected before it is mapped: what its processes do
+        at first has stacks, too, although the listener is slow."""
+        programs = [path for path in interpreters(*OTHERS)
+                    if b"libpython3." in harness.run("readelf", "-d", path)]
+        if not programs:
+            self.skipTest("no python3 here is a program with a library")
+        script, data, truth = (f"{self.directory}/{name}" for name in ("job.py", "data", "truth"))
+        with open(script, "w") as file:
+            file.write(READ + "read(1)")
+        with open(data, "wb") as file:
+            file.truncate(READ_BYTES + SITES_MAX * PAGE)
+        python = programs[-1]
+        job = machine().start(["sh", "-c", 'read line; exec "$@"', "sh", python, script,
+                               data, truth], stdin=subprocess.PIPE)
+        path = f"PATH={os.path.dirname(python)}:{os.environ['PATH']}"
+        attached = Attached("-p", str(job.pid), "--stacks", "python",
+                            by=["env", path, machine().faultline])
+        listener = child_named(attached.process.pid, "faultline-spans")
+        os.kill(listener, signal.SIGSTOP)
+        job.communicate(b"\n")
+        os.kill(listener, signal.SIGCONT)
+        self.assertEqual(attached.end()[0], 0)
+        stacks = Stacks(attached.trace)
+        sample, = [row for row in stacks.samples if row["file"] in
+                   attached.trace.file_ids(data) and row["state"] == b"io"]
+        self.assertEqual([stacks.chain(sample["stack"])], self.noted(truth)[1])
 
     def test_refused(self):
         """A message for each interpreter without stacks, and none for other programs."""

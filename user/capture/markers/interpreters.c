@@ -121,6 +121,20 @@ void interpreters_expect(const struct interpreters *interpreters, int fd)
 	close(content);
 }
 
+bool interpreters_library(int fd, const char *directory, char path[PATH_MAX])
+{
+	char program[PATH_MAX], *name;
+	int length;
+
+	path_of(fd, program);
+	name = strrchr(program, '/');
+	if (!name || strncmp(name, "/python3.", 9) != 0)
+		return false;
+	*name++ = 0;
+	length = snprintf(path, PATH_MAX, "%s/../%s/lib%s.so.1.0", program, directory, name);
+	return length < PATH_MAX;
+}
+
 void interpreters_set_process(const struct interpreters *interpreters, uint32_t pid,
 			      const struct code_file *file, uint64_t address, int fd)
 {

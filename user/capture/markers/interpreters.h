@@ -2,7 +2,9 @@
 /* Gives the kernel side the layout of each Python interpreter. */
 #pragma once
 
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/records/event_python.h"
@@ -38,6 +40,11 @@ void interpreters_look(const struct interpreters *interpreters, const struct cod
 /* The same for a file that we found ourselves and that may never run. Its name decides whether it
  * is inspected. */
 void interpreters_expect(const struct interpreters *interpreters, int fd);
+
+/* Gets the path where the library of a program that is an interpreter is installed, if it has one:
+ * for BIN/python3.12, BIN/../lib/libpython3.12.so.1.0. `directory`: lib, or lib64. Returns false if
+ * by its name the program is no interpreter. */
+bool interpreters_library(int fd, const char *directory, char path[PATH_MAX]);
 
 /* Sets up a process that already ran, and has mapped code of the file at `address`. */
 void interpreters_set_process(const struct interpreters *interpreters, uint32_t pid,

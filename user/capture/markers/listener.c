@@ -296,19 +296,46 @@ static void serve(struct state *state)
 
 /* --- the process --- */
 
+/* Opens a file with the rights of the command's user. */
+static int open_as_user(const struct listener *listener, const char *path)
+{
+	int fd, gid = setfsgid(listener->gid), uid = setfsuid(listener->uid);
+
+	fd = marker_files_open(path);
+	setfsuid(uid);
+	setfsgid(gid);
+	return fd;
+}
+
+/* The layout of a library is needed before a short program, or its first waits, are over. */
+static void expect_library(struct state *state, int program)
+{
+	static const char *const directories[] = { "lib", "lib64" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		int fd = interpreters_library(program, directories[i], path)
+				 ? open_as_user(state->listener, path)
+				 : -ENOENT;
+
+		if (fd < 0)
+			continue;
+		interpreters_expect(&state->interpreters, fd);
+		close(fd);
+	}
+}
+
 static void attach_expected(struct state *state)
 {
 	const struct listener *listener = state->listener;
 
 	for (const char *const *path = listener->expected; *path; path++) {
-		int fd, gid = setfsgid(listener->gid), uid = setfsuid(listener->uid);
+		int fd = open_as_user(listener, *path);
 
-		fd = marker_files_open(*path);
-		setfsuid(uid);
-		setfsgid(gid);
 		if (fd < 0)
 			continue;
 		interpreters_expect(&state->interpreters, fd);
+		expect_library(state, fd);
 		if (state->spans)
 			emit_refused(state, marker_files_attach(state->files, fd), fd);
 		close(fd);
