@@ -19,7 +19,8 @@ PAGE = 4096
 SITE_BYTES = 1 << 20  # of the mapped file
 READS = "preadv", "preadv2"
 SITES, FAULT_SITES, DEEP_SITE = set(range(1, 19)), set(range(20, 24)), 18
-CUT, NO_PYTHON, LOST, UNFINISHED_SAMPLE = 1, 2, 32, 64  # flags of a sample
+CUT, NO_PYTHON, UNREAD, LOST, UNFINISHED_SAMPLE = 1, 2, 16, 32, 64  # flags of a sample
+COUNTS = "whole", "cut", "failed"
 OTHERS = "/opt/python*/bin/python3", "~/.pyenv/versions/3.*/bin/python3"
 FETCHED = f"{harness.BUILD}/pythons/*/bin/python3.*[0-9]"  # scripts/setup.sh pythons
 IN_CALL, UNFINISHED_FAULT, UNFINISHED = 1 << 5, 1 << 7, 1 << 12
@@ -155,7 +156,18 @@ class Lines(unittest.TestCase):
         self.assertEqual(len(truth), 6, "processes")
         self.check_reads(recording, stacks, data, truth)
         self.check_faults(recording, stacks, mapped, truth)
+        self.check_counts(recording, stacks)
         return recording, stacks
+
+    def check_counts(self, recording, stacks):
+        counted = collections.Counter(
+            "failed" if sample["flags"] & (UNREAD | LOST) else
+            "cut" if sample["flags"] & CUT else "whole"
+            for sample in stacks.samples if sample["stack"] or sample["flags"] & (UNREAD | LOST))
+        notes = recording.report["trace"]["notes"]
+        self.assertEqual({name: notes[f"python_stacks_{name}"] for name in COUNTS},
+                         {name: counted[name] for name in COUNTS})
+        self.assertGreater(min(counted["whole"], counted["cut"]), 0)
 
     def test_debian(self):
         self.check_weights(*self.check(harness.PYTHON))

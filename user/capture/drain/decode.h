@@ -66,6 +66,14 @@ int decoder_unwind(struct decoder *decoder, struct unwinder *unwinder);
 /* Returns how many were; all zeros without an unwinder. */
 struct native_counts decoder_native_counts(const struct decoder *decoder);
 
+/* Samples in Python code so far, without native frames, by what is known of their stacks. */
+struct python_counts {
+	uint64_t whole; /* up to the outermost frame */
+	uint64_t cut;	/* outer frames are missing */
+	uint64_t failed;
+};
+struct python_counts decoder_python_counts(const struct decoder *decoder);
+
 /* Leaves out records of files not chosen; they still count as taken. The caller owns the choice. */
 struct file_choice;
 void decoder_choose_files(struct decoder *decoder, struct file_choice *choice);

@@ -18,6 +18,24 @@ uint32_t decoder_stack(struct decoder *decoder, unsigned int ring, uint64_t time
 	return stack ? stack->row : 0;
 }
 
+void decoder_append_sample(struct decoder *decoder, const struct waiting_sample *sample)
+{
+	const uint64_t flags = sample->row[SAMPLE_FLAGS];
+
+	if (flags & (TRACE_SAMPLE_UNREAD | TRACE_SAMPLE_LOST))
+		decoder->python_counts.failed++;
+	else if (flags & TRACE_SAMPLE_CUT)
+		decoder->python_counts.cut++;
+	else if (sample->row[SAMPLE_STACK])
+		decoder->python_counts.whole++;
+	trace_writer_append(decoder->writer, TRACE_SAMPLE, sample->ring, sample->row);
+}
+
+struct python_counts decoder_python_counts(const struct decoder *decoder)
+{
+	return decoder->python_counts;
+}
+
 /* Returns false while the record of its stack may still come: a record that another CPU is writing
  * holds back the later ones. */
 static bool write_sample(struct decoder *decoder, struct waiting_sample *sample, bool wait)
@@ -31,7 +49,7 @@ static bool write_sample(struct decoder *decoder, struct waiting_sample *sample,
 		sample->row[SAMPLE_FLAGS] |= TRACE_SAMPLE_LOST;
 	}
 	sample->row[SAMPLE_STACK] = stack;
-	trace_writer_append(decoder->writer, TRACE_SAMPLE, sample->ring, sample->row);
+	decoder_append_sample(decoder, sample);
 	return true;
 }
 

@@ -59,9 +59,10 @@ struct decoder {
 	struct python_frames *frames;
 	struct unwinder *unwinder;     /* NULL: stacks are those of Python only */
 	struct native_samples *native; /* the same */
-	bool exits_have_rows;	       /* see decoder_continue_stacks */
-	struct file_choice *choice;    /* NULL: all files are kept */
-	struct event_file **striped;   /* records of files on Lustre: see decoder_add_stripes */
+	struct python_counts python_counts;
+	bool exits_have_rows;	     /* see decoder_continue_stacks */
+	struct file_choice *choice;  /* NULL: all files are kept */
+	struct event_file **striped; /* records of files on Lustre: see decoder_add_stripes */
 	size_t striped_count, striped_room;
 	struct lustre_stripes stripes; /* of the record being taken; 0: unknown */
 };
@@ -76,6 +77,9 @@ struct decode_kind {
 extern const struct decode_kind decode_kinds[RECORD_KIND_COUNT];
 
 /* --- decode_samples.c --- */
+
+/* Appends the row of a sample whose stack is filled in, if it is known. */
+void decoder_append_sample(struct decoder *decoder, const struct waiting_sample *sample);
 
 /* Writes a sample, now or once its stack has come. */
 void decoder_write_sample(struct decoder *decoder, struct waiting_sample *sample);

@@ -50,7 +50,7 @@ void decoder_read_unfinished(struct decoder *decoder, struct python_live *live)
 		sample->row[SAMPLE_FLAGS] |= threads ? threads[i].flags : TRACE_SAMPLE_UNREAD;
 		sample->row[SAMPLE_STACK] = decoder_stack(decoder, sample->ring,
 							  sample->row[SAMPLE_TIME], sample->stack);
-		trace_writer_append(decoder->writer, TRACE_SAMPLE, sample->ring, sample->row);
+		decoder_append_sample(decoder, sample);
 	}
 	free(threads);
 	decoder->unfinished_count = 0;

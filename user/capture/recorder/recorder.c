@@ -319,13 +319,20 @@ static void note_losses(const struct recorder *recorder, struct counts *counts)
 	add_note_if_any(counts, TRACE_NOTE_LOST_NO_ROOM, discarded);
 }
 
-/* Notes how far native stacks are known. */
-static void note_native(const struct recorder *recorder, struct counts *counts)
+/* Notes how far stacks are known. */
+static void note_stacks(const struct recorder *recorder, struct counts *counts)
 {
 	const struct native_counts native = decoder_native_counts(recorder->decoder);
+	const struct python_counts python = decoder_python_counts(recorder->decoder);
 
-	if (!recorder->options.unwinder)
+	if (!recorder->options.unwinder) {
+		if (!session_choice(recorder->session)->on[LAYER_STACK])
+			return;
+		add_note(counts, TRACE_NOTE_PYTHON_WHOLE, python.whole);
+		add_note(counts, TRACE_NOTE_PYTHON_CUT, python.cut);
+		add_note(counts, TRACE_NOTE_PYTHON_FAILED, python.failed);
 		return;
+	}
 	add_note(counts, TRACE_NOTE_NATIVE_WHOLE, native.whole);
 	add_note(counts, TRACE_NOTE_NATIVE_CUT, native.cut);
 	add_note(counts, TRACE_NOTE_NATIVE_FAILED, native.failed);
@@ -351,7 +358,7 @@ static void fill_notes(const struct recorder *recorder, struct counts *counts)
 	add_note_if_any(counts, TRACE_NOTE_CPU_THROTTLED, limits ? limits_throttled_ns(limits) : 0);
 	if (!file_globs_take_all(&recorder->options.globs))
 		add_note(counts, TRACE_NOTE_LEFT_OUT, recorder->choice.operations);
-	note_native(recorder, counts);
+	note_stacks(recorder, counts);
 	note_losses(recorder, counts);
 }
 

@@ -146,6 +146,10 @@ struct trace_kind_total {
 /* For how long the module of a server layer was loaded without being recorded, in ns. */
 #define TRACE_NOTE_UNSEEN_NS(layer) layer "_unseen_ns"
 #define TRACE_NOTE_BIOS_UNDER_WAY "bios_under_way" /* at the end, or ended unseen */
+/* Samples in Python code with --stacks python, by what is known of their stacks. */
+#define TRACE_NOTE_PYTHON_WHOLE "python_stacks_whole"
+#define TRACE_NOTE_PYTHON_CUT "python_stacks_cut" /* outer frames are missing */
+#define TRACE_NOTE_PYTHON_FAILED "python_stacks_failed"
 /* Samples with --stacks native, by what is known of their native stacks. */
 #define TRACE_NOTE_NATIVE_WHOLE "native_stacks_whole"
 #define TRACE_NOTE_NATIVE_CUT "native_stacks_cut"	  /* deeper than the copy */
