@@ -42,7 +42,8 @@ CFLAGS ?= -O2 -g
 # Hardening, and names of source files that do not depend on the tree's location.
 HARDENING ?= -fPIE -fstack-protector-strong $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
 	-ffile-prefix-map=$(CURDIR)=.
-LINK_HARDENING ?= -pie -Wl,-z,relro,-z,now
+LIBRARY_HARDENING ?= -Wl,-z,relro,-z,now
+LINK_HARDENING ?= -pie $(LIBRARY_HARDENING)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. \
 	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) $(CPPFLAGS) $(HARDENING) $(CFLAGS) $(SANITIZE) -pthread
@@ -248,7 +249,7 @@ $(BUILD)/libfaultline.a: $(SPAN_OBJECTS)
 
 # Never unloaded: a tracer's probes are in its text, and its address makes ids distinct.
 $(BUILD)/libfaultline.so.0: $(SPAN_OBJECTS)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -shared -Wl,-z,nodelete \
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) $(LIBRARY_HARDENING) $(LDFLAGS) -shared -Wl,-z,nodelete \
 		-Wl,-soname,$(@F) -o $@ $^
 
 $(BUILD)/libfaultline.so: $(BUILD)/libfaultline.so.0

@@ -77,7 +77,9 @@ def compile_extension(output):
     """Compiles the extension into the file `output`. Returns None, or why it failed."""
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-fPIC", "-fvisibility=hidden",
-             "-Wall", "-Wextra", "-Wno-unused-parameter", "-DFAULTLINE_API="]
+             "-Wall", "-Wextra", "-Wno-unused-parameter", "-DFAULTLINE_API=",
+             "-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2",
+             "-Wl,-z,relro,-z,now"]
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
         flags.append("-DPy_LIMITED_API=0x03090000")
     includes = {sysconfig.get_path("include"), sysconfig.get_path("platinclude")}

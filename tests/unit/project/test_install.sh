@@ -30,6 +30,17 @@ for file in $wanted; do
 	[ -e "$place/usr/$file" ] || complain "install makes no $file"
 done
 "$place/usr/bin/faultline" --version >/dev/null || complain "what was installed does not run"
+
+# No function of another library can be replaced in memory once they are loaded.
+for file in bin/faultline lib/libfaultline.so.0 lib/faultline/python/faultline/_core.abi3.so; do
+	readelf -Wld --dyn-syms "$place/usr/$file" >"$place/elf" || complain "$file is not an ELF file"
+	grep -q GNU_RELRO "$place/elf" || complain "$file: no RELRO"
+	grep -qw BIND_NOW "$place/elf" || complain "$file: functions are bound late"
+	! grep -q 'GNU_STACK.* RWE' "$place/elf" || complain "$file: its stack is executable"
+	grep -q __stack_chk_fail "$place/elf" || complain "$file: no stack protector"
+done
+readelf -Wh "$place/usr/bin/faultline" | grep -q 'Type: *DYN' || complain "faultline is at a fixed address"
+
 grep -q "^prefix=$place/usr" "$place/usr/lib/pkgconfig/faultline.pc" || complain "faultline.pc names another prefix"
 
 grep -q "^ExecStart=$place/usr/bin/faultline " "$place/usr/lib/systemd/system/faultline-monitor.service" ||
