@@ -31,6 +31,7 @@ class Faultline(MakefilePackage):
     depends_on("json-c")
     depends_on("libbpf@1.1:")
     depends_on("libdeflate")
+    depends_on("libiberty+pic")  # names of C++ and Rust
     depends_on("libmicrohttpd")  # loaded when faultline monitor serves HTTP, from the program's RPATH
     depends_on("msgpack-c")
     depends_on("sqlite")
@@ -42,11 +43,12 @@ class Faultline(MakefilePackage):
 
     @property
     def places(self):
-        # Spack has no bpftool: the system's is used.
+        # Spack has no bpftool: the system's is used. make looks for libiberty only there.
         return [
             f"PREFIX={self.prefix}",
             f"LIBDIR={self.prefix.lib}",
             f"D3={join_path(self.stage.source_path, 'd3', 'd3.v5.min.js')}",
+            "LIBIBERTY=-l:libiberty.a",
             f"PYTHON3={self.spec['python'].command.path}",
             "LDCONFIG=true",
         ]
