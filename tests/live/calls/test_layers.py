@@ -339,6 +339,34 @@ class Missing(unittest.TestCase):
                 self.check_layers(self.record("--force-changed", name), off, lacking,
                                   f"tracepoint {name} has a different signature in this kernel")
 
+    def test_every_signature(self):
+        """Where the tracepoint exists, and under each of its names: as if it were absent, but for
+        another reason."""
+        def layers(*arguments):
+            done = faultline("check", "--format", "json", *arguments)
+            return json.loads(done.stdout)["layers"]
+
+        with open("/sys/kernel/tracing/available_events") as file:
+            classic = {name: f"{system}/{name}"
+                       for system, _, name in (line.strip().partition(":") for line in file)}
+        plain = layers()
+        for names, (off, lacking, _) in self.NEEDED.items():
+            here = [name for name in names.split(",") if name in classic]
+            if not here:
+                continue
+            changed = layers("--force-changed", ",".join([names, *map(classic.get, here)]))
+            lacks = dict(lack.split(": ") for lack in lacking.split("; ") if lack)
+            for name, layer in changed.items():
+                with self.subTest(names, layer=name):
+                    state = "off" if name in off.split() else plain[name]["state"]
+                    self.assertEqual(layer["state"], state)
+                    if name not in lacks and name not in off.split():
+                        self.assertEqual(layer, plain[name])
+                        continue
+                    self.assertIn(f"{here[0]} has a different signature in this kernel",
+                                  layer["reason"])
+                    self.assertIn(lacks.get(name, ""), layer["reason"])
+
     def test_io_uring(self):
         """Falls back to the record's fields; without these, the layer is off."""
         for changed, state in (
