@@ -12,6 +12,7 @@ import unittest
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)),
                 os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join("user", "python")]
+import _together  # noqa: E402
 from _place import InPlace  # noqa: E402
 from faultline.mcp import database, traces  # noqa: E402
 from _session import FAULTLINE, SAMPLE, SANITIZED, SPANS, Session  # noqa: E402
@@ -306,4 +307,4 @@ class Command(InPlace):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    _together.main()

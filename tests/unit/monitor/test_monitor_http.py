@@ -18,6 +18,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from _jobs_served import Program  # noqa: E402
+import _together  # noqa: E402
 from _place import InPlace  # noqa: E402
 
 BUILD = os.environ["BUILD"]
@@ -531,4 +532,4 @@ class Library(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    _together.main()

@@ -13,11 +13,15 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import termios
 import threading
 import time
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import _together  # noqa: E402
 
 FAULTLINE = os.environ["FAULTLINE"]
 SECOND = 10 ** 9
@@ -430,4 +434,4 @@ class Live(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    _together.main()
