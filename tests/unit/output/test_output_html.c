@@ -386,7 +386,7 @@ static void make_huge(struct made_trace *made)
 		EXEC(made, .time = 2 + i, .pid = 100 + i, .ppid = 1, .comm = "x", .command = path,
 		     .rank = i);
 	}
-	for (uint64_t i = 0; i < 400000; i++) {
+	for (uint64_t i = 0; i < 200000; i++) {
 		uint64_t who = draw_number(64), file = 1 + draw_number(draw_number(4) ? 40 : MANY);
 
 		if (i % 3)
@@ -424,7 +424,7 @@ static void make_huge(struct made_trace *made)
 		}
 	}
 	free(path);
-	made_finish(made, 0, 201 * MS);
+	made_finish(made, 0, 101 * MS);
 }
 
 /* If the page omits rows of a table, it keeps the most important. */
