@@ -7,8 +7,9 @@ usage: BUILD=DIR [LIVE_JOBS=N] tests/live/run.py [--once] [NAME...]
 NAMEs select tests whose full names (test_faults.Faults.test_threads) contain one of them. Needs
 root, the workloads (make programs), strace, and loop devices; harness.py describes the tests.
 
-Two classes run at a time (LIVE_JOBS): most tests wait. Those that watch the whole machine, or change
-it, follow one by one: the folder monitor, and modules and classes that set ALONE.
+Three classes run at a time (LIVE_JOBS): most tests wait. Those that watch the whole machine, or change
+it, follow one by one: modules and classes that set ALONE, and others of the folder monitor unless they
+set it to False.
 
 A virtual machine sometimes loses an event or pauses a CPU. So a few failed tests run once more, in a
 new process with new recordings. Those that pass then are counted as unsteady: look for the cause.
@@ -36,7 +37,7 @@ FOLDERS = sorted(entry.path for entry in os.scandir(HERE)
 sys.path[:0] = [HERE, *FOLDERS]  # modules have unique names, whichever folder they are in
 sys.dont_write_bytecode = True
 MOST_UNSTEADY = 3  # more failures than this are no accident
-JOBS = 2
+JOBS = 3
 PR_SET_PDEATHSIG = 1
 
 
@@ -124,8 +125,7 @@ def by_class(suite, names):
 
 def is_alone(test_class):
     module = sys.modules[test_class.__module__]
-    return (getattr(test_class, "ALONE", getattr(module, "ALONE", False))
-            or "/monitor/" in module.__file__)
+    return getattr(test_class, "ALONE", getattr(module, "ALONE", "/monitor/" in module.__file__))
 
 
 def run_suite(suite):

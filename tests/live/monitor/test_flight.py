@@ -18,6 +18,8 @@ UNFINISHED = 1 << 12  # TRACE_OP_UNFINISHED
 
 
 class Flight(unittest.TestCase):
+    ALONE = False  # each attaches to its own job only
+
     def check_end(self, offsets, count):
         """The last reads, without a gap."""
         first = min(offsets)
