@@ -47,13 +47,13 @@ LINK_HARDENING ?= -pie $(LIBRARY_HARDENING)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. \
 	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) $(CPPFLAGS) $(HARDENING) $(CFLAGS) $(SANITIZE) -pthread
-# STATIC=1 links all libraries except the C library statically.
-libraries_of = $(if $(STATIC),$(patsubst -l%,-l:lib%.a,$(filter-out -lm -ldl -lpthread -pthread,$(shell \
-	$(PKG_CONFIG) --libs --static $(1)))),$(shell $(PKG_CONFIG) --libs $(1)))
-CORE_LIBS = $(call libraries_of,$(CORE_PACKAGES)) -lm -ldl -pthread
-CAPTURE_LIBS = $(call libraries_of,$(LIBDW) $(CAPTURE_PACKAGES)) $(LIBIBERTY)
+CORE_LIBS = $(shell $(PKG_CONFIG) --libs $(CORE_PACKAGES)) -lm -ldl -pthread
+CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBDW) $(CAPTURE_PACKAGES)) $(LIBIBERTY)
+STATIC_LIBS = $(patsubst -l%,-l:lib%.a,$(filter-out -lm -ldl -lpthread -pthread,$(shell \
+	$(PKG_CONFIG) --libs --static $(LIBDW) $(CAPTURE_PACKAGES) $(CORE_PACKAGES)))) $(LIBIBERTY) -lm -pthread
 
-CORE_SOURCES := $(wildcard user/base/*.c user/collections/*.c user/trace/*/*.c user/analysis/*/*.c user/output/*/*.c)
+STATIC_SOURCE := user/base/static_program.c
+CORE_SOURCES := $(filter-out $(STATIC_SOURCE),$(wildcard user/base/*.c)) $(wildcard user/collections/*.c user/trace/*/*.c user/analysis/*/*.c user/output/*/*.c)
 # Without libdw, only the tracer's side of unwinding.
 NATIVE_SOURCES := $(addprefix user/capture/native/,unwind.c unwind_process.c symbols.c demangle.c \
 	mapped_files.c)
@@ -94,7 +94,7 @@ PROBE_READ_SKELETON := $(BUILD)/bpf/probe_read.skel.h
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all programs test check bench exam soak fuzz vmtest dist install uninstall deb deb-check rpm clean help format \
+.PHONY: all programs test check bench exam soak fuzz vmtest dist dist-check install uninstall deb deb-check rpm clean help format \
 	FORCE
 
 all: $(BUILD)/faultline
@@ -112,7 +112,7 @@ help:
 	@echo 'install  into DESTDIR and PREFIX ($(PREFIX)); uninstall removes it'
 	@echo 'deb      Debian packages (scripts/setup.sh deb); deb-check uses them in a fresh Debian'
 	@echo 'rpm      RPM packages (RPMFLAGS, such as --nodeps where rpmbuild does not know what is installed)'
-	@echo 'dist     a source archive and a program that needs only the C library'
+	@echo 'dist     a source archive and a program that needs no libraries; dist-check builds both twice'
 	@echo 'clean    remove $(BUILD)'
 
 # --- the kernel side ---------------------------------------------------------------------------
@@ -209,6 +209,12 @@ LIBRARIES := $(BUILD)/libmonitor.a $(BUILD)/libcapture.a $(BUILD)/libcore.a
 $(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LINK_HARDENING) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) \
 		-Wl,--whole-archive $(LIBRARIES) -Wl,--no-whole-archive $(CAPTURE_LIBS) $(CORE_LIBS)
+
+# Without shared libraries. The linker warns of functions for which the C library may load some; what
+# STATIC_SOURCE does prevents it.
+$(BUILD)/faultline-static: $(COMMAND_OBJECTS) $(STATIC_SOURCE:%.c=$(BUILD)/%.o) $(LIBRARIES)
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -static-pie $(LIBRARY_HARDENING) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+		-Wl,--whole-archive $(LIBRARIES) -Wl,--no-whole-archive $(STATIC_LIBS) 2>$@.log || { cat $@.log >&2; false; }
 
 # Reference pages, generated from the program's own lists of columns.
 all: $(BUILD)/faultline-trace.5 $(BUILD)/faultline-report.5
@@ -356,7 +362,7 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libcore.a Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS)
 
-programs: all $(UNIT_TESTS) $(LIVE_PROGRAMS) $(BENCH_PROGRAMS)
+programs: all $(BUILD)/faultline-static $(UNIT_TESTS) $(LIVE_PROGRAMS) $(BENCH_PROGRAMS)
 
 # The fuzzer does not depend on other build options, so make check shares it. It is built before its
 # test starts, outside the test's time limit. If it cannot be built, only that test fails.
@@ -459,7 +465,7 @@ fuzz: $(FUZZ_PROGRAMS) $(BUILD)/faultline
 
 # --- releases ---------------------------------------------------------------------------------
 
-# The committed sources, and a program that needs only the C library. Builds are reproducible: the
+# The committed sources, and a program that needs no libraries. Builds are reproducible: the
 # same sources and compiler give the same bytes anywhere.
 DIST := $(BUILD)/dist
 RELEASE := faultline-$(VERSION)
@@ -468,11 +474,16 @@ dist:
 	$(call say,DIST,$(DIST)/$(RELEASE).tar.gz)git archive --prefix=$(RELEASE)/ HEAD | \
 		gzip -9n >$(DIST)/$(RELEASE).tar.gz
 	$(Q)tar -xzf $(DIST)/$(RELEASE).tar.gz -C $(DIST)/source
-	$(Q)$(MAKE) -C $(DIST)/source/$(RELEASE) BUILD=build STATIC=1 \
-		COMMIT=$(shell git rev-parse --short HEAD) build/faultline
+	$(Q)$(MAKE) -C $(DIST)/source/$(RELEASE) BUILD=build \
+		COMMIT=$(shell git rev-parse --short HEAD) build/faultline-static
 	$(call say,DIST,$(DIST)/$(RELEASE)-linux-$(ARCH))strip \
-		-o $(DIST)/$(RELEASE)-linux-$(ARCH) $(DIST)/source/$(RELEASE)/build/faultline
+		-o $(DIST)/$(RELEASE)-linux-$(ARCH) $(DIST)/source/$(RELEASE)/build/faultline-static
 	$(Q)rm -r $(DIST)/source && cd $(DIST) && sha256sum * >SHA256SUMS && cat SHA256SUMS
+
+# Twice, in two directories: a release that cannot be reproduced fails.
+dist-check: dist
+	$(Q)$(MAKE) BUILD=$(BUILD)/elsewhere dist
+	$(Q)diff $(DIST)/SHA256SUMS $(BUILD)/elsewhere/dist/SHA256SUMS && echo 'the same in two directories'
 
 # --- install -----------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ packages() {
 		python3-prometheus-client prometheus \
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
 		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy systemd curl \
-		python3-yaml python3-greenlet rpm patchelf ;;
+		python3-yaml python3-greenlet rpm patchelf musl-tools ;;
 	npm) command -v npm >/dev/null || echo nodejs npm ;;
 	pythons) echo patchelf python3 ;;
 	demo) echo python3 python3-numpy "$(command -v fincore >/dev/null || echo util-linux-extra)" ;;
