@@ -341,17 +341,18 @@ static __always_inline int request_complete(struct request *rq, int error, unsig
 		return 0;
 	disk = request_disk(rq);
 	class = device_class(rq->cmd_flags);
-	counts = device_counts(disk, class);
-	if (!counts)
+	if (!disk || class >= DEVICE_CLASSES)
 		return 0;
+	counts = device_counts(disk, class); /* NULL: too many devices */
 	walk.bio.at = NUMBER_OF(request, rq, bio);
 	walk.end_ns = bpf_ktime_get_ns();
 	walk.whole = bytes >= rq->__data_len;
-	__sync_fetch_and_add(&counts->bytes, bytes);
+	if (counts)
+		__sync_fetch_and_add(&counts->bytes, bytes);
 	/* In a flush sequence, only its end and each flush count as requests. */
 	if (sequence && class != DEVICE_FLUSH)
 		return 0;
-	if (walk.whole) {
+	if (counts && walk.whole) {
 		__sync_fetch_and_add(&counts->requests, 1);
 		if ((__u8)error)
 			__sync_fetch_and_add(&counts->errors, 1);

@@ -287,9 +287,10 @@ class Crowded(unittest.TestCase):
         self.assertEqual(report["trace"]["lost"]["total"], 0)
 
     def test_too_many_devices(self):
-        """Requests that cannot be counted or attributed are counted as lost."""
+        """The device is not counted, and each of its requests says so. They are recorded."""
         bare, report, _, bios = self.record_nearly_full(0)
-        self.assertEqual(bios, [])
+        self.assertEqual([row["sector"] for row in bios], [8 * i for i in range(self.READS)])
+        self.assertEqual(report["trace"]["notes"]["bios_ended_unseen"], 0)
         self.assertNotIn(os.path.basename(bare), [row["name"] for row in report["devices"]])
         self.assertGreaterEqual(report["trace"]["lost"]["by_layer"]["block"], self.READS)
 
