@@ -229,6 +229,8 @@ static __always_inline int bio_queue(struct bio *bio, __u32 copy)
 	struct bio_mark mark = { .disk = bio_disk(disk) };
 	bool followed = state, takes_bios;
 
+	if (recording_ended) /* the programs at the requests' ends are detached first */
+		return 0;
 	mark.bytes = bio->bi_iter.bi_size;
 	/* Takes bios, not requests: it passes them to other devices, or is backed by memory. */
 	takes_bios = !KREAD(request_queue, KREAD(gendisk, disk, queue), mq_ops);

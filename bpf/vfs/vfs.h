@@ -56,8 +56,8 @@ static __always_inline bool vfs_is_recorded(struct task_struct *task)
 	return task->flags & PF_KTHREAD || task_followed(task);
 }
 
-/* Drops the frames below a stack address. Their ends were not seen, so their results are
- * unknown. */
+/* Drops the frames below a stack address. Their ends were not seen, so their results are unknown.
+ * Not counted once the recording is ending: exit programs are detached before entry programs. */
 static __always_inline void vfs_drop(struct vfs_task *all, __u64 at)
 {
 	for (int i = 0; i < VFS_DEPTH; i++) {
@@ -66,7 +66,8 @@ static __always_inline void vfs_drop(struct vfs_task *all, __u64 at)
 		if (top >= VFS_DEPTH || all->frames[top].at >= at)
 			return;
 		all->depth = top;
-		ring_lose(RECORD_VFS);
+		if (!recording_ended)
+			ring_lose(RECORD_VFS);
 	}
 }
 

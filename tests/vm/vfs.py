@@ -165,6 +165,17 @@ def judge_loop(results):
     return f"{len(rows)} reads by threads of the kernel"
 
 
+def judge_ending(results):
+    """Recordings that end, one after the other, while a kernel thread is in the middle of calls."""
+    report = recorded(results)
+    if "/mnt/image" not in [row.get("path") for row in results.printed("vfs")]:
+        raise Absent("loop devices read by functions that are no more of the VFS")
+    lost = [one["trace"]["lost"]["by_layer"]["vfs"] or 0
+            for one in (report, *(results.report(f"{number}.flt") for number in (1, 2, 3)))]
+    equal(lost, [0] * len(lost), "operations lost")
+    return f"{len(lost)} recordings ended without a loss"
+
+
 def judge_workers(results):
     """Syncs and splices by io workers belong to the io_uring requests, and are separate; if
     requests are not recorded they are reported, once."""
@@ -257,6 +268,12 @@ LOOP = f"""dd if=/dev/urandom of=/mnt/image bs={FILE_BYTES} count=1 2>/dev/null;
 load loop; losetup -f >device; losetup $(cat device) /mnt/image || exit; echo 3 >/proc/sys/vm/drop_caches
 $RUN --layers syscall,vfs -- dd if=$(cat device) of=/dev/null bs=64k; s=$?
 losetup -d $(cat device); exit $s"""
+ENDING = f"""dd if=/dev/urandom of=/mnt/image bs={FILE_BYTES} count=1 2>/dev/null
+load loop; losetup -f >device; losetup $(cat device) /mnt/image || exit
+(until [ -e ended ]; do dd if=$(cat device) of=/dev/null bs=4k iflag=direct 2>/dev/null; done) &
+for number in 1 2 3; do faultline run -q -o $number.flt --layers vfs --best-effort -- sleep 0.2; done
+$RUN --layers vfs --best-effort -- sleep 0.5; s=$?
+touch ended; wait; losetup -d $(cat device); exit $s"""
 
 WORKERS = """rm -rf /mnt/forms; mkdir /mnt/forms
 $RUN --file-types all --layers syscall,async,vfs -- uring_forms /mnt/forms account || exit
@@ -294,7 +311,8 @@ def for_kernel(quick):
     jobs.append(Job("vfs", "chosen", "synced", SYNCED, judge_synced))
     for name, others in (("unended", ""), ("unended_others", OTHERS)):
         jobs.append(Job("vfs", "kprobe", name, UNENDED % others, judge_unended))
-    for name, script, judge in (("loop", LOOP, judge_loop), ("workers", WORKERS, judge_workers),
+    for name, script, judge in (("loop", LOOP, judge_loop), ("ending", ENDING, judge_ending),
+                                ("workers", WORKERS, judge_workers),
                                 ("nfsd", NFSD, judge_nfsd)):
         jobs += [Job("vfs", v, name, script, judge) for v in VARIANTS]
     return jobs

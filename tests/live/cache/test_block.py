@@ -6,6 +6,7 @@ import functools
 import os
 import random
 import shutil
+import signal
 import struct
 import subprocess
 import unittest
@@ -295,6 +296,16 @@ class Crowded(unittest.TestCase):
         self.assertGreaterEqual(report["trace"]["lost"]["by_layer"]["block"], self.READS)
 
 
+def traced(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return "TracerPid:\t0\n" not in status.read()
+
+
+def writes_of(pid):
+    with open(f"/proc/{pid}/io") as counts:
+        return int(counts.read().partition("syscw: ")[2].split()[0])
+
+
 class Stale(unittest.TestCase):
     """A missed bio completion leaves a mark at an address that is reused. The test forges such
     marks: blocking reads of a device have their bio on the stack, at one of a few addresses.
@@ -321,6 +332,14 @@ os.read(0, 1)
 for _ in range({BLOCKS}):
     read()
 print(done)
+"""
+
+    WRITER = """
+import os, sys
+file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+while True:
+    os.pwrite(file, b"x" * 4096, 0)
+    os.fsync(file)
 """
 
     def test_in_flight(self):
@@ -385,6 +404,26 @@ print(done)
         self.assertGreaterEqual(bios, len(free))
         self.assertIn(f"{bios:,} block I/Os were known to be in flight",
                       [row["text"] for row in report["caveats"] if row["id"] == "bios-under-way"][0])
+
+    def test_while_detaching(self):
+        """Programs are detached one by one. A bio queued by then is not missed: the recording has
+        ended. Delayed, to make that last as long as the recording."""
+        path = f"{machine().new_dir()}/data"
+        job = machine().start([harness.PYTHON, "-S", "-c", self.WRITER, path])
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        attached = harness.Attached("--layers", "syscall,block", "-p", str(job.pid))
+        delay = machine().start(["strace", "-qq", "-o", "/dev/null", "-e", "trace=close", "-e",
+                                 "inject=close:delay_enter=100000", "-p", str(attached.process.pid)])
+        self.addCleanup(delay.wait)
+        self.assertTrue(harness.wait_until(lambda: traced(attached.process.pid)))
+        before = writes_of(job.pid)
+        self.assertTrue(harness.wait_until(lambda: writes_of(job.pid) >= before + 200))
+        self.assertEqual(attached.end(signal.SIGINT)[0], 0)
+        bios = len([row for row in attached.trace.dicts("bio") if row["file"]])
+        notes = attached.report["trace"]["notes"]
+        self.assertGreater(bios, 100)
+        self.assertLess(notes["bios_ended_unseen"] + notes["bios_under_way"], bios / 4)
 
     def next_mark(self):
         """The slot of a bio in flight, and its contents."""
