@@ -7,11 +7,11 @@
 
 #include "core/identity.h"
 
-/* A file without room here is recorded under its own name. */
+/* The files used last: those of a layer that is not among them are recorded under their own
+ * names. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 32768);
 	__type(key, struct file_key);
 	__type(value, __u32); /* id of the overlay file; the last one used if there are several */
 } overlay_files SEC(".maps");

@@ -27,15 +27,15 @@ def maps_of(pid):
     return found
 
 
-def fill_maps(pid, *names):
-    """Fills maps of a process: all slots of an array are occupied, a hash takes no more. Yields
-    how many entries each took."""
+def fill_maps(pid, *names, most=1 << 32):
+    """Fills maps of a process: all slots of an array are occupied, a hash takes no more, or has
+    taken so many. Yields how many entries each took."""
     maps = maps_of(pid)
     value = ctypes.create_string_buffer(b"\1" * 256)
     for name in names:
         # Array keys are indices; hash keys are not addresses.
-        key = (ctypes.c_uint64 * 2)()
-        while not libbpf.bpf_map_update_elem(maps[name], ctypes.byref(key), value, 0):
+        key = (ctypes.c_uint64 * 8)()
+        while key[0] < most and not libbpf.bpf_map_update_elem(maps[name], key, value, 0):
             key[0] += 1
         yield key[0]
     for fd in maps.values():

@@ -52,6 +52,24 @@ print(json.dumps(inodes))
         row = recording.file(f"{merged}/data")
         self.assertEqual((row["read"]["bytes"], row["write"]["bytes"]), (1000, 2000))
 
+    def test_many_files(self):
+        """Files of layers used long ago make room for those used now."""
+        merged, _ = self.new_overlay()
+        path, trace = harness.random_file(f"{merged}/data", MIB), f"{machine().new_dir()}/trace"
+        harness.cool(path)
+        run = machine().start(
+            [machine().faultline, "run", "-q", "-o", trace, "--", "sh", "-c",
+             'echo; read line; exec cat "$0"', path],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        run.stdout.readline()
+        count, = bpf_maps.fill_maps(run.pid, "overlay_files", most=100_000)
+        self.assertGreater(count, 1000)
+        run.communicate(b"\n")
+        decoded = harness.Trace(trace)
+        ids = decoded.file_ids(path)
+        read = [row["bytes"] for row in decoded.dicts("bio") if row["file"] in ids]
+        self.assertGreaterEqual(sum(read), MIB)
+
 
 class Fuse(unittest.TestCase):
     def test_one_number_for_all(self):

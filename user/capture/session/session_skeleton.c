@@ -135,9 +135,9 @@ static void settings_fill_attach(const struct session *session, struct faultline
 }
 
 /*
- * Entries for files beyond those with slots of their own. Each CPU keeps up to 128 free entries for
- * itself and, when they run out, evicts the least recently used of all: with a fixed size, many
- * CPUs would evict entries in use.
+ * Entries for files beyond those with slots of their own, and for those of layers of overlays. Each
+ * CPU keeps up to 128 free entries for itself and, when they run out, evicts the least recently
+ * used of all: with a fixed size, many CPUs would evict entries in use.
  */
 #define FILES_MIN 32768u
 #define FILES_PER_CPU 1024u
@@ -197,10 +197,8 @@ struct faultline *session_open_skeleton(struct session *session)
 	if (kernel_reads_plainly(session->kernel))
 		bpf_map__set_max_entries(skeleton->maps.loop_turns, 1);
 	/* Until 6.0, programs of perf events may use no hash that grows. */
-	if (!kernel_has_member(session->kernel, "bpf_mem_alloc", "cache")) {
-		bpf_map__set_map_flags(skeleton->maps.overlay_files, 0);
+	if (!kernel_has_member(session->kernel, "bpf_mem_alloc", "cache"))
 		bpf_map__set_map_flags(skeleton->maps.flight_chosen, 0);
-	}
 	bpf_map__set_max_entries(skeleton->maps.stack_drafts, stack_drafts(session));
 	if (!session->choice.on[LAYER_STACK]) {
 		bpf_map__set_max_entries(skeleton->maps.python_files, 1);
@@ -218,6 +216,7 @@ struct faultline *session_open_skeleton(struct session *session)
 	if (session->options.flight_chooses)
 		bpf_map__set_max_entries(skeleton->maps.flight_chosen, FLIGHT_CHOSEN_MAX);
 	bpf_map__set_max_entries(skeleton->maps.files, files_room(session->cpus));
+	bpf_map__set_max_entries(skeleton->maps.overlay_files, files_room(session->cpus));
 	bpf_map__set_max_entries(skeleton->maps.identities, session->sizes.identities_bytes);
 	if (!session->choice.on[LAYER_ASYNC]) {
 		bpf_map__set_max_entries(skeleton->maps.async_slots, 1);
