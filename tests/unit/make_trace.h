@@ -67,7 +67,7 @@ struct made_bio {
 struct made_request {
 	uint64_t time, dur, queue, pid, op, file, id, dev, part, sector, bytes, status;
 	uint64_t bios; /* 0 means one */
-	uint64_t instance;
+	uint64_t instance, flags;
 };
 
 /* A request to the daemon of a FUSE mount; it moves all bytes if they are not given otherwise. */
@@ -157,9 +157,9 @@ MADE void made_call(struct made_trace *made, const struct made_call *call)
 	values[SYSCALL_PATH_PATH] = made_string(made, call->path);
 	values[SYSCALL_PATH_PATH2] = made_string(made, call->path2);
 	made_row(made,
-		 call->op == M_URING_READ ? TRACE_ASYNC
-		 : path			  ? TRACE_SYSCALL_PATH
-					  : TRACE_SYSCALL,
+		 call->op == M_URING_READ || call->op == M_URING_WRITE ? TRACE_ASYNC
+		 : path						       ? TRACE_SYSCALL_PATH
+								       : TRACE_SYSCALL,
 		 call->lane ? call->lane : made->lane, values);
 	total->count++;
 	total->errors += call->result < 0 && !(call->flags & TRACE_OP_UNFINISHED);
@@ -328,6 +328,7 @@ MADE void made_request(struct made_trace *made, const struct made_request *reque
 		[REQUEST_OWN_BIOS] = request->bios ? request->bios : 1,
 		[REQUEST_QUEUE] = request->queue,
 		[REQUEST_STATUS] = request->status,
+		[REQUEST_FLAGS] = request->flags,
 	};
 	struct trace_operation_total *total = &made->operations[request->op];
 

@@ -127,48 +127,6 @@ static uint64_t known(uint64_t number)
 	return number == TABLE_NO_UINT ? 0 : number;
 }
 
-/* Returns the largest cost of a rule in the findings of single runs. */
-static uint64_t cost_of_runs(const struct findings *findings, const char *id)
-{
-	const struct table *reported = findings->reported;
-	uint64_t most_ns = 0;
-
-	for (size_t row = 0; reported && row < reported->row_count; row++)
-		if (cell_is(&table_row(reported, row)[FINDING_ID], id))
-			most_ns = number_max(most_ns,
-					     finding_number_at(reported, row, FINDING_COST_NS));
-	return most_ns;
-}
-
-/* CPU work of the same lines is no wait. */
-static uint64_t explained_ns(const struct finding *finding)
-{
-	return number_max(finding->waited_ns, finding->verdict.covers_ns);
-}
-
-uint64_t finding_cost_of(const struct findings *findings, const char *id)
-{
-	uint64_t most_ns = cost_of_runs(findings, id);
-
-	for (size_t i = 0; i < findings->count; i++)
-		if (!strcmp(findings->all[i].rule->id, id))
-			most_ns = number_max(most_ns, explained_ns(&findings->all[i]));
-	return most_ns;
-}
-
-bool finding_is_reported(const struct findings *findings, const char *const *ids, uint64_t cost_ns)
-{
-	bool reported = false;
-
-	/* A sum over threads costs no more than the run took. */
-	if (findings->aggregated && cost_ns > findings->duration_ns)
-		cost_ns = findings->duration_ns;
-	for (; *ids && !reported && cost_ns; ids++)
-		reported =
-			finding_cost_of(findings, *ids) >= threshold(THRESHOLD_SAME_WAIT) * cost_ns;
-	return reported;
-}
-
 /* Writes the texts, with the evidence filled in. */
 static int write_texts(struct findings *findings, struct finding *finding)
 {
@@ -228,15 +186,17 @@ static void weigh(const struct findings *findings, struct finding *finding)
 int finding_add_as(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		   const struct finding_verdict *verdict)
 {
+	const struct finding_io io = finding_io_of(rule, evidence, verdict);
 	struct finding_verdict raised = *verdict;
 	struct finding *finding;
 	void *copy;
 
-	if (finding_is_reported(findings, rule->reported_by, verdict->cost_ns))
+	if (finding_is_reported(findings, rule->reported_by, verdict->cost_ns, &io))
 		return 0;
 	/* Concurrent runs together took no less than the one that took longest. */
 	if (findings->runs > 1 && raised.cost_ns != TABLE_NO_UINT)
-		raised.cost_ns = number_max(raised.cost_ns, cost_of_runs(findings, rule->id));
+		raised.cost_ns =
+			number_max(raised.cost_ns, finding_cost_of_runs(findings, rule->id));
 	/* Nothing costs more than the run took, and concurrent threads count several times. */
 	if (findings->duration_ns && raised.cost_ns != TABLE_NO_UINT)
 		raised.cost_ns = number_min(raised.cost_ns, findings->duration_ns);
@@ -287,6 +247,18 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 						 .cost_bytes = cost_bytes,
 						 .confidence = rule->confidence,
 						 .severity = rule->severity };
+
+	return finding_add_as(findings, rule, evidence, &verdict);
+}
+
+int finding_add_of(struct findings *findings, const struct finding_rule *rule, const void *evidence,
+		   const uint64_t times_ns[IO_CLASS_COUNT])
+{
+	const struct finding_verdict verdict = { .cost_ns = finding_unhidden_of(findings, times_ns),
+						 .cost_bytes = TABLE_NO_UINT,
+						 .confidence = rule->confidence,
+						 .severity = rule->severity,
+						 .uses = finding_uses_of(times_ns) };
 
 	return finding_add_as(findings, rule, evidence, &verdict);
 }

@@ -71,6 +71,14 @@ struct finding_verdict {
 	enum finding_severity severity;
 	uint64_t covers_ns; /* time that it explains, if more than its change saves; or 0 */
 	uint64_t keeps_ns;  /* part of covers_ns and of CPU work that the change does not save */
+	/* If a rule's findings differ in that: bits 1 << enum use of files that take its time. */
+	unsigned int uses;
+};
+
+/* The I/O that a finding is about. */
+struct finding_io {
+	unsigned int uses;	/* bits 1 << enum use; 0: any */
+	struct table_text path; /* of its only file; none: several, or unknown */
 };
 
 struct file_group;
@@ -274,14 +282,20 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 /* The same for a rule whose confidence or severity varies. */
 int finding_add_as(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		   const struct finding_verdict *verdict);
+/* The same for a cost in several classes: see finding_unhidden_of. */
+int finding_add_of(struct findings *findings, const struct finding_rule *rule, const void *evidence,
+		   const uint64_t times_ns[IO_CLASS_COUNT]);
 
 /* Returns the time explained by a rule's findings so far, in this run or in any of several; 0:
- * none.
- */
-uint64_t finding_cost_of(const struct findings *findings, const char *id);
+ * none. Only findings that may be about the same I/O count; NULL: all. */
+uint64_t finding_cost_of(const struct findings *findings, const char *id,
+			 const struct finding_io *io);
 /* Returns whether one of the rules, NULL-terminated, has already found a cost that high: waits at
  * the same time are reported once, by the rule that comes first. */
-bool finding_is_reported(const struct findings *findings, const char *const *ids, uint64_t cost_ns);
+bool finding_is_reported(const struct findings *findings, const char *const *ids, uint64_t cost_ns,
+			 const struct finding_io *io);
+/* Returns the uses with a good part of such times: bits 1 << enum use. */
+unsigned int finding_uses_of(const uint64_t times_ns[IO_CLASS_COUNT]);
 
 /* Returns whether something happened often enough to report it: as often as a threshold says, or a
  * twentieth of that if it takes a noticeable part of the run. Counts find many small costs; they

@@ -25,35 +25,13 @@
 #define DRAG_SAMPLES_MIN 5 /* of CPU time: the error of fewer is above 45% */
 #define ERROR_MAX 0.3	   /* of a share: one or two samples name no line */
 
-static unsigned int uses_of(const struct finding_rule *rule)
-{
-	if (!rule->files.takes)
-		return rule->lines;
-	return 1u << rule->files.use | rule->lines |
-	       (rule->files.with_metadata ? 1u << USE_METADATA : 0) |
-	       (rule->files.with_faults ? 1u << USE_MMAP : 0);
-}
-
-/* Copies a value of the evidence, by its column's name; it stays as it is if there is none. */
-static void get_evidence(const struct finding *finding, const char *name,
-			 __typeof__(table_get_text) *get, void *value, size_t size)
-{
-	const struct finding_evidence *evidence = finding->rule->evidence;
-
-	for (size_t i = 0; i < evidence->count; i++) {
-		const struct table_column *column = &evidence->columns[i];
-
-		if (!strcmp(column->name, name) && column->get == get)
-			memcpy(value, (const char *)finding->evidence + column->key, size);
-	}
-}
-
 /* The evidence's column "path"; empty if it has none. */
 static struct table_text path_of(const struct finding *finding)
 {
 	struct table_text path = { NULL, 0 };
 
-	get_evidence(finding, "path", table_get_text, &path, sizeof(path));
+	finding_get_evidence(finding->rule, finding->evidence, "path", table_get_text, &path,
+			     sizeof(path));
 	return path;
 }
 
@@ -63,7 +41,8 @@ static bool takes_all(const struct finding *finding)
 {
 	double of_file = NAN;
 
-	get_evidence(finding, "of_file", table_get_real, &of_file, sizeof(of_file));
+	finding_get_evidence(finding->rule, finding->evidence, "of_file", table_get_real, &of_file,
+			     sizeof(of_file));
 	return finding->rule->lines_of_all || isfinite(of_file);
 }
 
@@ -245,7 +224,7 @@ static int sum_up_saved(struct findings *findings, const struct finding *finding
 	const struct finding_rule *rule = finding->rule;
 	const struct file_group *file_group = finding->evidence;
 	struct located opens = { .sites = NULL };
-	int status = sum_up(findings, finding, uses_of(rule), located);
+	int status = sum_up(findings, finding, finding_uses(rule), located);
 	double kept;
 
 	if (status || !rule->files.reopens || !file_group->reads)
@@ -498,7 +477,8 @@ static void add_whole(struct strbuf *text, const struct finding *finding)
 	uint64_t files = TABLE_NO_UINT;
 	size_t base;
 
-	get_evidence(finding, "files", table_get_uint, &files, sizeof(files));
+	finding_get_evidence(finding->rule, finding->evidence, "files", table_get_uint, &files,
+			     sizeof(files));
 	if (rule->lines_whole) {
 		strbuf_add(text, " of %s", rule->lines_whole);
 	} else if (rule->lines_of_pattern && files != 1) {
@@ -522,9 +502,9 @@ int finding_locate(struct findings *findings, struct finding *finding)
 	double named = 0;
 	int status = 0;
 
-	if (!uses_of(finding->rule) && !finding->rule->lines_row && !finding->rule->lines_path)
+	if (!finding_uses(finding->rule) && !finding->rule->lines_row && !finding->rule->lines_path)
 		return 0;
-	status = sum_up(findings, finding, uses_of(finding->rule), &located);
+	status = sum_up(findings, finding, finding_uses(finding->rule), &located);
 	for (int i = 0; i < LINES_NAMED && !status && named < SHARE_MAX; i++) {
 		const size_t worst = find_worst(&located);
 		char location[LOCATION_BYTES];

@@ -41,6 +41,17 @@ struct finding_weight finding_weigh(const struct finding_rule *rule, uint64_t du
 /* Returns less than 0 if `a` comes first. */
 int finding_compare_weights(const struct finding_weight *a, const struct finding_weight *b);
 
+/* Copies a value of a rule's evidence, by its column's name; it stays as it is if there is none. */
+void finding_get_evidence(const struct finding_rule *rule, const void *evidence, const char *name,
+			  __typeof__(table_get_text) *get, void *value, size_t size);
+/* Returns the uses of files that a rule counts: bits 1 << enum use; 0: none in particular. */
+unsigned int finding_uses(const struct finding_rule *rule);
+/* Returns the I/O that a rule's finding is about. */
+struct finding_io finding_io_of(const struct finding_rule *rule, const void *evidence,
+				const struct finding_verdict *verdict);
+/* Returns the largest cost of a rule in the findings of single runs. */
+uint64_t finding_cost_of_runs(const struct findings *findings, const char *id);
+
 /* Raises the cost of a finding to `cost_ns`, unless it is higher. */
 void finding_raise_cost(const struct findings *findings, struct finding *finding, uint64_t cost_ns);
 

@@ -67,12 +67,12 @@ static int find_shallow(struct findings *findings, const struct finding_rule *ru
 					       .side = sides[side].name };
 			struct tally tally = methods_tally(findings->results, methods[i], side);
 
-			if (is_shallow(findings, &tally, side, &queue))
-				status =
-					finding_add(findings, rule, &queue,
-						    finding_unhidden(findings, sides[side].class,
-								     queue.time_ns - queue.busy_ns),
-						    TABLE_NO_UINT);
+			if (is_shallow(findings, &tally, side, &queue)) {
+				uint64_t times_ns[IO_CLASS_COUNT] = { 0 };
+
+				times_ns[sides[side].class] = queue.time_ns - queue.busy_ns;
+				status = finding_add_of(findings, rule, &queue, times_ns);
+			}
 		}
 	return status;
 }

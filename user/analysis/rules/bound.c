@@ -161,10 +161,11 @@ static uint64_t bound_ns(const struct findings *findings, enum io_class class, u
 static uint64_t unexplained_ns(const struct findings *findings, const struct finding_rule *rule,
 			       uint64_t time_ns)
 {
+	const struct finding_io io = { .uses = 1u << files_use_of(rule->class) };
 	uint64_t most_ns = rule->class == IO_WRITE ? finding_synced_ns(findings) : 0;
 
 	for (const char *const *id = rule->reported_by; *id; id++)
-		most_ns = number_max(most_ns, finding_cost_of(findings, *id));
+		most_ns = number_max(most_ns, finding_cost_of(findings, *id, &io));
 	if (findings->aggregated && most_ns)
 		return 0;
 	return finding_limited(number_sub(time_ns, most_ns) *

@@ -164,12 +164,17 @@ static int add_wait(struct findings *findings, const struct finding_rule *rule,
 		"small-reads-storage", "random-reads", "load-waits",	"many-small-files",
 		"mmap-random",	       "mmap-single",  "mmap-in-order", NULL,
 	};
+	const struct finding_io io = {
+		.uses = class == IO_WRITE ? 1u << USE_WRITE | 1u << USE_SYNC
+					  : 1u << USE_READ | 1u << USE_MMAP | 1u << USE_METADATA,
+	};
 	struct finding_verdict verdict = { .cost_ns = finding_unhidden(findings, class, time_ns),
 					   .cost_bytes = TABLE_NO_UINT,
 					   .confidence = rule->confidence,
-					   .severity = FINDING_BY_COST };
+					   .severity = FINDING_BY_COST,
+					   .uses = io.uses };
 
-	if (class == IO_READ && finding_is_reported(findings, readers, verdict.cost_ns)) {
+	if (class == IO_READ && finding_is_reported(findings, readers, verdict.cost_ns, &io)) {
 		verdict.cost_ns = TABLE_NO_UINT;
 		verdict.severity = FINDING_NOTE;
 	}
@@ -444,8 +449,7 @@ static int find_pieces(struct findings *findings, const struct finding_rule *rul
 	for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++)
 		times_ns[class] = number_min(times_ns[class],
 					     totals_class(findings->results, class).time.measure);
-	return finding_add(findings, rule, &sum, finding_unhidden_of(findings, times_ns),
-			   TABLE_NO_UINT);
+	return finding_add_of(findings, rule, &sum, times_ns);
 }
 
 const struct finding_rule finding_requests_small = {

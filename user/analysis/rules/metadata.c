@@ -461,7 +461,7 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 				   number_min(found.time_ns, all.time.measure));
 	if (loaded_is(found.place)) {
 		found.programs = found.place;
-		if (finding_is_reported(findings, starts, cost_ns))
+		if (finding_is_reported(findings, starts, cost_ns, NULL))
 			return 0;
 	}
 	return cost_ns >= threshold(THRESHOLD_COLD_NAMES_NS) &&

@@ -71,7 +71,7 @@ static bool is_reported_as_random(const struct findings *findings, uint32_t numb
 		return false;
 	for (const char *const *id = random_rules; *id && !reported; id++)
 		reported = finding_rule_named(*id)->files.takes(&file) &&
-			   finding_cost_of(findings, *id);
+			   finding_cost_of(findings, *id, NULL);
 	return reported;
 }
 
@@ -217,8 +217,7 @@ static int find_throttled(struct findings *findings, const struct finding_rule *
 			     totals_class(results, IO_WRITE).time.measure +
 				     totals_class(results, IO_MMAP_WRITE).time.measure);
 	finding_divide(times_ns, cost_ns, IO_WRITE);
-	return finding_add(findings, rule, &throttled, finding_unhidden_of(findings, times_ns),
-			   TABLE_NO_UINT);
+	return finding_add_of(findings, rule, &throttled, times_ns);
 }
 
 const struct finding_rule finding_throttled = {

@@ -166,7 +166,7 @@ static int add_behind(struct findings *findings, const struct finding_rule *rule
 		return 0;
 	verdict.cost_ns = cost_ns;
 	if (behind.state == sample_state_names[SAMPLE_IO]) {
-		if (finding_is_reported(findings, of_ranks, cost_ns))
+		if (finding_is_reported(findings, of_ranks, cost_ns, NULL))
 			return 0;
 		if (is_io_reported(findings, cost_ns))
 			verdict.severity = FINDING_NOTE;

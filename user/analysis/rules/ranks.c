@@ -295,7 +295,7 @@ static uint64_t same_wait(const struct findings *findings, uint64_t cost_ns)
 	uint64_t most_ns = cost_ns;
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		uint64_t other_ns = finding_cost_of(findings, others[i]);
+		uint64_t other_ns = finding_cost_of(findings, others[i], NULL);
 
 		if (other_ns > most_ns && cost_ns >= threshold(THRESHOLD_SAME_WAIT) * other_ns)
 			most_ns = other_ns;

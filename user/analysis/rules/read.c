@@ -125,8 +125,7 @@ static int find_held_back(struct findings *findings, const struct finding_rule *
 	sum.held_ns = number_min(sum.held_ns, sum.time_ns);
 	sum.bandwidth = finding_bandwidth(sum.fetched_bytes, sum.time_ns);
 	finding_divide(times_ns, sum.held_ns, IO_READ);
-	return finding_add(findings, rule, &sum, finding_unhidden_of(findings, times_ns),
-			   TABLE_NO_UINT);
+	return finding_add_of(findings, rule, &sum, times_ns);
 }
 
 const struct finding_rule finding_held_back = {

@@ -164,7 +164,7 @@ static bool is_rewritten(const struct findings *findings, const struct waits *sa
 {
 	struct file_view file;
 
-	return !isfinite(saves->of_file) && finding_cost_of(findings, "rewritten") &&
+	return !isfinite(saves->of_file) && finding_cost_of(findings, "rewritten", NULL) &&
 	       files_used(findings->results, saves->number, &file) &&
 	       finding_rewritten_takes(&file);
 }

@@ -46,11 +46,19 @@ bool calls_are_enough(const struct findings *findings, const struct finding_rule
 
 int calls_find(struct findings *findings, const struct finding_rule *rule)
 {
+	const struct io_pattern_view view = io_patterns_view(findings->results, rule->io_pattern);
 	uint64_t cost_ns;
-	struct calls calls = calls_of(findings, rule, &cost_ns);
+	const struct calls calls = calls_of(findings, rule, &cost_ns);
 
 	return calls_are_enough(findings, rule, &calls, cost_ns)
-		       ? finding_add(findings, rule, &calls, cost_ns, TABLE_NO_UINT)
+		       ? finding_add_as(findings, rule, &calls,
+					&(struct finding_verdict) {
+						.cost_ns = cost_ns,
+						.cost_bytes = TABLE_NO_UINT,
+						.confidence = rule->confidence,
+						.severity = rule->severity,
+						.uses = finding_uses_of(view.class_ns),
+					})
 		       : 0;
 }
 
