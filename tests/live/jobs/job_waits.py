@@ -42,7 +42,7 @@ def waits_for_child():
 
 
 def computes():
-    end = time.thread_time() + 1
+    end = time.thread_time() + 2
     while time.thread_time() < end:
         pass
 

@@ -243,6 +243,15 @@ MIXED = {
 THREAD = 3 * 4096
 
 
+COMPRESS = """import os, time, zlib
+data, end = os.urandom(1 << 20), time.thread_time() + 2
+def compresses():
+    while time.thread_time() < end:
+        zlib.compress(data)
+compresses()
+"""
+
+
 class Mixed(unittest.TestCase):
     def check(self, python):
         place = machine().new_dir()
@@ -271,6 +280,24 @@ class Mixed(unittest.TestCase):
 
     def test_debian(self):
         self.check(harness.PYTHON)
+
+    def test_computation(self):
+        """CPU time in a native library, at the line of Python that calls it."""
+        script = f"{machine().new_dir()}/script.py"
+        with open(script, "w") as file:
+            file.write(COMPRESS)
+        recording = Recording([harness.PYTHON, script], "--stacks", "native")
+        rows = [row for row in recording.report["lines"] if row["state"] == "cpu"]
+        total = sum(row["time_ns"] for row in rows)
+        inside = sum(row["time_ns"] for row in rows
+                     if (row["file"], row["line"], row["function"]) == (script, 5, "compresses")
+                     and " in libz.so" in (row["library"] or ""))
+        self.assertGreater(total, 1_000_000_000)
+        self.assertGreater(inside, total / 2)
+        row, = [row for row in recording.report["functions"]
+                if (row["file"], row["function"]) == (script, "compresses")
+                and row["state"] == "cpu"]
+        self.assertGreaterEqual(row["time_ns"], inside)
 
     def test_others(self):
         """Not those that are fetched: libdw 0.188 cannot unwind their libffi."""
