@@ -2,12 +2,13 @@
 """Native stacks, compared with backtrace(3) of the program itself at the same call."""
 import bisect
 import os
+import re
 import shutil
 import subprocess
 import unittest
 
 import harness
-from harness import Attached, Recording, machine
+from harness import Attached, Recording, Traced, machine
 from test_stacks import CUT, PERIOD_NS, READ_BYTES, Stacks
 
 NO_PYTHON, NO_THREAD = 2, 4
@@ -139,6 +140,53 @@ class Native(unittest.TestCase):
             self.check_files(chain, wanted)
             self.assertEqual({function for path, _, function in chain if path == program},
                              {"[native_stacks]"})
+
+    def split(self):
+        """A copy of the program without symbols, and a file that has them, as it is named there."""
+        place = machine().new_dir()
+        program, symbols = f"{place}/native_stacks", f"{place}/native_stacks.debug"
+        harness.run("objcopy", "--only-keep-debug", self.program, symbols)
+        os.chmod(symbols, 0o644)
+        harness.run("objcopy", "--strip-all", f"--add-gnu-debuglink={symbols}", self.program,
+                    program)
+        return program, symbols
+
+    def check_named(self, program, *before):
+        path = f"{machine().new_dir()}/trace.flt"
+        done = harness.captured(*before, machine().faultline, "run", "-o", path, "--stacks",
+                                "native", program, "chains", self.data)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        traced, said = Traced(), callers(done.stdout.decode())
+        traced.path = path
+        reads = list(reads_of(traced, self.data))
+        self.assertEqual({sample["offset"] for sample, _ in reads}, set(said))
+        for sample, chain in reads:
+            self.check_functions(chain, said[sample["offset"]])
+
+    def test_debug_link(self):
+        """Symbols are in a file that the program names, next to it or in .debug."""
+        program, symbols = self.split()
+        self.check_named(program)
+        os.mkdir(f"{os.path.dirname(program)}/.debug")
+        os.rename(symbols, f"{os.path.dirname(program)}/.debug/{name_of(symbols)}")
+        self.check_named(program)
+
+    def test_other_debug_file(self):
+        """Symbols of another build are not used."""
+        program, symbols = self.split()
+        harness.run("objcopy", "--only-keep-debug", machine().program("threads"), symbols)
+        _, _, reads = self.record("chains", program)
+        self.assertEqual({function for _, chain in reads for path, _, function in chain
+                          if path == program}, {"[native_stacks]"})
+
+    def test_build_id(self):
+        """Symbols are where distributions install them, by the program's build ID."""
+        program, symbols = self.split()
+        number = re.search(r"Build ID: (\w+)", harness.run("readelf", "-n", program).decode())[1]
+        place = f"/usr/lib/debug/.build-id/{number[:2]}"
+        script = ('mkdir -p /usr/lib/debug; mount -t tmpfs tmpfs /usr/lib/debug && mkdir -p "$0" '
+                  '&& mv "$1" "$0/$2.debug" && shift 2 && exec "$@"')
+        self.check_named(program, "unshare", "-m", "sh", "-c", script, place, symbols, number[2:])
 
     def test_jit(self):
         """Functions that the program compiled itself are named by its perf map."""
