@@ -220,6 +220,45 @@ class Schedstat(Threads):
         self.check("--mode", "profile")
 
 
+class System(Threads):
+    """CPU time in the kernel and outside, against the kernel's own account, for threads that do one
+    or the other."""
+
+    JOB = """
+import json, os, resource, sys, threading, time
+zero, accounts = os.open("/dev/zero", os.O_RDONLY), {}
+def in_kernel(buffers=[bytearray(1 << 20)]):
+    os.preadv(zero, buffers, 0)
+def outside():
+    sum(range(20000))
+def work(*steps):
+    end = time.thread_time() + 1
+    while time.thread_time() < end:
+        for step in steps:
+            step()
+    used = resource.getrusage(resource.RUSAGE_THREAD)
+    accounts[threading.get_native_id()] = used.ru_utime, used.ru_stime
+for steps in (in_kernel,), (outside,), (in_kernel, outside):
+    thread = threading.Thread(target=work, args=steps)
+    thread.start()
+    thread.join()
+with open(sys.argv[1], "w") as file:
+    json.dump(accounts, file)
+"""
+
+    def test_split(self):
+        out = f"{machine().new_dir()}/accounts"
+        recording = Recording([harness.PYTHON, "-c", self.JOB, out])
+        rows, counted = {row["tid"]: row for row in recording.report["threads"]}, account(out)
+        shares = []
+        for tid, (user, system) in counted.items():
+            row = rows[int(tid)]
+            # The kernel samples it at each tick, and scales that to the time on a CPU.
+            self.assertLess(abs(row["system_ns"] / 1e9 - system), 0.05 * (user + system), row)
+            shares.append(system / (user + system))
+        self.assertGreater(shares[0], 2 * shares[1] + 0.2)
+
+
 class NoSchedstat(Schedstat):
     """A kernel that does not count run-queue delay: its types lack the field. Switches and wake-ups
     then tell when a thread waits for a CPU."""
