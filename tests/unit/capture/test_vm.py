@@ -19,9 +19,11 @@ sys.path.insert(0, os.path.join(TOP, "tests/vm"))
 sys.dont_write_bytecode = True
 
 import alone
+import fuse
 import guest
 import jobs
 import kernels
+import nfs
 import run
 import vfs
 from calls import judge_calls
@@ -249,6 +251,20 @@ class Variants(unittest.TestCase):
             if len(names) > 1 and layer in FORCED:
                 with self.subTest(layer):
                     self.assertEqual(names - self.forced(layer), set())
+
+
+class Chosen(unittest.TestCase):
+    def test_jobs_of_guests_script(self):
+        """Each word for --only selects jobs, of requests to servers, too."""
+        with open(os.path.join(TOP, "scripts/guests.sh")) as file:
+            words = re.findall(r"--only (\S+?)['\s]", file.read())
+        made = [job.id for some in (jobs, alone, vfs, fuse, nfs) for job in some.for_kernel(True)]
+        made += [job.id for job in jobs.for_old_kernel()]
+        for word in words:
+            self.assertTrue([name for name in made if word in name], word)
+        for layer in ("syscall", "fault", "stack", "nfs", "fuse"):
+            self.assertTrue([name for name in made if name.startswith(f"{layer}-") and
+                             any(word in name for word in words)], layer)
 
 
 class Shelf(kernels.Packages):
