@@ -27,7 +27,7 @@ struct row {
 static const struct table_column rate_columns[] = {
 	COLUMN(row, busy, "in I/O", SHARE, FACT,
 	       "share of time in an operation or a fault on a file, summed over threads: three "
-	       "threads that always wait make 300 %"),
+	       "threads that always wait make 300%"),
 	COLUMN(row, cpu, "cpu", SHARE, FACT,
 	       "share of time on a CPU, summed over threads; not for files"),
 	COLUMN(row, operations, "ops/s", COUNT, FACT,

@@ -151,7 +151,7 @@ class Reading(Command):
         whole, text = call("report", "--format", "json", SAMPLE), call("report", path)
         self.assertEqual(text.returncode, 0)
         self.assertIn(b"the copy of its header", text.stderr)
-        self.assertIn(b"the copy of the header was used", text.stdout.split(b"\n\n")[0])
+        self.assertIn(b"a copy of the header replaces it", text.stdout.split(b"\n\n")[0])
         read, told = json.loads(whole.stdout), json.loads(call("report", "--format", "json", path).stdout)
         self.assertEqual([row["id"] for row in told["caveats"] if row["id"] == "header"], ["header"])
         for table in set(read) - {"trace", "caveats"}:

@@ -94,8 +94,8 @@ static void say_header(struct strbuf *text, const struct results *results)
 		copies += trace_reader_header_is_copy(job->traces[i].reader);
 	if (copies)
 		strbuf_add(text,
-			   "%s damaged at the start: the copy of the header was used, nothing is "
-			   "missing",
+			   "%s damaged at the start: a copy of the header replaces it, and nothing "
+			   "is missing",
 			   job->trace_count == 1 ? "the trace is" : "traces are");
 }
 
@@ -352,7 +352,7 @@ static void say_attached(struct strbuf *text, const struct results *results)
 	}
 	strbuf_add(text, "attached to running processes: earlier activity is not included");
 	if (async)
-		strbuf_add(text, "; neither %s %s io_uring operation%s already in flight",
+		strbuf_add(text, ", nor %s %s io_uring operation%s already in flight",
 			   async == 1 ? "is" : "are", units_count(count, async),
 			   async == 1 ? "" : "s");
 	say_count(text, job_count_notes(job, TRACE_NOTE_SPANS_BEFORE),
@@ -400,11 +400,11 @@ static void say_summed(struct strbuf *text, const struct results *results)
 	if (job->all_aggregated)
 		strbuf_add(text, "all operations (mode profile)");
 	else if (sums.processes == 1)
-		strbuf_add(text, "%s operations of process %u, which made many",
+		strbuf_add(text, "%s operations of process %u, too many to record individually",
 			   units_count(count, sums.operations),
 			   (unsigned int)job->processes.processes[sums.first].pid);
 	else
-		strbuf_add(text, "%s operations of %llu processes that made many",
+		strbuf_add(text, "%s operations of %llu processes, too many to record individually",
 			   units_count(count, sums.operations), (unsigned long long)sums.processes);
 	strbuf_add(
 		text,

@@ -234,7 +234,7 @@ const struct metric metrics[] = {
 		"Time in operations on files of a file system, summed over threads.",
 		file_system_time_ns),
 	COUNTER("storage_requests", NUMBER, DEVICE, WITH_BLOCK,
-		"Completed requests to a block device, " SERVED_MOUNT ".", device_count),
+		"Completed requests to a block device or to a " SERVED_MOUNT ".", device_count),
 	COUNTER("storage_bytes", BYTES, DEVICE, WITH_BLOCK,
 		"Bytes of requests to a block device, " SERVED_MOUNT ".", device_bytes,
 		device_moves),
@@ -259,7 +259,7 @@ const struct metric metrics[] = {
 		"numbers exclude them.",
 		bios_unseen),
 	COUNTER("uncertain_operations", NUMBER, SERVICE, 0,
-		"Operations of uncertain owner, counted as (unknown).", uncertain),
+		"Operations whose owner is uncertain, counted as (unknown).", uncertain),
 	COUNTER("events_lost", NUMBER, LOSS, 0,
 		"Records lost because buffers were full. Operations are aggregated without "
 		"records: "

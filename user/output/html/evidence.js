@@ -384,7 +384,7 @@ const PICTURES = {
 	'paths operations': pathsBy('operations', 'operations', countText, 'c-metadata'),
 	'files opens': ranking('files', 'opens by file', 'files', (row) => lastPart(row.path), 'opens',
 		countText, 'c-metadata', (row) => row.opens > 1),
-	'requests': ranking('requests', 'requests to the servers of mounts by kind', 'operations', 'op', 'count',
+	'requests': ranking('requests', 'server requests by type', 'operations', 'op', 'count',
 		countText, 'c-metadata', (row) => row.family === 'remote'),
 	'lookups': ranking('lookups', 'failed lookups by directory', 'failed_lookups', 'directory',
 		'count', countText, 'c-metadata'),
