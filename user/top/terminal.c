@@ -47,7 +47,9 @@ static void give(struct terminal *terminal)
 
 static sigset_t wanted_signals(void)
 {
-	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH };
+	/* SIGUSR1 and SIGUSR2 would end it, and leave the terminal as it is. */
+	static const int wanted[] = { SIGINT,  SIGTERM,	 SIGHUP,  SIGQUIT,
+				      SIGTSTP, SIGWINCH, SIGUSR1, SIGUSR2 };
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -92,7 +94,7 @@ static int take_signal(struct terminal *terminal)
 	struct signalfd_siginfo info;
 
 	if (read(terminal->signals, &info, sizeof(info)) != sizeof(info) ||
-	    info.ssi_signo == SIGWINCH)
+	    info.ssi_signo == SIGWINCH || info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGUSR2)
 		return TERMINAL_NOTHING;
 	if (info.ssi_signo != SIGTSTP)
 		return TERMINAL_END;

@@ -421,6 +421,17 @@ class Live(unittest.TestCase):
                 self.assertEqual(terminal.end(), 0)
                 self.given_back(terminal)
 
+    def test_other_signals_do_not(self):
+        with Monitor() as monitor, Terminal(monitor.where) as terminal:
+            terminal.until(lambda text: "/jobs/number2" in text)
+            for number in signal.SIGUSR1, signal.SIGUSR2:
+                terminal.process.send_signal(number)
+            terminal.sent = b""
+            terminal.until(lambda text: "/jobs/number2" in text)
+            terminal.press("q")
+            self.assertEqual(terminal.end(), 0)
+            self.given_back(terminal)
+
     def test_the_monitor_goes_away(self):
         """The last state stays, with a line that says so; the monitor may come back."""
         with Monitor() as monitor:
