@@ -23,6 +23,12 @@ def sample_bytes():
         return file.read()
 
 
+def formats():
+    """The names of all export formats."""
+    listed = call("export", "--to", "?", "-").stderr.decode().split("formats are ")[1]
+    return [name.strip(",") for name in listed.split()]
+
+
 class Reading(Command):
     def test_bad_files(self):
         sample = sample_bytes()
@@ -75,6 +81,9 @@ class Reading(Command):
             ("report", "--slowest", "0", SAMPLE, "--slowest: must be between 1 and 1,000"),
             ("report", "--slowest", "1001", SAMPLE, "--slowest: must be between 1 and 1,000"),
             ("report", "--memory", "0", SAMPLE, "--memory: must be at least 1.0 MiB"),
+            ("report", "--memory", "1", SAMPLE, "--memory 1: must be at least 1.0 MiB; 1M is 1 MiB"),
+            ("monitor", "--buffer", "3", "--buffer 3: must be at least 4.0 KiB; 3M is 3 MiB"),
+            ("attach", "--buffer", "3", "-p", "1", "--buffer 3: must be at least 4.0 KiB; 3M is 3 MiB"),
             ("summarize", "--rows", "65537", SAMPLE, "--rows: must be between 1 and 65,536"),
             ("summarize", "--memory", "0", SAMPLE, "--memory: must be at least 1.0 MiB"),
         ):
@@ -239,12 +248,27 @@ class Reading(Command):
         victim = self.file("victim", b"precious")
         link = self.path("link")
         os.symlink(victim, link)
-        for command in (("export", "--to", "chrome"), ("export", "--to", "sqlite"), ("summarize",)):
+        for command in (*(("export", "--to", name) for name in formats()),
+                        ("export", "--to", "csv", "--table", "files"), ("summarize",)):
             with self.subTest(command):
                 self.refused(*command, "--force", "-o", link, SAMPLE, naming="is a symbolic link")
+        if os.geteuid() == 0:  # pages go through links of one's own
+            os.chown(link, 65534, 65534, follow_symlinks=False)
+            self.refused("report", "--html", link, SAMPLE, naming="symbolic link", status=1)
+        self.assertTrue(os.path.islink(link))
+        # A directory behind a link, and a link in a directory.
+        real, out = self.path("real"), self.path("out")
+        os.mkdir(real)
+        os.symlink(real, out)
+        for name in "csv", "jsonl":
+            with self.subTest(name):
+                self.refused("export", "--to", name, "--force", "-o", out, SAMPLE, naming="is a symbolic link")
+                self.assertEqual(os.listdir(real), [])
+        os.symlink(victim, os.path.join(real, "files.csv"))
+        self.assertEqual(call("export", "--to", "csv", "--force", "-o", real, SAMPLE).returncode, 0)
+        self.assertFalse(os.path.islink(os.path.join(real, "files.csv")))
         with open(victim, "rb") as file:
             self.assertEqual(file.read(), b"precious")
-        self.assertTrue(os.path.islink(link))
 
     def test_ascii(self):
         """In a non-UTF-8 locale bars and signs are ASCII; in UTF-8 or without a locale they are
@@ -272,9 +296,7 @@ class Reading(Command):
         whole = {"env": {"PATH": os.environ["PATH"]}, "preexec_fn": small, "capture_output": True}
         commands = [["report"], ["print"], ["report", "--html", self.path("page")]]
         commands += [["summarize", "-o", self.path("sums")]]
-        formats = call("export", "--to", "?", "-").stderr.decode().split("formats are ")[1].split()
-        commands += [["export", "-q", "--to", format, "-o", self.path(format)]
-                     for format in (name.strip(",") for name in formats)]
+        commands += [["export", "-q", "--to", name, "-o", self.path(name)] for name in formats()]
         for command in commands:
             with self.subTest(command):
                 done = subprocess.run([FAULTLINE, *command, SPANS], **whole)

@@ -25,6 +25,14 @@ bool export_is_trace(const char *path, char *const *traces, size_t count)
 	return false;
 }
 
+static void say_link(const struct export_target *target)
+{
+	log_error("%s is a symbolic link, which is never followed or replaced; choose another "
+		  "file with -o%s",
+		  target->name,
+		  target->kind == EXPORT_DIRECTORY ? "" : ", or - for standard output");
+}
+
 /* Traces contain paths and command lines, so exports are private, too (mode 0600). */
 static int create_file(struct export_target *target, bool force)
 {
@@ -36,22 +44,27 @@ static int create_file(struct export_target *target, bool force)
 		log_error("%s exists; choose another file with -o, or use --force to overwrite it",
 			  target->name);
 	else if (status == -ELOOP)
-		log_error("%s is a symbolic link, which is never followed or replaced; choose "
-			  "another file with -o, or - for standard output",
-			  target->name);
+		say_link(target);
 	else
 		log_error("%s: cannot be written: %s", target->name, strerror(-status));
 	return EXIT_USAGE;
 }
 
-/* An existing directory may be used: no file in it is overwritten. */
-static int open_directory(struct export_target *target)
+/* An existing directory may be used: no file in it is overwritten without `force`. */
+static int open_directory(struct export_target *target, bool force)
 {
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (force ? O_NOFOLLOW : 0);
+	struct stat there;
+
 	target->made_directory = !mkdir(target->name, 0700);
 	if (target->made_directory || errno == EEXIST)
-		target->directory = open(target->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		target->directory = open(target->name, flags);
 	if (target->directory >= 0)
 		return 0;
+	if (force && !lstat(target->name, &there) && S_ISLNK(there.st_mode)) {
+		say_link(target);
+		return EXIT_USAGE;
+	}
 	if (target->made_directory)
 		rmdir(target->name);
 	target->made_directory = false;
@@ -66,7 +79,7 @@ int export_target_open(struct export_target *target, bool force)
 	int fd = STDOUT_FILENO, status;
 
 	if (target->kind == EXPORT_DIRECTORY)
-		return open_directory(target);
+		return open_directory(target, force);
 	if (strcmp(target->name, "-")) {
 		status = create_file(target, force);
 		if (status)
