@@ -11,9 +11,11 @@ SIZE = 4 << 20
 
 JOB = """
 import mmap, os, sys
+import faultline
 fd = os.open(sys.argv[1], os.O_RDONLY)
-for at in range(0, %(SIZE)d, 65536):
-    os.pread(fd, 65536, at)
+with faultline.span("load", category="data"):
+    for at in range(0, %(SIZE)d, 65536):
+        os.pread(fd, 65536, at)
 memory = bytearray(%(SIZE)d)
 for at in range(0, len(memory), 4096):
     memory[at] = 1
@@ -30,6 +32,8 @@ UNKNOWN = {
     ("--until", "1ms"): NO_ROWS,
     ("--file", "*"): NO_ROWS,
     ("--pid", "{pid}"): NO_ROWS,
+    ("--rank", "3"): NO_ROWS,
+    ("--span", "load"): NO_ROWS,
     ("--min-duration", "1ns"): NO_ROWS | PAGES,
     ("--op", "pread64"): NO_ROWS | REQUESTS | PAGES,
     ("--op", "pread64,request_*"): NO_ROWS | PAGES | {"throttled"},
@@ -43,7 +47,8 @@ class Filters(unittest.TestCase):
     def setUpClass(cls):
         cls.data = harness.random_file(f"{machine().new_dir('ext4')}/data", SIZE)
         harness.cool(cls.data)
-        cls.recording = Recording([harness.PYTHON, "-S", "-c", JOB, cls.data])
+        cls.recording = Recording([harness.PYTHON, "-S", "-c", JOB, cls.data],
+                                  env=harness.python_path(RANK="3"))
 
     def report(self, *options):
         done = faultline("report", "--format", "json", *options, self.recording.path)
@@ -77,7 +82,7 @@ class Filters(unittest.TestCase):
         whole = waited()
         self.assertGreater(sum(device_ns for device_ns, _, _ in whole), 0)
         for options in UNKNOWN:
-            if options and options[1] not in ("mmap", "1us", "1ms", "{pid}"):
+            if options and options[1] not in ("mmap", "1us", "1ms", "{pid}", "load"):
                 with self.subTest(options=options):
                     self.assertEqual(waited(*options), whole)
 

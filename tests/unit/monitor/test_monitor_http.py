@@ -429,6 +429,11 @@ class Guarded(Base):
                             ("two\nlines of characters\n", "printable"), ("blank " * 9, "printable"),
                             ("x" * 257, "more than 256"), ("x" * 5000, "more than 256")):
             self.check_refused(words, listen, "--token-file", self.token_file(text))
+        if os.geteuid() == 0:
+            path = self.token_file()
+            os.chown(path, 65534, 65534)
+            self.check_refused("belongs to another user", listen, "--token-file", path)
+            os.unlink(path)
         self.check_refused("No such file", listen, "--token-file", self.path("none"))
         self.check_refused("not a regular file", listen, "--token-file", self.place)
         os.mkfifo(self.path("fifo"))

@@ -19,6 +19,13 @@ FINDINGS = """JSON.stringify([...document.querySelectorAll('article.finding')].m
             return place.width > 0 && place.height > 0;
         }).length })) })))"""
 
+# Texts of charts that reach beyond their drawing.
+CLIPPED = """[...document.querySelectorAll('svg text')].filter((text) => {
+    const [inner, outer] = [text, text.ownerSVGElement].map((element) => element.getBoundingClientRect());
+    return inner.width > 0 && getComputedStyle(text.ownerSVGElement).overflow !== 'visible'
+        && (inner.left < outer.left - 1 || inner.right > outer.right + 1);
+}).map((text) => text.textContent)"""
+
 
 class Whole(Page):
     def test_parts(self):
@@ -319,6 +326,8 @@ class Whole(Page):
             self.browser.resize(width, 800)
             self.browser.settle()
             self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), width)
+            self.assertGreater(self.count("svg text"), 20)
+            self.assertEqual(self.browser.value(CLIPPED), [], width)
         ground = "getComputedStyle(document.body).backgroundColor"
         light = self.browser.value(ground)
         self.browser.scheme(True)

@@ -2,6 +2,7 @@
 """The command line: exit statuses, one clear line for bad input, damaged traces, output that cannot
 be written, and the output of print. Needs no root."""
 
+import fcntl
 import fnmatch
 import json
 import os
@@ -9,9 +10,14 @@ import pathlib
 import pty
 import re
 import resource
+import select
+import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -172,6 +178,10 @@ class Reading(Command):
         starts = [at for at in range(len(sample)) if sample[at : at + 4] == b"\x28\xb5\x2f\xfd"]
         sample[starts[6] + 40] ^= 0x10  # a block of calls
         path = self.file("flipped.flt", sample)
+        lost = json.loads(call("report", "--format", "json", path).stdout)["trace"]["lost"]
+        self.assertEqual(lost["cause"], "damage")
+        self.assertIn(b"copy the trace again from an intact copy",
+                      re.sub(rb"\s+", b" ", call("report", path).stdout).lower())
         for command in (
             ("report", path), ("report", "--format", "json", path), ("print", path),
             ("report", "--html", self.path("page.html"), path),
@@ -202,6 +212,58 @@ class Reading(Command):
         os.close(master)
         self.assertNotIn(turned, shown)
         self.assertIn(rb"\xe2\x80\xae", shown)
+
+    def at_a_terminal(self, command, columns, terminal):
+        """Output of a shell command at a terminal of that width, and on the terminal itself."""
+        def enter():
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        subprocess.run(["sh", "-c", command], stdin=slave, stdout=slave, start_new_session=True, preexec_fn=enter,
+                       check=True, env={"PATH": os.environ["PATH"], "TZ": "UTC", "TERM": terminal})
+        shown = b""
+        while select.select([master], [], [], 0)[0]:
+            shown += os.read(master, 1 << 16)
+        os.close(slave)
+        os.close(master)
+        return shown
+
+    def test_width_behind_a_pager(self):
+        """The width is that of the terminal behind a pipe, as for `report | less`."""
+        for columns in 60, 130:
+            path = self.path("out")
+            self.at_a_terminal(f"{FAULTLINE} report {os.path.abspath(SAMPLE)} | cat >{path}", columns, "xterm")
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), call("report", os.path.abspath(SAMPLE), columns=columns).stdout)
+        self.assertNotEqual(*(call("report", SAMPLE, columns=columns).stdout for columns in (60, 130)))
+
+    def test_terminals_without_colour(self):
+        for terminal, colour in ("xterm", True), ("dumb", False), ("", False):
+            shown = self.at_a_terminal(f"{FAULTLINE} report {SAMPLE}", 100, terminal)
+            self.assertIn(b"events", shown)
+            self.assertEqual(b"\033[" in shown, colour, terminal)
+
+    def test_ended_by_a_signal(self):
+        """An export that is ended leaves no half of a file."""
+        many = [self.file(f"{i}.flt", sample_bytes()) for i in range(200)]
+        ended = 0
+        for name in "chrome", "sqlite", "csv":
+            out = self.path("out")
+            os.mkdir(out)
+            target = out if name == "csv" else os.path.join(out, "file")
+            with subprocess.Popen([FAULTLINE, "export", "-q", "--to", name, "-o", target, *many],
+                                  stdin=subprocess.DEVNULL) as process:
+                while process.poll() is None and not os.listdir(out):
+                    time.sleep(0.001)
+                process.send_signal(signal.SIGTERM)
+            if process.returncode:
+                self.assertEqual(process.returncode, -signal.SIGTERM)
+                ended += 1
+                for left in os.listdir(out):  # of csv, the tables that were complete
+                    self.assertRegex(left, r"^[a-z_]+\.csv$")
+            shutil.rmtree(out)
+        self.assertGreater(ended, 0)
 
     def test_newest(self):
         """Without a trace, report and print use the newest in the directory, and name it."""

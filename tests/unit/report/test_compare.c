@@ -10,7 +10,7 @@
 
 enum { BEFORE, NOW };
 
-/* Random faults and reads; no faults if their layer is off. */
+/* Random faults and a read. With a mode, no faults, and only in mode trace a read. */
 static struct report *new_report(const char *off, const char *mode)
 {
 	struct made_trace made;
@@ -19,7 +19,7 @@ static struct report *new_report(const char *off, const char *mode)
 	BEGIN_RUN(&made, .off = off, .mode = mode, .spans = true);
 	add_file(&made, 1, 256 * MIB, "/data/tokens.bin");
 	add_file(&made, 2, MIB, "/data/list.txt");
-	if (!mode)
+	if (!mode || !strcmp(mode, "trace"))
 		CALL(&made, .time = 500 * MS, .dur = MS, .pid = 10, .op = M_READ, .file = 2,
 		     .asked = 1, .result = 1);
 	for (uint64_t i = 0; i < 120 && !off && !mode; i++)
@@ -101,8 +101,22 @@ TEST(test_both_recorded_all)
 	compare(&compared, new_report(NULL, NULL), new_report(NULL, NULL));
 	assert_true(changes(compared.tables[0], "page faults"));
 	assert_true(changes(compared.tables[2], "/data/tokens.bin"));
+	/* Rows without a change are left out. */
+	assert_int_equal(compared.tables[2]->row_count, 2);
+	assert_int_equal(compare_rows_worth(compared.tables[0], compared.tables[2]), 0);
 	check_state(&compared, "stayed");
 	assert_int_equal(judge(&compared, says), LIMIT_WITHIN);
+	free_compared(&compared);
+}
+
+/* The same reads, without the faults: only their file is worth a row. */
+TEST(test_one_path_changed)
+{
+	struct compared compared;
+
+	compare(&compared, new_report(NULL, "trace"), new_report(NULL, NULL));
+	assert_int_equal(compared.tables[2]->row_count, 2);
+	assert_int_equal(compare_rows_worth(compared.tables[0], compared.tables[2]), 1);
 	free_compared(&compared);
 }
 

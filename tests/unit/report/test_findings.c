@@ -211,6 +211,28 @@ TEST(test_loss)
 	free_all(&made, report);
 }
 
+/* With 99.8% of the events lost, findings from the kernel's totals remain. */
+TEST(test_nearly_all_lost)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_start(&made);
+	CALL(&made, .time = 100, .dur = 10, .pid = 10, .op = M_READ, .file = 1, .result = 1);
+	made.kinds[TRACE_SYSCALL].events += 499;
+	made.kinds[TRACE_SYSCALL].lost += 499;
+	made.operations[M_ANONYMOUS] = (struct trace_operation_total) { .count = 20000,
+									.thread_time_ns = 300 * MS,
+									.major_faults = 5000 };
+	EXIT(&made, .time = 1000 * MS - 2, .pid = 10, .major = 5000, .comm = "a");
+	report = finish(&made, 1000 * MS);
+	check_text(report, "findings", row_of_finding(report, "loss"), "severity", "high");
+	assert_int_not_equal(row_of_finding(report, "swapped"), -1);
+	assert_int_equal(report_table(report, "findings")->row_count, 2);
+	CHECK(report, "trace", 0, "lost.total", 499);
+	free_all(&made, report);
+}
+
 /* Major faults of 1 ms and 1 MiB each on a file, at the pages that `page_of` returns. */
 static void make_faults(struct made_trace *made, unsigned int count,
 			uint64_t (*page_of)(unsigned int number))

@@ -212,6 +212,10 @@ class Report(Command):
         done = call("report", SPANS, "--against", SAMPLE)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertIn(b"the run", done.stdout)
+        # Paths without a change are left out, unless --top asks for them.
+        same = SAMPLE, "--against", SAMPLE
+        self.assertNotIn(b"Paths, largest change first", call("report", *same).stdout)
+        self.assertIn(b"Paths, largest change first", call("report", "--top", "3", *same).stdout)
         done = call("report", "--format", "json", SAMPLE, "--against", SAMPLE)
         data = json.loads(done.stdout)
         self.assertEqual({row["change_ns"] for row in data["compared_paths"]}, {0})
