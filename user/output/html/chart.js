@@ -17,6 +17,121 @@ function wideLeft() {
 	return roomy.matches ? GUTTER : AXIS_WIDTH;
 }
 
+/* Draws a figure now, and again with each new width or range. */
+function drawAlways(figure, draw) {
+	charts.push(draw);
+	onRange(draw);
+	new ResizeObserver(() => window.requestAnimationFrame(draw)).observe(figure);
+}
+
+function drawChart(chart) {
+	const { figure, svg, plot, axis, options } = chart;
+	const outer = figure.clientWidth, left = options.left === undefined
+		? AXIS_WIDTH : options.left(outer);
+	const width = outer - left - 26, height = typeof options.height === 'function'
+		? options.height(outer) : options.height;
+	const below = options.axis === false ? 6 : 22;
+
+	if (width <= 20)
+		return;
+	chart.box = { left, width, height, x: d3.scaleLinear(rangeNs(), [0, width]) };
+	svg.attr('width', outer).attr('height', height + below + 6)
+		.attr('viewBox', `0 -6 ${outer} ${height + below + 6}`);
+	plot.attr('transform', `translate(${left},0)`).selectAll('*').remove();
+	axis.attr('transform', `translate(${left},${height})`).selectAll('*').remove();
+	if (options.axis !== false)
+		axis.call(d3.axisBottom(chart.box.x).ticks(Math.max(2, width / 90))
+			.tickFormat(timeTick(chart.box.x)).tickSizeOuter(0));
+	chart.cursor.attr('y2', height).attr('visibility', 'hidden');
+	chart.chosen.attr('height', height);
+	options.draw(plot, chart.box);
+	chartsDrawn.add(chart.draw);
+}
+
+/* Moves the cursor, and shows what is there. */
+function showAt({ cursor, box, options }, ns, y, clientX, clientY) {
+	const tip = options.tip && options.tip(ns, y, box);
+	const x = box.left + box.x(ns);
+
+	cursor.attr('x1', x).attr('x2', x).attr('visibility', 'visible');
+	if (tip)
+		showTip(tip, clientX, clientY);
+	else
+		hideTip();
+}
+
+function hideCursor({ cursor }) {
+	cursor.attr('visibility', 'hidden');
+	hideTip();
+}
+
+function followPointer(chart) {
+	const { figure, svg, chosen } = chart;
+	const timeAt = (event) => chart.box.x.invert(Math.max(0, Math.min(chart.box.width,
+		event.clientX - figure.getBoundingClientRect().left - chart.box.left)));
+	let dragFrom = null;
+
+	figure.addEventListener('pointermove', (event) => {
+		if (!chart.box)
+			return;
+		const ns = timeAt(event);
+		if (dragFrom !== null) {
+			const xs = [dragFrom, ns].map(chart.box.x).sort((a, b) => a - b);
+			chosen.attr('x', chart.box.left + xs[0]).attr('width', xs[1] - xs[0]);
+		}
+		showAt(chart, ns, event.clientY - svg.node().getBoundingClientRect().top - 6,
+			event.clientX, event.clientY);
+	});
+	figure.addEventListener('pointerdown', (event) => {
+		if (chart.box && event.button === 0 && event.pointerType === 'mouse'
+			&& svg.node().contains(event.target))
+			dragFrom = timeAt(event);
+	});
+	window.addEventListener('pointerup', (event) => {
+		const from = dragFrom;
+		dragFrom = null;
+		chosen.attr('width', 0);
+		if (from === null)
+			return;
+		const to = timeAt(event);
+		if (Math.abs(chart.box.x(from) - chart.box.x(to)) > 4)
+			setRangeNs(Math.min(from, to), Math.max(from, to));
+	});
+	figure.addEventListener('pointerleave', () => hideCursor(chart));
+	figure.addEventListener('dblclick', () => setRange(0, LAST));
+	figure.addEventListener('wheel', (event) => {
+		if (!event.ctrlKey || !chart.box)
+			return;
+		event.preventDefault();
+		zoom(event.deltaY > 0 ? 1.25 : 0.8, timeAt(event));
+	}, { passive: false });
+}
+
+function followKeys(chart) {
+	const { figure, options } = chart;
+	let at = null, row = 0;
+
+	figure.addEventListener('blur', () => hideCursor(chart));
+	figure.addEventListener('keydown', (event) => {
+		const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+		const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+		if (event.key === 'Escape')
+			hideCursor(chart);
+		if (!chart.box || event.target !== figure || !step && !(up && options.rows))
+			return;
+		event.preventDefault();
+		const [from, to] = rangeNs(), by = options.step || FINE_NS, box = chart.box;
+		at = Math.max(from, Math.min(to - 1, (at === null || at < from || at > to
+			? from + by / 2 - (step || 0) * by : at) + (step || 0) * by));
+		if (up)
+			row = Math.max(0, Math.min(options.rows - 1, row + up));
+		const y = options.rows ? box.height - (row + 0.5) * box.height / options.rows : null;
+		const place = figure.getBoundingClientRect();
+		showAt(chart, at, y, place.left + box.left + box.x(at),
+			place.top + (y === null ? box.height / 2 : y));
+	});
+}
+
 /*
  * options: label (description for screen readers), height, class, axis (false: none), draw(g, box),
  * tip(ns, y, box) -> {title, rows} or null, step (ns per arrow key press), rows (number of rows
@@ -26,109 +141,17 @@ function timeChart(options) {
 	const figure = el('figure', { class: `chart ${options.class || ''}`, tabindex: 0,
 		role: 'group', 'aria-label': `${options.label}. Use the arrow keys to read values.` });
 	const svg = d3.select(figure).append('svg').attr('aria-hidden', 'true');
-	const plot = svg.append('g').attr('class', 'plot');
-	const axis = svg.append('g').attr('class', 'axis time');
-	const cursor = svg.append('line').attr('class', 'cursor').attr('y1', 0);
-	const chosen = svg.append('rect').attr('class', 'chosen').attr('y', 0).attr('width', 0);
-	const state = { box: null, at: null, row: 0, dragFrom: null };
+	const chart = { figure, svg, options, box: null,
+		plot: svg.append('g').attr('class', 'plot'),
+		axis: svg.append('g').attr('class', 'axis time'),
+		cursor: svg.append('line').attr('class', 'cursor').attr('y1', 0),
+		chosen: svg.append('rect').attr('class', 'chosen').attr('y', 0).attr('width', 0) };
 
-	const draw = () => {
-		const outer = figure.clientWidth, left = options.left === undefined
-			? AXIS_WIDTH : options.left(outer);
-		const width = outer - left - 26, height = typeof options.height === 'function'
-			? options.height(outer) : options.height;
-		const below = options.axis === false ? 6 : 22;
-
-		if (width <= 20)
-			return;
-		state.box = { left, width, height, x: d3.scaleLinear(rangeNs(), [0, width]) };
-		svg.attr('width', outer).attr('height', height + below + 6)
-			.attr('viewBox', `0 -6 ${outer} ${height + below + 6}`);
-		plot.attr('transform', `translate(${left},0)`).selectAll('*').remove();
-		axis.attr('transform', `translate(${left},${height})`).selectAll('*').remove();
-		if (options.axis !== false)
-			axis.call(d3.axisBottom(state.box.x).ticks(Math.max(2, width / 90))
-				.tickFormat(timeTick(state.box.x)).tickSizeOuter(0));
-		cursor.attr('y2', height).attr('visibility', 'hidden');
-		chosen.attr('height', height);
-		options.draw(plot, state.box);
-		chartsDrawn.add(draw);
-	};
-	const show = (ns, y, clientX, clientY) => {
-		const tip = options.tip && options.tip(ns, y, state.box);
-		const x = state.box.left + state.box.x(ns);
-
-		cursor.attr('x1', x).attr('x2', x).attr('visibility', 'visible');
-		if (!tip) {
-			hideTip();
-			return;
-		}
-		showTip(tip, clientX, clientY);
-	};
-	const hide = () => {
-		cursor.attr('visibility', 'hidden');
-		hideTip();
-	};
-	const timeAt = (event) => state.box.x.invert(Math.max(0, Math.min(state.box.width,
-		event.clientX - figure.getBoundingClientRect().left - state.box.left)));
-
-	figure.addEventListener('pointermove', (event) => {
-		if (!state.box)
-			return;
-		const ns = timeAt(event);
-		if (state.dragFrom !== null) {
-			const xs = [state.dragFrom, ns].map(state.box.x).sort((a, b) => a - b);
-			chosen.attr('x', state.box.left + xs[0]).attr('width', xs[1] - xs[0]);
-		}
-		show(ns, event.clientY - svg.node().getBoundingClientRect().top - 6,
-			event.clientX, event.clientY);
-	});
-	figure.addEventListener('pointerdown', (event) => {
-		if (state.box && event.button === 0 && event.pointerType === 'mouse'
-			&& svg.node().contains(event.target))
-			state.dragFrom = timeAt(event);
-	});
-	window.addEventListener('pointerup', (event) => {
-		const from = state.dragFrom;
-		state.dragFrom = null;
-		chosen.attr('width', 0);
-		if (from === null)
-			return;
-		const to = timeAt(event);
-		if (Math.abs(state.box.x(from) - state.box.x(to)) > 4)
-			setRangeNs(Math.min(from, to), Math.max(from, to));
-	});
-	figure.addEventListener('pointerleave', hide);
-	figure.addEventListener('blur', hide);
-	figure.addEventListener('dblclick', () => setRange(0, LAST));
-	figure.addEventListener('wheel', (event) => {
-		if (!event.ctrlKey || !state.box)
-			return;
-		event.preventDefault();
-		zoom(event.deltaY > 0 ? 1.25 : 0.8, timeAt(event));
-	}, { passive: false });
-	figure.addEventListener('keydown', (event) => {
-		const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-		const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-		if (event.key === 'Escape')
-			hide();
-		if (!state.box || event.target !== figure || !step && !(up && options.rows))
-			return;
-		event.preventDefault();
-		const [from, to] = rangeNs(), by = options.step || FINE_NS, box = state.box;
-		state.at = Math.max(from, Math.min(to - 1, (state.at === null || state.at < from
-			|| state.at > to ? from + by / 2 - (step || 0) * by : state.at) + (step || 0) * by));
-		if (up)
-			state.row = Math.max(0, Math.min(options.rows - 1, state.row + up));
-		const y = options.rows ? box.height - (state.row + 0.5) * box.height / options.rows : null;
-		const place = figure.getBoundingClientRect();
-		show(state.at, y, place.left + box.left + box.x(state.at),
-			place.top + (y === null ? box.height / 2 : y));
-	});
-	charts.push(draw);
-	onRange(draw);
-	new ResizeObserver(() => window.requestAnimationFrame(draw)).observe(figure);
-	figure.redraw = draw;
+	chart.draw = () => drawChart(chart);
+	followPointer(chart);
+	followKeys(chart);
+	drawAlways(figure, chart.draw);
+	figure.redraw = chart.draw;
 	return figure;
 }
 

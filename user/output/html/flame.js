@@ -174,60 +174,25 @@ function choiceEl(label, choices, chosen, choose) {
 			'aria-pressed': String(value === chosen()), onclick: () => choose(value) }, text)));
 }
 
-function makeFlameGraph(body) {
-	const views = flameViews();
-	const state = { states: views[0][1], top: flame.nodes[0], at: null, boxes: [], find: '',
-		matches: (node) => state.find !== '' && `${node.name} ${node.file}:${node.line}`.toLowerCase()
-			.includes(state.find) };
-	const figure = el('figure', { class: 'chart flame', tabindex: 0, role: 'group',
-		'aria-label': 'Flame graph. Use the arrow keys to read boxes, Enter to zoom in, Backspace to '
-			+ 'zoom out.' });
-	const svg = d3.select(figure).append('svg').attr('aria-hidden', 'true');
-	const says = el('p', { class: 'amount' }), keys = el('div'), choices = el('span');
-	const find = el('input', { type: 'search', placeholder: 'find function or file',
-		'aria-label': 'Find functions or files in the flame graph', oninput: (event) => {
-			state.find = event.target.value.toLowerCase();
-			draw();
-		} });
+/* The text above the graph: the time that is shown, and what was found. */
+function flameText({ states, find }, found) {
+	const time = timeOf(flame.nodes[0], states);
+	const shareOf = (ns) => shareText(time ? ns / time : null);
+	const rest = d3.sum(flame.nodes.filter((node) => node.name === OTHER_FRAMES && !node.file),
+		(node) => timeOf(node, states));
+	return [time ? `thread time: ${plusMinus(time, errorOf(flame.nodes[0], states))}`
+		: 'no samples in this part of the run',
+	rest ? `boxes ${OTHER_FRAMES}, of frames with little time, have ${shareOf(rest)}` : '',
+	find ? `found: ${shareOf(found)}` : ''].filter(Boolean).join('; ');
+}
 
-	const tell = () => {
-		const time = timeOf(flame.nodes[0], state.states);
-		const shareOf = (ns) => shareText(time ? ns / time : null);
-		const rest = d3.sum(flame.nodes.filter((node) => node.name === OTHER_FRAMES && !node.file),
-			(node) => timeOf(node, state.states));
-		says.textContent = [time ? `thread time: ${plusMinus(time, errorOf(flame.nodes[0], state.states))}`
-			: 'no samples in this part of the run',
-		rest ? `boxes ${OTHER_FRAMES}, of frames with little time, have ${shareOf(rest)}` : '',
-		state.find ? `found: ${shareOf(foundTime(state, flame.nodes[0]))}` : '']
-			.filter(Boolean).join('; ');
-		keys.replaceChildren(legend(state.states.filter((i) => flame.nodes[0].time[i] > 0).map((i) =>
-			[FLAME_COLOURS[flame.states[i][0]],
-				`${flame.states[i][1]} ${timeText(flame.nodes[0].time[i])}`])));
-	};
-	const draw = () => {
-		const width = figure.clientWidth;
-		if (width <= 20)
-			return;
-		state.boxes = flameBoxes(state.top, state.states, width);
-		const height = (1 + (d3.max(state.boxes, (box) => box.row) || 0)) * FLAME_ROW;
-		svg.attr('width', width).attr('height', height).attr('viewBox', `0 0 ${width} ${height}`)
-			.selectAll('*').remove();
-		drawFlame(svg, state.boxes, state);
-		tell();
-		chartsDrawn.add(draw);
-	};
-	const update = () => {
-		choices.replaceChildren(choiceEl('State', views, () => state.states, (states) => {
-			state.states = states;
-			update();
-		}), choiceEl('Threads', [flame.nodes[0], ...flame.nodes[0].children].map((node) =>
-			[node.name, node]), () => state.top, zoomTo));
-		draw();
-	};
-	const zoomTo = (node) => {
-		state.top = state.at = node;
-		update();
-	};
+function flameLegend(states) {
+	return legend(states.filter((i) => flame.nodes[0].time[i] > 0).map((i) =>
+		[FLAME_COLOURS[flame.states[i][0]],
+			`${flame.states[i][1]} ${timeText(flame.nodes[0].time[i])}`]));
+}
+
+function followFlamePointer(figure, svg, state, zoomTo) {
 	const boxAt = (event) => {
 		const place = svg.node().getBoundingClientRect();
 		const x = event.clientX - place.left, row = Math.floor((event.clientY - place.top) / FLAME_ROW);
@@ -248,6 +213,9 @@ function makeFlameGraph(body) {
 	});
 	for (const name of ['pointerleave', 'blur'])
 		figure.addEventListener(name, hideTip);
+}
+
+function followFlameKeys(figure, svg, state, zoomTo, draw) {
 	figure.addEventListener('keydown', (event) => {
 		const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1],
 			ArrowRight: [0, 1] }[event.key];
@@ -268,11 +236,54 @@ function makeFlameGraph(body) {
 		showTip(flameTip(state.at, state.states), place.left + box.x,
 			place.top + (box.row + 1) * FLAME_ROW);
 	});
+}
+
+function makeFlameGraph(body) {
+	const views = flameViews();
+	const state = { states: views[0][1], top: flame.nodes[0], at: null, boxes: [], find: '',
+		matches: (node) => state.find !== '' && `${node.name} ${node.file}:${node.line}`.toLowerCase()
+			.includes(state.find) };
+	const figure = el('figure', { class: 'chart flame', tabindex: 0, role: 'group',
+		'aria-label': 'Flame graph. Use the arrow keys to read boxes, Enter to zoom in, Backspace to '
+			+ 'zoom out.' });
+	const svg = d3.select(figure).append('svg').attr('aria-hidden', 'true');
+	const says = el('p', { class: 'amount' }), keys = el('div'), choices = el('span');
+	const find = el('input', { type: 'search', placeholder: 'find function or file',
+		'aria-label': 'Find functions or files in the flame graph', oninput: (event) => {
+			state.find = event.target.value.toLowerCase();
+			draw();
+		} });
+	const draw = () => {
+		const width = figure.clientWidth;
+		if (width <= 20)
+			return;
+		state.boxes = flameBoxes(state.top, state.states, width);
+		const height = (1 + (d3.max(state.boxes, (box) => box.row) || 0)) * FLAME_ROW;
+		svg.attr('width', width).attr('height', height).attr('viewBox', `0 0 ${width} ${height}`)
+			.selectAll('*').remove();
+		drawFlame(svg, state.boxes, state);
+		says.textContent = flameText(state, foundTime(state, flame.nodes[0]));
+		keys.replaceChildren(flameLegend(state.states));
+		chartsDrawn.add(draw);
+	};
+	const update = () => {
+		choices.replaceChildren(choiceEl('State', views, () => state.states, (states) => {
+			state.states = states;
+			update();
+		}), choiceEl('Threads', [flame.nodes[0], ...flame.nodes[0].children].map((node) =>
+			[node.name, node]), () => state.top, zoomTo));
+		draw();
+	};
+	const zoomTo = (node) => {
+		state.top = state.at = node;
+		update();
+	};
+
+	followFlamePointer(figure, svg, state, zoomTo);
+	followFlameKeys(figure, svg, state, zoomTo, draw);
 	figure.prepend(el('figcaption', null, keys));
 	body.append(el('div', { class: 'tools' }, choices, find), says, figure);
-	charts.push(draw);
-	onRange(draw);
-	new ResizeObserver(() => window.requestAnimationFrame(draw)).observe(figure);
+	drawAlways(figure, draw);
 	update();
 }
 
