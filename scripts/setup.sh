@@ -22,7 +22,7 @@ packages() {
 		python3-dask python3-distributed python3-zstandard python3-jsonschema mypy \
 		python3-prometheus-client prometheus \
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
-		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy systemd curl \
+		btrfs-progs bindfs mount sudo chromium node-v8-compile-cache eslint tidy systemd curl \
 		python3-yaml python3-greenlet rpm patchelf musl-tools ;;
 	npm) command -v npm >/dev/null || echo nodejs npm ;;
 	pythons) echo patchelf python3 ;;
