@@ -59,26 +59,30 @@ static __always_inline void call_slot_take(struct task_struct *task, struct task
 	entry->tid = slot->tid;
 }
 
-/* Returns a fresh state for a task that begins to be followed; NULL if there is no memory. */
-static __always_inline struct task_state *task_take_state(struct task_struct *task, __u64 now_ns)
+/* Returns the memory for the state of a task that begins to be followed or gets another id: zeroed
+ * if it is a slot; NULL if there is none. */
+static __always_inline struct task_state *task_place_state(struct task_struct *task, __u64 now_ns)
 {
 	struct task_slot *slot = task_take_slot(task, now_ns);
-	struct task_state *state;
 
 	if (slot)
 		__builtin_memset(&slot->state, 0, sizeof(slot->state));
 	call_slot_take(task, slot);
-	if (slot) {
-		state = &slot->state;
-	} else {
-		slot = task_slot(task->pid);
-		if (slot)
-			slot->overflow = 1;
-		state = bpf_task_storage_get(&overflow_states, task, 0,
-					     BPF_LOCAL_STORAGE_GET_F_CREATE);
-		if (!state)
-			return NULL;
-	}
+	if (slot)
+		return &slot->state;
+	slot = task_slot(task->pid);
+	if (slot)
+		slot->overflow = 1;
+	return bpf_task_storage_get(&overflow_states, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* Returns a fresh state for a task that begins to be followed; NULL if there is no memory. */
+static __always_inline struct task_state *task_take_state(struct task_struct *task, __u64 now_ns)
+{
+	struct task_state *state = task_place_state(task, now_ns);
+
+	if (!state)
+		return NULL;
 	state->pid = task->tgid;
 	state->tid = task->pid;
 	thread_begin(&state->thread, task, now_ns);

@@ -229,8 +229,10 @@ static __always_inline struct task_state *task_state_of_exec(struct task_struct 
 	old = task_slot_matches(slot, task, old_tid)
 		      ? &slot->state
 		      : bpf_task_storage_get(&overflow_states, task, 0, 0);
-	state = task_take_state(task, now_ns);
-	if (!old || !state || old == state)
+	if (!old)
+		return task_take_state(task, now_ns);
+	state = task_place_state(task, now_ns);
+	if (!state || state == old)
 		return state;
 	__builtin_memcpy(state, old, sizeof(*state));
 	if (old == &slot->state) {

@@ -348,8 +348,15 @@ class Lives(Threads):
 
     def test_exec_of_another_thread(self):
         """It continues under the id of its leader, which has ended; its times have no gap."""
+        self.check_exec()
+
+    def test_exec_of_a_thread_without_slot(self):
+        """Another thread has its slot, and the leader's is not free yet."""
+        self.check_exec("4096")
+
+    def check_exec(self, *arguments):
         out = f"{machine().new_dir()}/exec"
-        recording = Recording(threads("exec", out))
+        recording = Recording(threads("exec", out, *arguments))
         rows, truth = self.check_rows(recording.trace), account(out)
         exits = {row["tid"]: row["time"] for row in recording.trace.dicts("exit")}
         moved = rows[truth["tid"]][-1][1]

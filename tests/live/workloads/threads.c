@@ -5,7 +5,8 @@
  *   threads pool          4 threads that compute, sleep and yield at each line of standard input
  *   threads crowd N       N threads that live at the same time, and sleep
  *   threads short N       N short threads, one after the other
- *   threads exec OUT      the second of three blocked threads executes `threads short 1`
+ *   threads exec OUT [N]  the second of three blocked threads executes `threads short 1`; its id
+ *                         differs from a blocked one's by a multiple of N
  *   threads exit          exits while three threads are blocked
  *   threads read FILE     reads FILE in pieces of 64 KiB with O_DIRECT
  */
@@ -106,9 +107,20 @@ static void one_by_one(long count)
 
 static pid_t tids[2];
 
+static int apart = 1; /* see above: N */
+
+static bool differs(int tid)
+{
+	return (own_tid() - tid) % apart;
+}
+
 static void *execute(void *out)
 {
-	FILE *account = fopen(out, "w");
+	FILE *account;
+
+	if (differs(tids[0]) && differs(tids[1]))
+		return NULL;
+	account = fopen(out, "w");
 
 	require(account);
 	fprintf(account, "{\"pid\": %d, \"tid\": %d}\n", getpid(), own_tid());
@@ -142,6 +154,18 @@ static void two_blocked(void)
 	}
 }
 
+/* Asks the kernel for a next id that differs from a blocked thread's by N, to create no threads
+ * with those before. */
+static void skip_ids(void)
+{
+	FILE *last = apart > 1 ? fopen("/proc/sys/kernel/ns_last_pid", "w") : NULL;
+
+	if (!last)
+		return;
+	fprintf(last, "%d", tids[0] + (tids[0] < 2 * apart ? apart : -apart) - 1);
+	fclose(last);
+}
+
 static void read_direct(const char *path)
 {
 	int file = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
@@ -170,8 +194,13 @@ int main(int argc, char **argv)
 		two_blocked();
 		if (!value)
 			exit(0);
-		require(!pthread_create(&thread, NULL, execute, (void *)value));
-		pthread_join(thread, NULL);
+		if (argc > 3)
+			apart = atoi(argv[3]);
+		skip_ids();
+		for (;;) {
+			require(!pthread_create(&thread, NULL, execute, (void *)value));
+			pthread_join(thread, NULL);
+		}
 	} else
 		return WORKLOAD_BROKEN;
 	return 0;
