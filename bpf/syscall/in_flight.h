@@ -53,15 +53,26 @@ static __always_inline bool fault_before(struct task_state *state, struct task_s
 	       number >= CALL_TABLE_SIZE && !call_is_compat(task);
 }
 
-/* Reads a path of at most `size` bytes, a constant, from the task's memory. Returns its length with
- * the NUL, 0 if it cannot be read. A longer path is cut. */
+/*
+ * Reads a path of at most `size` bytes, a constant of at most a page, from the task's memory.
+ * Returns its length with the NUL, 0 if it cannot be read. A longer path is cut. The helper copies
+ * all or nothing, and the path may be in the last page of its mapping.
+ */
 static __always_inline __u32 path_read_task(char *text, const __u32 size, struct task_struct *task,
 					    __u64 pointer)
 {
+	__u64 rest = PAGE_BYTES - (pointer & (PAGE_BYTES - 1));
 	long bytes;
 
-	if (!reads_other_tasks || bpf_copy_from_user_task(text, size, (void *)pointer, task, 0))
+	text[0] = 0;
+	if (!reads_other_tasks)
 		return 0;
+	if (bpf_copy_from_user_task(text, size, (void *)pointer, task, 0)) {
+		BARRIER_VAR(rest);
+		if (rest >= size || bpf_copy_from_user_task(text, rest, (void *)pointer, task, 0))
+			return 0;
+		text[rest] = 0;
+	}
 	/* Copying it onto itself finds its end without a loop to verify. */
 	bytes = bpf_probe_read_kernel_str(text, size, text);
 	return bytes > 0 ? bytes : 0;
@@ -124,8 +135,9 @@ static __always_inline void in_flight_send(struct in_flight *found, struct seq_f
 	row->count = found->count;
 	row->pad = 0;
 	row->blocked = blocked_thread(found->task);
-	if (!found->path || !path_read_task(row->path, sizeof(row->path), found->task, found->path))
-		row->path[0] = 0;
+	row->path[0] = 0;
+	if (found->path)
+		path_read_task(row->path, sizeof(row->path), found->task, found->path);
 	bpf_seq_write(out, row, sizeof(*row));
 	scratch_put(row);
 }

@@ -106,6 +106,14 @@ class Frozen(unittest.TestCase):
         harness.wait_until(lambda: self.blocked(job.pid), 10)
         self.check(self.attach(job.pid), "openat", job.pid, 1_000_000_000)
 
+    def test_open_without_environment(self):
+        """The path is in the last page of the stack: nothing but the program's name follows."""
+        self.freeze()
+        job = self.start("/bin/dd", "if=/dev/null", f"of={self.path}", env={},
+                         stderr=subprocess.DEVNULL)
+        harness.wait_until(lambda: self.blocked(job.pid), 10)
+        self.check(self.attach(job.pid), "openat", job.pid, 1_000_000_000)
+
     def test_write_before_attach(self):
         job = self.start_ready(WRITE)
         self.hang(job)
