@@ -107,6 +107,14 @@ static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 f
 	return KREAD_POINTER(table->fd + fd);
 }
 
+/* Returns the last component that the task's path lookup has reached; NULL: it looks up none. */
+static __always_inline struct dentry *task_lookup_dentry(struct task_struct *task)
+{
+	struct nameidata *lookup = TASK_POINTER(task, nameidata);
+
+	return lookup ? KREAD(nameidata, lookup, path.dentry) : NULL;
+}
+
 /*
  * A mapping of an overlay file holds a backing file of a layer, which also stores the path that the
  * user opened. The flag that marks backing files moved in 6.14, and its old bit got another

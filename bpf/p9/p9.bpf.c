@@ -122,8 +122,7 @@ static __always_inline void p9_place_of(__u64 fid, __u64 file, struct p9_place *
  * fids that are not open are in no list. */
 static __always_inline __u64 p9_looks_up(void)
 {
-	struct nameidata *lookup = TASK_POINTER(bpf_get_current_task_btf(), nameidata);
-	struct dentry *dentry = lookup ? KREAD(nameidata, lookup, path.dentry) : NULL;
+	struct dentry *dentry = task_lookup_dentry(bpf_get_current_task_btf());
 	__u64 sb = dentry ? (__u64)KREAD(dentry, dentry, d_sb) : 0;
 
 	return sb && KREAD(super_block, sb, s_magic) == V9FS_MAGIC ? sb : 0;

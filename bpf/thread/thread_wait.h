@@ -146,8 +146,7 @@ static __always_inline bool wait_is_on_files(const struct task_state *state, str
 /* Whether the path that the task opens has led to a FIFO. An open waits for the other end. */
 static __always_inline bool wait_opens_fifo(struct task_struct *task)
 {
-	struct nameidata *lookup = TASK_POINTER(task, nameidata);
-	struct dentry *dentry = lookup ? KREAD(nameidata, lookup, path.dentry) : NULL;
+	struct dentry *dentry = task_lookup_dentry(task);
 	struct inode *inode = dentry ? KREAD(dentry, dentry, d_inode) : NULL;
 
 	return inode && file_class(inode) == FILE_CLASS_FIFO;
