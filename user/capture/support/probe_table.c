@@ -9,17 +9,18 @@
 		hook, .probes = { __VA_ARGS__ }                                                    \
 	}
 
-/* A group of VFS functions, by entry and exit; else by kprobe and kretprobe. */
+/* A group of VFS functions, by entry and exit; else by kprobe and kretprobe. The exits are attached
+ * first and detached last: an entry whose exit is not seen counts as lost. */
 #define BY_FENTRY(name, target, operation, shape)                                                  \
 	VFS_SHAPE_##shape(FENTRY_ROWS, "fl_" #name, #target)
 #define FENTRY_ROWS(program, target, of, ...)                                                      \
-	{ program "_in", HOOK_FENTRY, target, .signature = of },                                   \
-		{ program "_out", HOOK_FEXIT, target, .signature = of },
+	{ program "_out", HOOK_FEXIT, target, .signature = of },                                   \
+		{ program "_in", HOOK_FENTRY, target, .signature = of },
 #define BY_KPROBE(name, target, operation, shape)                                                  \
 	VFS_SHAPE_##shape(KPROBE_ROWS, "fl_" #name, #target)
 #define KPROBE_ROWS(program, target, of, ...)                                                      \
-	{ program "_kp", HOOK_KPROBE, target, .signature = of },                                   \
-		{ program "_kr", HOOK_KRETPROBE, target, .signature = of },
+	{ program "_kr", HOOK_KRETPROBE, target, .signature = of },                                \
+		{ program "_kp", HOOK_KPROBE, target, .signature = of },
 #define VFS_LADDER(functions)                                                                      \
 	VARIANT("fentry", functions(BY_FENTRY)), VARIANT("kprobe", functions(BY_KPROBE))
 /* In kernels that lack one of the functions, `older` takes their place. */
