@@ -15,8 +15,6 @@ extern const volatile struct async_row aio_rows[AIO_TABLE_SIZE];
 extern const volatile __u32 uring_enter_number; /* system call number */
 extern const volatile bool async_recorded;
 
-extern bool async_overfull; /* an operation in flight found no room */
-
 /* --- records --- */
 
 /* Counts an operation for which no record can be made. Global, so it is verified once. */

@@ -21,6 +21,8 @@ struct async_operation {
 	struct async_row row;
 };
 
+extern bool async_overfull; /* an operation in flight found no room */
+
 #define ASYNC_SLOTS_LOG 12
 
 struct async_slot {
@@ -59,17 +61,19 @@ __noinline int async_put_overflow(struct async_key *key, struct async_operation 
 {
 	struct async_operation *copy; /* up to 6.1, maps reject memory passed as an argument */
 	struct async_key at;
-	int status;
+	int status = -1;
 
 	if (!key || !operation)
 		return -1;
 	copy = scratch_get();
-	if (!copy)
-		return -1;
-	at = *key;
-	*copy = *operation;
-	status = async_flight_put(&at, copy);
-	scratch_put(copy);
+	if (copy) {
+		at = *key;
+		*copy = *operation;
+		status = async_flight_put(&at, copy);
+		scratch_put(copy);
+	}
+	if (status < 0)
+		async_overfull = true;
 	return status < 0;
 }
 

@@ -256,10 +256,8 @@ static __always_inline int uring_submit(void *request)
 		uring_link(submitter, request);
 		return 0;
 	}
-	if (uring_begin(&key, &row, submitter)) {
-		async_overfull = true;
+	if (uring_begin(&key, &row, submitter))
 		return 0;
-	}
 	if (uring_is_unnamed(request, &row) && uring_unnamed_put(&key)) {
 		async_remove(&key);
 		if (uring_names_requests())

@@ -121,15 +121,12 @@ class Forms(unittest.TestCase):
 class Crowded(unittest.TestCase):
     """The maps of operations in flight are limited: the test fills them with others."""
 
-    def record(self, *full):
-        """A run with these maps full: the workload's count, and the report."""
-        directory = machine().new_dir()
-        data, out = harness.random_file(f"{directory}/data", 64 << 10), f"{directory}/out.json"
+    def record(self, directory, command, *full):
+        """A run of a workload with these maps full: its trace, and the report."""
         trace = f"{directory}/trace.flt"
-        script = 'echo; read line; exec "$0" "$1" "$2"'
         run = machine().start(
-            [machine().faultline, "run", "-q", "-o", trace, "--", "/bin/sh", "-c", script,
-             machine().program("uring"), data, out],
+            [machine().faultline, "run", "-q", "-o", trace, "--", "/bin/sh", "-c",
+             'echo; read line; exec "$@"', "sh", *command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         run.stdout.readline()
         for count in bpf_maps.fill_maps(run.pid, *full):
@@ -138,25 +135,44 @@ class Crowded(unittest.TestCase):
         if run.returncode == 77:
             self.skipTest("this kernel has no io_uring, or does not let us")
         self.assertEqual(run.returncode, 0)
-        truth, report = account(out), harness.report_of(trace)
+        return harness.Trace(trace), harness.report_of(trace)
+
+    def record_both(self, *full):
+        """The workload's number of operations by io_uring and libaio, the trace's, the report."""
+        directory = machine().new_dir()
+        data, out = harness.random_file(f"{directory}/data", 64 << 10), f"{directory}/out.json"
+        trace, report = self.record(directory, [machine().program("uring"), data, out], *full)
+        truth = account(out)
         wanted = {"io_uring": truth["io_uring"] + truth["polled"], "libaio": truth["libaio"]}
         for row in report["methods"]:
             if row["method"] in wanted and row["op"] == "read":
                 self.assertEqual((row["count"], row["bytes"]),
                                  (wanted[row["method"]], wanted[row["method"]] * truth["block_bytes"]))
-        return sum(wanted.values()), harness.Trace(trace).row_count("async"), report
+        return sum(wanted.values()), trace.row_count("async"), report
 
     def test_slots(self):
         """A fallback has room: nothing is lost."""
-        count, told, report = self.record("async_slots")
+        count, told, report = self.record_both("async_slots")
         self.assertEqual(told, count)
         self.assertEqual(report["trace"]["lost"]["total"], 0)
 
     def test_full(self):
         """No room at all: lost operations are counted, and so are their bytes."""
-        count, told, report = self.record("async_slots", "async_flight")
+        count, told, report = self.record_both("async_slots", "async_flight")
         self.assertEqual(told, 0)
         self.assertEqual(report["trace"]["lost"]["by_layer"]["async"], count)
+
+    def test_full_of_libaio(self):
+        """The same for a program that has no operations but libaio's."""
+        rounds, directory = 10, machine().new_dir()
+        files = [harness.random_file(f"{directory}/{name}", rounds << 20) for name in ("a", "b")]
+        trace, report = self.record(
+            directory, [machine().program("cold_mix"), "libaio", "random", *files,
+                        f"{directory}/out", str(rounds)], "async_slots", "async_flight")
+        self.assertEqual(trace.row_count("async"), 0)
+        self.assertEqual(report["trace"]["lost"]["by_layer"]["async"], 3 * rounds)
+        self.assertEqual([row["count"] for row in report["methods"] if row["method"] == "libaio"],
+                         [2 * rounds, rounds])
 
 
 if __name__ == "__main__":
