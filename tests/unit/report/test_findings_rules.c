@@ -284,6 +284,44 @@ TEST(test_failed_calls)
 	done(&made, report);
 }
 
+/* Without compute spans, all I/O of a rank counts; with them, what they do not overlap. */
+TEST(test_straggler_says)
+{
+	for (int computes = 0; computes < 2; computes++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN_RUN(&made, .spans = true);
+		straggler(&made, false);
+		for (uint64_t rank = 0; rank < 3 && computes; rank++)
+			SPAN(&made, .begin = 500 * MS, .end = 600 * MS, .pid = 30 + rank, .id = 2,
+			     .name = "step", .category = "compute");
+		report = report_between(&made, 10, END);
+		check_finding_text(report, "straggler", "says",
+				   computes
+					   ? "100 ms of unoverlapped I/O, median 10.0 ms of 3 ranks"
+					   : "100 ms of I/O, median 10.0 ms of 3 ranks");
+		done(&made, report);
+	}
+}
+
+/* Calls that lock files are not counted, and neither are their errors. */
+TEST(test_failed_locks)
+{
+	struct made_trace made;
+	struct report *report;
+	const struct cell *record;
+
+	BEGIN_RUN(&made);
+	metadata_heavy(&made, false);
+	CALLS(&made, 950 * MS, .count = 100, .op = M_FLOCK, .dur = 20 * US, .result = -4);
+	report = report_between(&made, 10, END);
+	record = ask(report, "findings", finding_row(report, "metadata-heavy"), "evidence");
+	assert_int_equal(
+		table_row(record->table, 0)[table_find_column(record->table, "errors")].uint, 0);
+	done(&made, report);
+}
+
 /* The place of metadata calls is the lowest directory with most of them: above the many that have
  * few each, whichever single one has the most. */
 TEST(test_metadata_place)

@@ -255,6 +255,49 @@ TEST(test_dearest_of_all)
 	free_job(&job);
 }
 
+/* Two threads fault on a file in parallel: serial faults are found neither in the runs nor in all
+ * of them together. */
+TEST(test_parallel_faults)
+{
+	static const char *const names[] = { "a", "b" };
+
+	for (int parallel = 0; parallel < 2; parallel++) {
+		struct trace_reader *summaries[TRACES_MAX];
+		struct parted parted = { .count = 0 };
+		struct random_job job = { .count = 2 };
+		struct report *parts;
+		bool found = false;
+
+		for (size_t i = 0; i < job.count; i++) {
+			struct made_trace *made = &job.made[i];
+			const uint64_t from = (1 + i) * 2000 * MS, pid = 100 + i;
+
+			BEGIN(made, .host = "node", .boot_id = "node", .memory_bytes = 1ull << 34,
+			      .monotonic_ns = from, .realtime_ns = 1700000000000000000ull + from);
+			EXEC(made, .time = from, .pid = pid, .comm = "python3", .rank = -1);
+			FILE_ROW(made, .time = from, .id = 1, .dev = 8 << 20, .ino = 41,
+				 .size = 64 << 20, .path = "/data/model.safetensors");
+			for (uint64_t j = 0; j < 11; j++)
+				FAULT(made, .time = from + 100 + j * 4 * MS, .dur = 3 * MS,
+				      .pid = pid, .tid = pid + (parallel ? j % 2 : 0), .file = 1,
+				      .offset = j * (4 << 20), .fetched = 4 << 20,
+				      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP);
+			job.traces[i] = made_finish(made, from, from + 200 * MS);
+			job.names[i] = names[i];
+		}
+		for (size_t i = 0; i < job.count; i++)
+			summaries[i] = summarize_report(&parted,
+							report_on(job.traces + i, job.names + i, 1),
+							SUMMARY_ROWS_MAX);
+		parts = report_on(summaries, job.names, job.count);
+		found = row_of_finding(parts, "mmap-in-order") >= 0;
+		assert_int_equal(found, !parallel);
+		report_free(parts);
+		free_parted(&parted);
+		free_job(&job);
+	}
+}
+
 /* One run drops a file from the cache, and another fetches it again. */
 TEST(test_dropped_for_another)
 {

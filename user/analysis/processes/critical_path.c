@@ -2,6 +2,7 @@
 /* Table "critical_path", and access to the path for findings. */
 #include "analysis/processes/critical_path_state.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -179,6 +180,30 @@ static void add_branches(const struct critical_path *path, const uint64_t *proce
 		branch->alive_ns += share->time_ns;
 		branch->waits_ns += share->parts[THREAD_LOCK] + share->parts[THREAD_PIPE];
 	}
+}
+
+int critical_path_number(struct map *numbers, const struct path_share *shares, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t key = path_thread_key(shares[i].process, shares[i].tid);
+		bool added;
+		uint64_t *number = map_add(numbers, &key, &added);
+
+		if (!number)
+			return -ENOMEM;
+		*number = i;
+	}
+	return 0;
+}
+
+const struct path_share *critical_path_share(const struct map *numbers,
+					     const struct path_share *shares, uint32_t process,
+					     uint32_t tid)
+{
+	const uint64_t key = path_thread_key(process, tid);
+	const uint64_t *number = map_find(numbers, &key);
+
+	return number ? &shares[*number] : NULL;
 }
 
 uint64_t critical_path_saved_ns(const struct results *results, const uint64_t *process_ns)

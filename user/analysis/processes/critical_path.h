@@ -9,6 +9,7 @@
 
 #include "analysis/events/io_class.h"
 #include "analysis/processes/threads.h"
+#include "collections/map.h"
 
 struct results;
 
@@ -40,6 +41,14 @@ static inline uint64_t path_thread_key(uint32_t process, uint32_t tid)
  * parent. NULL and 0: the path is unknown. To be called in conclude(), after the table is made. */
 const struct path_share *critical_path_threads(const struct results *results, size_t *count,
 					       uint64_t *whole_ns, uint64_t *roots);
+
+/* Adds to `numbers`, a map with keys and values of one word: path_thread_key -> number in `shares`.
+ * Returns 0 or -ENOMEM. */
+int critical_path_number(struct map *numbers, const struct path_share *shares, size_t count);
+/* Returns the share of a thread; NULL if it is not on the path. */
+const struct path_share *critical_path_share(const struct map *numbers,
+					     const struct path_share *shares, uint32_t process,
+					     uint32_t tid);
 
 /* Returns by how much the run would be shorter without some time on the path, given by process: by
  * that of all main threads on average; by more if the others wait as long for the one that has most

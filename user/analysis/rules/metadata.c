@@ -121,7 +121,7 @@ static struct metadata metadata_of(const struct results *results)
 		.data_ns = totals_class(results, IO_READ).time.measure +
 			   totals_class(results, IO_WRITE).time.measure,
 		.count = number_sub(metadata.count, locks.count),
-		.errors = metadata.errors,
+		.errors = number_sub(metadata.errors, locks.errors),
 		.place = access_metadata_place(results),
 		.directory = lookups.directory,
 		.failed = lookups.count,

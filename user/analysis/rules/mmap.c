@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analysis/finding/finding_files.h"
+#include "analysis/finding/finding_made.h"
 #include "analysis/processes/threads.h"
 #include "analysis/totals/totals.h"
 
@@ -159,12 +160,24 @@ static bool came_in_order(const struct file_view *file)
 	       file->faulted_bytes < threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
 
+/* Several runs together do not show whether the faults of each were those of one thread: these
+ * findings stand if one of the runs has them. */
+static bool is_of_a_run(const struct findings *findings, const char *id)
+{
+	return findings->results->job || finding_cost_of_runs(findings, id);
+}
+
 /* --- strided reads --- */
 
 static bool takes_strided(const struct file_view *file)
 {
 	return came_in_order(file) && !is_scan(file) && takes_windows(file) &&
 	       file->tallies[USE_MMAP].count >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR);
+}
+
+static bool is_strided(const struct findings *findings, const struct file_group *file_group)
+{
+	return file_group->files && is_of_a_run(findings, "mmap-strided");
 }
 
 const struct finding_rule finding_mmap_strided = {
@@ -176,6 +189,7 @@ const struct finding_rule finding_mmap_strided = {
 	.files = {
 		.use = USE_MMAP,
 		.takes = takes_strided,
+		.speaks = is_strided,
 		.cost_bytes = file_group_fetched,
 	},
 	.cross_run = true,
@@ -211,7 +225,8 @@ THRESHOLD_MAX(MMAP_ORDER_BANDWIDTH, 8589934592, UNIT_BYTES,
 
 static bool is_felt(const struct findings *findings, const struct file_group *file_group)
 {
-	return file_group->bandwidth <= threshold(THRESHOLD_MMAP_ORDER_BANDWIDTH);
+	return file_group->bandwidth <= threshold(THRESHOLD_MMAP_ORDER_BANDWIDTH) &&
+	       is_of_a_run(findings, "mmap-in-order");
 }
 
 /* More faults or advice at once save only the time in which the device has few requests. */

@@ -26,22 +26,16 @@ static struct table_text find_peer(const struct findings *findings, enum thread_
 		critical_path_threads(findings->results, &path_count, &whole_ns, &roots);
 	struct table_text peer = { NULL, 0 };
 	struct arena arena = { .bytes = 0 };
-	struct map on_path; /* process and tid -> ns on a CPU */
+	struct map on_path;
 
 	map_init_in(&on_path, &arena, 1, 1);
-	for (size_t i = 0; i < path_count; i++) {
-		const uint64_t key = path_thread_key(shares[i].process, shares[i].tid);
-		bool added;
-		uint64_t *cpu_ns = map_add(&on_path, &key, &added);
-
-		if (cpu_ns)
-			*cpu_ns = shares[i].parts[THREAD_CPU];
-	}
+	if (critical_path_number(&on_path, shares, path_count))
+		count = 0;
 	for (size_t i = 0; i < count; i++) {
-		const uint64_t key = path_thread_key(threads[i].process, threads[i].tid);
-		const uint64_t *path_ns = map_find(&on_path, &key);
-		const uint64_t cpu_ns =
-			number_sub(threads[i].times.states[THREAD_CPU], path_ns ? *path_ns : 0);
+		const struct path_share *share =
+			critical_path_share(&on_path, shares, threads[i].process, threads[i].tid);
+		const uint64_t cpu_ns = number_sub(threads[i].times.states[THREAD_CPU],
+						   share ? share->parts[THREAD_CPU] : 0);
 
 		if (cpu_ns <= most_ns ||
 		    (state == THREAD_LOCK && (threads[i].process != sum->evidence.process ||

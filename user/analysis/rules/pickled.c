@@ -159,15 +159,7 @@ static void sum_up(const struct results *results, struct arena *arena, struct pi
 	double time_ns = 0;
 
 	map_init_in(&numbers, arena, 1, 1);
-	for (size_t i = 0; i < count; i++) {
-		const uint64_t key = path_thread_key(shares[i].process, shares[i].tid);
-		bool added;
-		uint64_t *number = map_add(&numbers, &key, &added);
-
-		if (number)
-			*number = i;
-	}
-	if (!sampled || !roots)
+	if (!sampled || !roots || critical_path_number(&numbers, shares, count))
 		return;
 	add_samples(results, &numbers, sampled, pickled);
 	for (size_t i = 0; i < count; i++) {

@@ -57,19 +57,22 @@ static bool is_io_of_rank(const struct lines_row *row, uint64_t rank)
 
 struct ranks {
 	uint64_t ranks, slowest, slowest_ns, median_ns;
+	const char *kind; /* "unoverlapped"; NULL: all I/O */
 };
 
 static const struct table_column ranks_columns[] = {
 	FACT(ranks, ranks, "ranks", COUNT, "ranks"),
-	FACT(ranks, slowest, "slowest", NONE, "rank with the most unoverlapped I/O"),
-	FACT(ranks, slowest_ns, "its I/O", NS, "its unoverlapped I/O"),
+	FACT(ranks, slowest, "slowest", NONE, "rank with the most such I/O"),
+	FACT(ranks, slowest_ns, "its I/O", NS, "its unoverlapped I/O, or all of it"),
+	FACT(ranks, kind, "kind", NONE,
+	     "unoverlapped; null: no rank marked compute, so all I/O counts"),
 	FACT(ranks, median_ns, "median", NS, "median of all ranks; with two, the other one's"),
 };
 
 static int add_straggler(struct findings *findings, const struct finding_rule *rule,
-			 struct rank_io *waits, size_t count)
+			 struct rank_io *waits, size_t count, const char *kind)
 {
-	struct ranks ranks = { .ranks = count };
+	struct ranks ranks = { .ranks = count, .kind = kind };
 
 	if (count < 2)
 		return 0;
@@ -89,6 +92,7 @@ static int find_stragglers(struct findings *findings, const struct finding_rule 
 	int rank = table_find_column(ranks, "rank"), all = table_find_column(ranks, "io_ns");
 	int unhidden = table_find_column(ranks, "unoverlapped_io_ns");
 	struct rank_io *waits = calloc(ranks->row_count + 1, sizeof(*waits));
+	const char *kind = NULL;
 	size_t count = 0;
 	int status = 1;
 
@@ -101,13 +105,15 @@ static int find_stragglers(struct findings *findings, const struct finding_rule 
 
 		if (time->type == CELL_NULL && !time->summed)
 			time = &cells[all]; /* there are no compute spans */
+		else
+			kind = "unoverlapped";
 		if (cells[rank].type == CELL_INT && time->type == CELL_UINT && !time->summed)
 			waits[count++] = (struct rank_io) { .rank = cells[rank].sint,
 							    .time_ns = time->uint };
 	}
 	/* A rank whose time is unknown may be the slowest. */
 	if (count && count == ranks->row_count && !ranks->cut)
-		status = add_straggler(findings, rule, waits, count);
+		status = add_straggler(findings, rule, waits, count, kind);
 	free(waits);
 	return status;
 }
@@ -128,7 +134,7 @@ const struct finding_rule finding_stragglers = {
 	FINDING_EVIDENCE(struct ranks, ranks_columns),
 	.thresholds = { &THRESHOLD_IMBALANCE },
 	.title = "Rank {slowest} is an I/O straggler",
-	.says = "{slowest_ns} of unoverlapped I/O, median {median_ns} of {ranks} ranks",
+	.says = "{slowest_ns} of [{kind} ]I/O, median {median_ns} of {ranks} ranks",
 	.advice = "Balance files over ranks, let no rank read or write for all, and check that "
 		  "rank's node",
 	.more = "faultline report --table overlap TRACE",

@@ -154,10 +154,22 @@ static bool is_around_work(const struct job *job, const struct path_stack *sampl
 	return false;
 }
 
-/* Adds work of threads that were waited for once, or of the others until they ended. `shares`: of
- * threads, by their numbers in `threads`. */
-static void add_work(const struct results *results, const struct map *threads,
-		     const struct path_share *shares, struct worker_path *paths, bool once)
+/* Threads on the path. */
+struct path_threads {
+	const struct path_share *shares;
+	size_t count;
+	struct map numbers; /* see critical_path_number */
+};
+
+static const struct path_share *share_of(const struct path_threads *threads,
+					 const struct path_stack *stack)
+{
+	return critical_path_share(&threads->numbers, threads->shares, stack->process, stack->tid);
+}
+
+/* Adds work of threads that were waited for once, or of the others until they ended. */
+static void add_work(const struct results *results, const struct path_threads *threads,
+		     struct worker_path *paths, bool once)
 {
 	size_t count;
 	const struct path_stack *stacks = once ? critical_path_stacks(results, THREAD_CPU, &count)
@@ -165,61 +177,36 @@ static void add_work(const struct results *results, const struct map *threads,
 
 	for (; count; count--, stacks++) {
 		struct worker_path *path = &paths[stacks->process];
-		const uint64_t key = path_thread_key(stacks->process, stacks->tid);
-		const uint64_t *number = map_find(threads, &key);
+		const struct path_share *share = share_of(threads, stacks);
 
 		path->has_stacks |= stacks->stack != 0;
-		if (!number || shares[*number].is_once != once)
+		if (!share || share->is_once != once)
 			continue;
 		if (!is_around_work(results->job, stacks))
 			*(once ? &path->work_ns : &path->late_ns) +=
-				with_waits(&shares[*number], stacks->time_ns);
+				with_waits(share, stacks->time_ns);
 	}
 }
 
-/* Fills `paths`, by process. Returns 0 or -ENOMEM. */
-static int add_threads(const struct results *results, const struct path_share *shares, size_t count,
-		       struct worker_path *paths)
+/* Fills `paths`, by process. */
+static void add_threads(const struct results *results, const struct path_threads *threads,
+			struct worker_path *paths)
 {
 	const struct process *processes = results->job->processes.processes;
-	struct map threads;
-	int status = 0;
 
-	map_init(&threads, 1, 1);
-	for (size_t i = 0; i < count && !status; i++) {
-		const uint64_t key = path_thread_key(shares[i].process, shares[i].tid);
-		bool added;
-		uint64_t *number = map_add(&threads, &key, &added);
+	for (size_t i = 0; i < threads->count; i++) {
+		const struct path_share *share = &threads->shares[i];
 
-		if (!number) {
-			status = -ENOMEM;
-			break;
-		}
-		*number = i;
-		add_thread(&paths[shares[i].process], &shares[i], processes[shares[i].process].pid);
+		add_thread(&paths[share->process], share, processes[share->process].pid);
 	}
-	if (!status) {
-		add_work(results, &threads, shares, paths, true);
-		add_work(results, &threads, shares, paths, false);
-	}
-	map_free(&threads);
-	return status;
-}
-
-/* Returns NULL if there is none. */
-static const struct path_share *share_of(const struct path_share *shares, size_t count,
-					 const struct path_stack *stack)
-{
-	for (; count; count--, shares++)
-		if (shares->process == stack->process && shares->tid == stack->tid)
-			return shares;
-	return NULL;
+	add_work(results, threads, paths, true);
+	add_work(results, threads, paths, false);
 }
 
 /* Adds the CPU time on the path in forks, with waits for CPUs: a fork copies the page tables of all
  * memory. The samples do not say which fork, so each has as much. */
-static void add_forks(const struct results *results, const struct path_share *shares,
-		      size_t share_count, struct forks *forks)
+static void add_forks(const struct results *results, const struct path_threads *threads,
+		      struct forks *forks)
 {
 	size_t count;
 	const struct path_stack *stacks = critical_path_stacks(results, THREAD_CPU, &count);
@@ -230,7 +217,7 @@ static void add_forks(const struct results *results, const struct path_share *sh
 
 		if (of->times <= 1 || !is_in_fork(results->job, stacks))
 			continue;
-		share = share_of(shares, share_count, stacks);
+		share = share_of(threads, stacks);
 		if (share)
 			of->time_ns = number_add(
 				of->time_ns, finding_limited(with_waits(share, stacks->time_ns) *
@@ -277,23 +264,28 @@ static int find_renewed(struct findings *findings, const struct finding_rule *ru
 {
 	const struct job *job = findings->results->job;
 	uint64_t whole_ns, roots;
+	struct path_threads threads = { .count = 0 };
 	struct worker_path *paths;
-	size_t count;
-	const struct path_share *shares =
-		critical_path_threads(findings->results, &count, &whole_ns, &roots);
 	struct forks *forks;
 	int status;
 
-	if (!count || !roots)
+	threads.shares =
+		critical_path_threads(findings->results, &threads.count, &whole_ns, &roots);
+	if (!threads.count || !roots)
 		return 0;
+	map_init(&threads.numbers, 1, 1);
 	forks = calloc(job->processes.count, sizeof(*forks));
 	paths = calloc(job->processes.count, sizeof(*paths));
-	status = forks && paths ? add_threads(findings->results, shares, count, paths) : -ENOMEM;
+	status = forks && paths
+			 ? critical_path_number(&threads.numbers, threads.shares, threads.count)
+			 : -ENOMEM;
 	if (!status) {
+		add_threads(findings->results, &threads, paths);
 		add_workers(job, paths, forks);
-		add_forks(findings->results, shares, count, forks);
+		add_forks(findings->results, &threads, forks);
 		status = add_renewed(findings, rule, forks, roots);
 	}
+	map_free(&threads.numbers);
 	free(forks);
 	free(paths);
 	return status;
