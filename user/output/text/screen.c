@@ -54,13 +54,24 @@ static void add_severity(struct sink *line, const struct cell *finding)
 	sink_text(line, "  ");
 }
 
-/* "505 ms (6.3%)  ", or "254 MiB  " if the time is unknown */
+/* What a cost is: a bound, or an estimate; "" if it was measured. */
+static const char *mark_of_cost(const struct cell *finding)
+{
+	const struct cell *ns = &finding[FINDING_COST_NS], *is = &finding[FINDING_COST_IS];
+
+	if (ns->summed || cell_is(is, "at most"))
+		return "≤";
+	if (ns->at_least || cell_is(is, "at least"))
+		return "≥";
+	return cell_is(is, "estimated") ? "~" : "";
+}
+
+/* "505 ms (6.3%)  ", "~505 ms (~6.3%)  ", or "254 MiB  " if the time is unknown */
 static void add_cost(struct sink *line, const struct screen *screen, const struct cell *finding)
 {
 	const struct cell *ns = &finding[FINDING_COST_NS], *bytes = &finding[FINDING_COST_BYTES];
 	const struct cell *duration = &screen->trace->cells[ABOUT_DURATION];
-	const bool lower = ns->at_least || cell_is(&finding[FINDING_COST_IS], "at least");
-	const char *bound = ns->summed ? "≤" : lower ? "≥" : "";
+	const char *bound = mark_of_cost(finding);
 	char text[UNITS_TEXT];
 
 	if (ns->type == CELL_UINT) {
