@@ -304,7 +304,7 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 	if (class.what == CLASS_NONE)
 		return;
 	if (class.what == CLASS_FILL) {
-		ledger_add_unattributed(intake->ledger, added.file, added.counts.fetched_bytes,
+		ledger_add_unattributed(intake->ledger, added.counts.fetched_bytes,
 					added.counts.created_bytes);
 		return;
 	}

@@ -354,8 +354,7 @@ bool ledger_add_line(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
 /* Drops the lines of all processes. May be called from any thread. */
 void ledger_forget_lines(struct ledger *ledger);
 /* Adds unattributed page-cache bytes. */
-void ledger_add_unattributed(struct ledger *ledger, uint32_t file, uint64_t fetched_bytes,
-			     uint64_t created_bytes);
+void ledger_add_unattributed(struct ledger *ledger, uint64_t fetched_bytes, uint64_t created_bytes);
 /* Replaces the operations in flight. Copies paths, and finds those of files by id. */
 void ledger_set_in_flight(struct ledger *ledger, const struct ledger_in_flight *operations,
 			  size_t count);

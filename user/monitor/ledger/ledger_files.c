@@ -123,8 +123,7 @@ void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
 	ledger_put(&file->sums, added, false);
 }
 
-void ledger_add_unattributed(struct ledger *ledger, uint32_t file, uint64_t fetched_bytes,
-			     uint64_t created_bytes)
+void ledger_add_unattributed(struct ledger *ledger, uint64_t fetched_bytes, uint64_t created_bytes)
 {
 	ledger->node.unattributed_fetched_bytes += fetched_bytes;
 	ledger->node.unattributed_created_bytes += created_bytes;
