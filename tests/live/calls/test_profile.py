@@ -260,7 +260,7 @@ class Profile(unittest.TestCase):
         self.assertEqual((row["read"]["count"], row["read"]["bytes"]), (reads, reads * 4096))
         self.assertEqual(report["trace"]["lost"]["total"], 0)
 
-    def test_course(self):
+    def test_timeline(self):
         """Sums are written as they grow: earlier activity comes before later activity."""
         directory = machine().new_dir()
         data = harness.random_file(f"{directory}/data", 1 << 20)

@@ -34,11 +34,11 @@ class Whole(Page):
         self.assertGreater(len(report["findings"]), 0)
         self.assertGreaterEqual(self.count("article.finding .pictures > figure"),
                                 len(report["findings"]))
-        self.assertEqual(self.count("#course figure.part-row"),
+        self.assertEqual(self.count("#timeline figure.part-row"),
                          sum(1 for name in ("read", "write", "metadata", "sync")
                              if report["totals"][name]["time_ns"]))
-        self.assertEqual(self.count("#course path.state"), 3)
-        self.assertEqual(self.count("#course .bytes path.rate"), 2)
+        self.assertEqual(self.count("#timeline path.state"), 3)
+        self.assertEqual(self.count("#timeline .bytes path.rate"), 2)
         self.assertEqual(self.count("article.file"), len(report["files"]))
         for part in ("story", "map"):
             self.assertEqual(self.count(f"article.file figure.{part}"), len(report["files"]))
@@ -46,7 +46,7 @@ class Whole(Page):
         self.assertEqual(self.count("#sizes figure"), 1)
         self.assertEqual(self.count("#processes g.process"), len(report["processes"]))
         spans = sum(span["count"] for span in report["spans"])
-        self.assertEqual(self.count("#course g.span"), spans)
+        self.assertEqual(self.count("#timeline g.span"), spans)
         self.assertEqual(self.count("#about tr.layer"), len(report["trace"]["layers"]))
         for name in ("files", "operations", "processes", "spans"):
             self.assertEqual(self.rows(name), len(report[name]), name)
@@ -260,14 +260,14 @@ class Whole(Page):
         ticks = self.browser.value("[...document.querySelectorAll('#latency .axis.value text')]"
                                    ".map((tick) => tick.textContent).join(' ')")
         self.assertRegex(ticks.replace("\u00a0", ""), r"^(10{0,2}(ns|us|ms|s) ?)+$")
-        self.assertIn("unoverlapped I/O", self.text("#course .legend"))
+        self.assertIn("unoverlapped I/O", self.text("#timeline .legend"))
         page = os.path.join(self.place.name, "alone.html")
         call("report", "--html", page, self.made["lock-wait"])
         self.browser.open(page)  # compute is unknown
-        self.assertEqual(self.text("#course .legend"), "I/O")
+        self.assertEqual(self.text("#timeline .legend"), "I/O")
 
     def test_drag_over_a_picture(self):
-        x, y, width, height = self.browser.place("#course figure.states svg")
+        x, y, width, height = self.browser.place("#timeline figure.states svg")
         self.browser.drag(x + width / 2, y + 20, x + width * 0.7, y + 20)
         self.assertNotIn("the whole run", self.text("#range-text"))
         self.browser.mouse("mouseMoved", x + width / 2, y + 30)
@@ -372,9 +372,9 @@ class Whole(Page):
         call("report", "--html", page, trace)
         self.browser.open(page)
         self.assertIn("need individual operations are unavailable", self.text("#findings .hint"))
-        for part in ("course", "files", "latency", "sizes", "ranks"):
+        for part in ("timeline", "files", "latency", "sizes", "ranks"):
             self.assertIn("Not available", self.text(f"#{part} .hint"), part)
-        self.assertEqual(self.count("#course path.state"), 0)
+        self.assertEqual(self.count("#timeline path.state"), 0)
         figures = self.text("#figures").replace("\u00a0", " ")
         self.assertIn("I/O thread time300 ms", figures)
         self.assertIn("from storage1.0 MiB", figures)

@@ -132,7 +132,7 @@ static uint64_t stretches_sum(const struct pictures *pictures, size_t member_at)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < PICTURE_FINE; i++)
-		sum += *(const uint64_t *)((const char *)&pictures->course.stretches[i] +
+		sum += *(const uint64_t *)((const char *)&pictures->timeline.stretches[i] +
 					   member_at);
 	return sum;
 }
@@ -140,7 +140,7 @@ static uint64_t stretches_sum(const struct pictures *pictures, size_t member_at)
 #define COURSE(pictures, name) stretches_sum(pictures, offsetof(struct picture_stretch, name))
 
 /* The timeline adds up to the tables' totals exactly. */
-TEST(test_course)
+TEST(test_timeline)
 {
 	struct made_trace made;
 	struct report *report;
@@ -170,13 +170,13 @@ TEST(test_course)
 	 * No bucket holds more time than its length; the write is spread over its whole duration.
 	 */
 	for (size_t i = 0; i < PICTURE_FINE; i++) {
-		const struct picture_stretch *stretch = &pictures->course.stretches[i];
+		const struct picture_stretch *stretch = &pictures->timeline.stretches[i];
 
 		assert_true(stretch->compute_ns + stretch->alone_ns[PICTURE_ALL] <=
 			    pictures->axis.fine_ns);
 		assert_true(stretch->hidden_ns[PICTURE_ALL] <= stretch->compute_ns);
 	}
-	assert_true(pictures->course.stretches[420].write_bytes > 0);
+	assert_true(pictures->timeline.stretches[420].write_bytes > 0);
 	done(&made, report);
 }
 

@@ -344,36 +344,36 @@ struct file_use_state {
 };
 
 /* Same as file_order_follow. Returns false if out of memory. */
-static inline bool course_add(struct file_uses *uses, struct file_use_state *course,
-			      const struct event *event)
+static inline bool sequence_add(struct file_uses *uses, struct file_use_state *sequence,
+				const struct event *event)
 {
-	const uint64_t at = event->offset, expected = course->next - 1;
+	const uint64_t at = event->offset, expected = sequence->next - 1;
 
-	if (!course->stream || course->thread != event->thread)
-		course->stream = file_order_stream(uses, course->order,
-						   file_order_stream_key(course->position, event));
-	if (!course->stream)
+	if (!sequence->stream || sequence->thread != event->thread)
+		sequence->stream = file_order_stream(
+			uses, sequence->order, file_order_stream_key(sequence->position, event));
+	if (!sequence->stream)
 		return false;
-	course->thread = event->thread;
-	course->accesses += course->next > 0;
-	course->ahead += at >= expected;
-	course->exact += at == expected;
-	course->known += course->stream->next > 0;
-	course->back += at + 1 < course->stream->next;
-	course->next = course->stream->next = number_add(at + 1, event->bytes);
+	sequence->thread = event->thread;
+	sequence->accesses += sequence->next > 0;
+	sequence->ahead += at >= expected;
+	sequence->exact += at == expected;
+	sequence->known += sequence->stream->next > 0;
+	sequence->back += at + 1 < sequence->stream->next;
+	sequence->next = sequence->stream->next = number_add(at + 1, event->bytes);
 	return true;
 }
 
-static inline void course_end(const struct file_use_state *course, uint64_t *next)
+static inline void sequence_end(const struct file_use_state *sequence, uint64_t *next)
 {
-	struct order *order = course->order;
+	struct order *order = sequence->order;
 
-	order->patterns[SEQUENTIAL] += course->ahead;
-	order->patterns[CONSECUTIVE] += course->exact;
-	order->patterns[RANDOM] += course->accesses - course->ahead;
-	order->known += course->known;
-	order->back += course->back;
-	*next = course->next;
+	order->patterns[SEQUENTIAL] += sequence->ahead;
+	order->patterns[CONSECUTIVE] += sequence->exact;
+	order->patterns[RANDOM] += sequence->accesses - sequence->ahead;
+	order->known += sequence->known;
+	order->back += sequence->back;
+	*next = sequence->next;
 }
 
 /* Same as add_plain for a file's events, one after the other. */
@@ -402,15 +402,15 @@ static void add_of_file(struct file_uses *uses, struct file_use *use, struct mov
 		interval_add(&moved.time, event->start, event->end);
 		if (event->offset < 0)
 			continue;
-		if (!course_add(uses, &all, event) ||
-		    (reads && !course_add(uses, &separate, event)))
+		if (!sequence_add(uses, &all, event) ||
+		    (reads && !sequence_add(uses, &separate, event)))
 			return;
 		file_order_reach(uses, &use->furthest, all.next - 1, event);
 	}
 	*to = moved;
-	course_end(&all, &position->next);
+	sequence_end(&all, &position->next);
 	if (reads)
-		course_end(&separate, &position->next_read);
+		sequence_end(&separate, &position->next_read);
 	else if (!writes)
 		position->next_read = position->next;
 }

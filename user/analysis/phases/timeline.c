@@ -6,7 +6,7 @@
  * stretch that ends at a known time (see interval.h), and the time between two events is split
  * among the bins it falls into.
  */
-#include "analysis/phases/course.h"
+#include "analysis/phases/timeline.h"
 
 #include "analysis/phases/activity.h"
 #include "base/number.h"

@@ -22,7 +22,7 @@ struct picture_stretch {
 	uint64_t minor, major, operations;
 };
 
-struct picture_course {
+struct picture_timeline {
 	const struct job *job;
 	struct picture_axis axis;
 	struct picture_stretch stretches[PICTURE_FINE];
@@ -35,10 +35,10 @@ struct picture_course {
 	bool computes; /* whether anything did */
 };
 
-void picture_course_init(struct picture_course *course, const struct job *job,
-			 const struct picture_axis *axis);
-void picture_course_add(struct picture_course *course, const struct picture_event *at);
+void picture_timeline_init(struct picture_timeline *timeline, const struct job *job,
+			   const struct picture_axis *axis);
+void picture_timeline_add(struct picture_timeline *timeline, const struct picture_event *at);
 /* A span begins, or has ended. */
-void picture_course_turn(struct picture_course *course, const struct span *span, bool begins);
+void picture_timeline_turn(struct picture_timeline *timeline, const struct span *span, bool begins);
 /* Must run once all events have passed. */
-void picture_course_finish(struct picture_course *course);
+void picture_timeline_finish(struct picture_timeline *timeline);

@@ -88,7 +88,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 		if (event->class == IO_NONE && !(event->flags & NOTABLE))
 			continue;
 		at = picture_event_of(pictures->job, &pictures->axis, event);
-		picture_course_add(&pictures->course, &at);
+		picture_timeline_add(&pictures->timeline, &at);
 		status = picture_sums_add(&pictures->sums, &at);
 		picture_grids_add(&pictures->grids, &at);
 	}
@@ -100,7 +100,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	struct pictures *pictures = state;
 	int status = picture_spans_begin(&pictures->spans, slot);
 
-	picture_course_turn(&pictures->course, &pictures->job->spans.slots[slot], true);
+	picture_timeline_turn(&pictures->timeline, &pictures->job->spans.slots[slot], true);
 	return status ? status : picture_sums_turn(&pictures->sums, slot, true);
 }
 
@@ -111,7 +111,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	const struct picture_stretches over =
 		picture_stretches_of(&pictures->axis, span->begin_ns, span->end_ns);
 
-	picture_course_turn(&pictures->course, span, false);
+	picture_timeline_turn(&pictures->timeline, span, false);
 	picture_sums_end(&pictures->sums, span, &over);
 	picture_spans_end(&pictures->spans, slot, &over);
 	return picture_sums_turn(&pictures->sums, slot, false);
@@ -155,7 +155,7 @@ static int walk(struct pictures *pictures, struct job *job, const struct picture
 	}
 	status = walk_run(job, &pass, error);
 	filter_close(pass.filter);
-	picture_course_finish(&pictures->course);
+	picture_timeline_finish(&pictures->timeline);
 	return status ? status : picture_samples_finish(&pictures->samples);
 }
 
@@ -176,7 +176,7 @@ int pictures_make(struct pictures **made, struct job *job, const struct results 
 	pictures->all_aggregated = job->all_aggregated;
 	if (job->activities)
 		activities_restart(job->activities);
-	picture_course_init(&pictures->course, job, &pictures->axis);
+	picture_timeline_init(&pictures->timeline, job, &pictures->axis);
 	picture_spans_init(&pictures->spans, job, &pictures->axis);
 	status = picture_sums_init(&pictures->sums, results, &pictures->axis);
 	if (!status)

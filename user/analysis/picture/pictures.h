@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "analysis/picture/picture_course.h"
+#include "analysis/picture/picture_timeline.h"
 #include "analysis/picture/picture_flame.h"
 #include "analysis/picture/picture_grids.h"
 #include "analysis/picture/picture_keys.h"
@@ -20,7 +20,7 @@ struct pictures {
 	bool lost;			 /* events are missing */
 	bool aggregated, all_aggregated; /* operations were aggregated: in some traces, or in all
 					    (struct job) */
-	struct picture_course course;
+	struct picture_timeline timeline;
 	struct picture_sums sums;
 	struct picture_samples samples;
 	struct picture_grids grids;

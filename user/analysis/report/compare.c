@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/totals/access.h"
-#include "analysis/phases/course.h"
+#include "analysis/phases/timeline.h"
 #include "analysis/finding/finding.h"
 #include "collections/compare.h"
 #include "collections/map.h"
@@ -91,12 +91,12 @@ static int add_side(struct join *join, const struct table *table,
 
 /* --- the run as a whole --- */
 
-static uint64_t sum_of(const struct table *course, enum timeline_column column)
+static uint64_t sum_of(const struct table *timeline, enum timeline_column column)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < course->row_count; i++) {
-		const uint64_t part = number_of(&table_row(course, i)[column]);
+	for (size_t i = 0; i < timeline->row_count; i++) {
+		const uint64_t part = number_of(&table_row(timeline, i)[column]);
 
 		if (part == TABLE_NO_UINT)
 			return TABLE_NO_UINT;
@@ -122,13 +122,13 @@ static int add_time(struct join *join, const char *name, int side, uint64_t time
 static int add_run(struct join *join, const struct report *report, int side)
 {
 	const struct table *trace = report_by(report, &analysis_trace);
-	const struct table *course = report_by(report, &analysis_timeline);
+	const struct table *timeline = report_by(report, &analysis_timeline);
 	int status = add_time(join, "the run", side, number_of(&trace->cells[ABOUT_DURATION]));
 
 	if (!status)
-		status = add_time(join, "compute", side, sum_of(course, TIMELINE_COMPUTE));
+		status = add_time(join, "compute", side, sum_of(timeline, TIMELINE_COMPUTE));
 	if (!status)
-		status = add_time(join, "unoverlapped I/O", side, sum_of(course, TIMELINE_IO));
+		status = add_time(join, "unoverlapped I/O", side, sum_of(timeline, TIMELINE_IO));
 	return status;
 }
 

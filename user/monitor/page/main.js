@@ -4,18 +4,18 @@
 const EVERY_MS = 2000, GIVE_UP_MS = 10000;
 const JOBS_SCHEMA = 2; /* the jobs' JSON that this page was written for */
 
-const course = { paused: false, asking: false, answered: null, trouble: null };
+const polling = { paused: false, asking: false, answered: null, trouble: null };
 
 function sayState() {
 	const state = document.getElementById('state');
-	const ago = course.answered === null ? null : Math.round((Date.now() - course.answered) / 1000);
-	let text = course.paused ? 'paused' : ago === null ? 'connecting\u2026'
+	const ago = polling.answered === null ? null : Math.round((Date.now() - polling.answered) / 1000);
+	let text = polling.paused ? 'paused' : ago === null ? 'connecting\u2026'
 		: ago < 4 ? 'live' : `as of ${ago} s ago`;
-	if (course.trouble)
-		text = `${course.trouble}; ${ago === null ? 'no data yet' : `data is ${ago} s old`}`;
+	if (polling.trouble)
+		text = `${polling.trouble}; ${ago === null ? 'no data yet' : `data is ${ago} s old`}`;
 	setText(state, text);
-	state.classList.toggle('trouble', Boolean(course.trouble));
-	document.body.classList.toggle('stale', Boolean(course.trouble));
+	state.classList.toggle('trouble', Boolean(polling.trouble));
+	document.body.classList.toggle('stale', Boolean(polling.trouble));
 }
 
 function readTrouble(now) {
@@ -34,9 +34,9 @@ async function ask() {
 		if (!answer.ok)
 			throw new Error(`the service returned HTTP ${answer.status}`);
 		const now = await answer.json();
-		course.trouble = readTrouble(now);
-		if (now.schema === JOBS_SCHEMA && !course.paused) {
-			course.answered = Date.now();
+		polling.trouble = readTrouble(now);
+		if (now.schema === JOBS_SCHEMA && !polling.paused) {
+			polling.answered = Date.now();
 			setText(document.getElementById('host'), now.host || '');
 			document.title = `Faultline ${now.host || ''}`;
 			drawTiles(now.node);
@@ -44,7 +44,7 @@ async function ask() {
 			document.documentElement.dataset.drawn = String(now.readings);
 		}
 	} catch (error) {
-		course.trouble = error instanceof TypeError || error.name === 'AbortError'
+		polling.trouble = error instanceof TypeError || error.name === 'AbortError'
 			? 'the service is not responding' : error.message;
 	} finally {
 		clearTimeout(timer);
@@ -53,19 +53,19 @@ async function ask() {
 
 function turn() {
 	sayState();
-	if (course.asking || course.paused || document.hidden)
+	if (polling.asking || polling.paused || document.hidden)
 		return;
-	course.asking = true;
+	polling.asking = true;
 	ask().then(() => {
-		course.asking = false;
+		polling.asking = false;
 		sayState();
 	});
 }
 
 document.getElementById('filter').addEventListener('input', drawJobs);
 document.getElementById('pause').addEventListener('click', (event) => {
-	course.paused = !course.paused;
-	event.target.setAttribute('aria-pressed', String(course.paused));
+	polling.paused = !polling.paused;
+	event.target.setAttribute('aria-pressed', String(polling.paused));
 	turn();
 });
 document.addEventListener('visibilitychange', turn);

@@ -19,7 +19,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 function tileEl(tile) {
 	const svg = document.createElementNS(SVG, 'svg'), path = document.createElementNS(SVG, 'path');
-	svg.setAttribute('class', 'course');
+	svg.setAttribute('class', 'series');
 	svg.setAttribute('viewBox', `0 0 ${COURSE_LENGTH - 1} 26`);
 	svg.setAttribute('preserveAspectRatio', 'none');
 	svg.setAttribute('aria-hidden', 'true');
@@ -31,7 +31,7 @@ function tileEl(tile) {
 }
 
 /* The newest value is on the right; gaps are unknown values. */
-function coursePath(values) {
+function seriesPath(values) {
 	const top = Math.max(...values.filter((value) => value !== null), 1e-9);
 	let drawn = '', pen = 'M';
 	values.forEach((value, i) => {
@@ -56,6 +56,6 @@ function drawTiles(node) {
 		if (tile.values.length > COURSE_LENGTH)
 			tile.values.shift();
 		setText(tile.number, tile.text(value));
-		tile.path.setAttribute('d', coursePath(tile.values));
+		tile.path.setAttribute('d', seriesPath(tile.values));
 	}
 }

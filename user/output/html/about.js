@@ -22,11 +22,11 @@ function makeHead() {
 		: total('mmap_read.faults') + total('mmap_write.faults');
 	const [all] = rowsOf('access'), summed = pictures.summed !== 'none';
 	const fetched = summed ? all && all.fetched_bytes
-		: course.fetched_bytes && sum(course.fetched_bytes);
+		: timeline.fetched_bytes && sum(timeline.fetched_bytes);
 	const facts = [
 		factEl('duration', timeText(DURATION_NS)),
 		factEl(summed ? 'I/O thread time' : 'I/O time', timeText(total('io.time_ns'))),
-		course.compute_ns ? factEl('unoverlapped I/O', timeText(overlap.unoverlapped_io_ns === undefined
+		timeline.compute_ns ? factEl('unoverlapped I/O', timeText(overlap.unoverlapped_io_ns === undefined
 			? null : overlap.unoverlapped_io_ns)) : null,
 		factEl('read by calls', bytesText(total('read.bytes'))),
 		factEl('from storage', bytesText(fetched === undefined ? null : fetched)),

@@ -51,20 +51,33 @@ function sum(list, from, to) {
 	return total;
 }
 
-const course = {};
-for (const name of Object.keys(pictures.course)) {
-	const list = pictures.course[name];
-	course[name] = list && list.alone_ns
+const timeline = {};
+for (const name of Object.keys(pictures.timeline)) {
+	const list = pictures.timeline[name];
+	timeline[name] = list && list.alone_ns
 		? { alone: unpack(list.alone_ns, FINE), hidden: unpack(list.hidden_ns, FINE) }
 		: unpack(list, FINE);
 }
 
 /* How time is spent. Without compute spans, overlap is unknown. */
-const STATES = course.compute_ns ? [
+const STATES = timeline.compute_ns ? [
 	['c-alone', 'unoverlapped I/O'],
 	['c-hidden', 'I/O during compute'],
 	['c-compute', 'compute only'],
 ] : [['c-alone', 'I/O']];
+
+/* Rates of the timeline: [name, label, colour, whether it is solid]. */
+const BYTES = [
+	['fetched_bytes', 'from storage', 'c-fetched', true],
+	['read_bytes', 'read by calls', 'c-read', false],
+	['write_bytes', 'written by calls', 'c-write', false],
+	['device_read_bytes', 'read by devices', 'c-device_read', false],
+	['device_write_bytes', 'written by devices', 'c-device_write', false],
+];
+const FAULTS = [
+	['major', 'major (read from storage)', 'c-major', true],
+	['minor', 'minor', 'c-minor', false],
+];
 
 /* Sums by stretch; missing members are zeros. */
 const NO_SUM = new Float64Array(COARSE);

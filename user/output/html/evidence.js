@@ -108,20 +108,20 @@ function spanStrip(label, categories) {
 function partsOf(...names) {
 	return () => strips('parts', 'share of time over the run', names.flatMap((name) => {
 		const { title } = PARTS.find((part) => part.name === name);
-		return [[title, `c-${name}`, course[name].alone, FINE_NS],
-			['overlapped by compute', `faint c-${name}`, course[name].hidden, FINE_NS]];
+		return [[title, `c-${name}`, timeline[name].alone, FINE_NS],
+			['overlapped by compute', `faint c-${name}`, timeline[name].hidden, FINE_NS]];
 	}));
 }
 
 function phases(...rows) {
 	return () => strips('phases', 'share of time over the run', rows.map(([label, ...categories]) =>
 		spanStrip(label, categories)).concat([
-		['compute', 'c-compute', course.compute_ns || [], FINE_NS],
-		[STATES[0][1], 'c-alone', course.all.alone, FINE_NS]]));
+		['compute', 'c-compute', timeline.compute_ns || [], FINE_NS],
+		[STATES[0][1], 'c-alone', timeline.all.alone, FINE_NS]]));
 }
 
 function statesPicture() {
-	if (!(sum(course.all.alone) + sum(course.all.hidden) + sum(course.compute_ns || []) > 0))
+	if (!(sum(timeline.all.alone) + sum(timeline.all.hidden) + sum(timeline.compute_ns || []) > 0))
 		return null;
 	return picture('states', 'share of time in compute and I/O over the run', drawing(60,
 		(svg, x) => STATES.forEach(([colour], k) => svg.append('path').attr('class', colour).attr('d',
@@ -129,7 +129,7 @@ function statesPicture() {
 				(i) => 60 * (1 - sum(statesOf(i), 0, k + 1)))))), timeFoot(''), legend(STATES));
 }
 
-/* Areas of rates: [name in the course, label, colour]; the first is solid, the others faint. */
+/* Areas of rates: [name in the timeline, label, colour]; the first is solid, the others faint. */
 function rates(says, format, ...wanted) {
 	return () => {
 		const rows = recorded(wanted);
@@ -265,14 +265,13 @@ function filesBySize() {
 /* --- ranks, workers, epochs, steps --- */
 
 function ranksPicture(evidence) {
-	/* All I/O if no compute was marked. */
-	const stall = (row) => row.unoverlapped_io_ns === null ? row.io_ns : row.unoverlapped_io_ns;
+	const waits = (row) => row.unoverlapped_io_ns === null ? row.io_ns : row.unoverlapped_io_ns;
 	const rows = rowsOf('ranks'), most = 16;
-	const worst = rows.sort((a, b) => stall(b) - stall(a)).slice(0, most)
+	const worst = rows.sort((a, b) => waits(b) - waits(a)).slice(0, most)
 		.sort((a, b) => a.rank - b.rank);
-	return bars('ranks', `unoverlapped I/O by rank${rows.length > most
+	return bars('ranks', `${STATES[0][1]} by rank${rows.length > most
 		? `, top ${most} of ${rows.length}` : ''}`, timeText,
-	worst.map((row) => [`rank ${row.rank}`, [stall(row), row.rank === evidence.slowest ? 'c-alone'
+	worst.map((row) => [`rank ${row.rank}`, [waits(row), row.rank === evidence.slowest ? 'c-alone'
 		: 'c-hidden']]).concat([['median rank', [evidence.median_ns, 'c-size']]]));
 }
 

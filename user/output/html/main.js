@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Draws the parts of the page in order, so that the top appears first. */
 
-const STEPS = [makeHead, makeFindings, makeRange, makeCourse, makeFlame, makeFiles, makeLatency,
+const STEPS = [makeHead, makeFindings, makeRange, makeTimeline, makeFlame, makeFiles, makeLatency,
 	makeSizes, makeRanks, makeProcesses, makeTables, makeAbout, makeContents];
 
 /* Links to the parts of the page and, below, to each table that has rows. */

@@ -55,32 +55,32 @@ const DERIVED = {
 };
 
 /* Tables made from data by stretch. */
-const TOLD = { access: accessInRange, overlap: overlapInRange, device_heat: heatInRange };
+const FROM_SUMS = { access: accessInRange, overlap: overlapInRange, device_heat: heatInRange };
 const NO_BYTES = ['faults', 'metadata', 'sync']; /* page faults, and calls without a byte count */
 
-function told(names, units, rows) {
+function rangeTable(names, units, rows) {
 	return { columns: names.map((title, i) => ({ get: (row) => row[i],
 		column: { name: title.replace(/ /g, '_'), title, unit: units[i],
 			meaning: 'in the selected part of the run' } })), rows, narrowed: NOW };
 }
 
 function accessInRange() {
-	const all = course.all, time = (list) => inFineRange(list.alone) + inFineRange(list.hidden);
-	const rows = sums.parts.filter((series) => !series.others && course[series.name])
+	const all = timeline.all, time = (list) => inFineRange(list.alone) + inFineRange(list.hidden);
+	const rows = sums.parts.filter((series) => !series.others && timeline[series.name])
 		.map((series) => [PARTS.find((part) => part.name === series.name).title,
-			time(course[series.name]), ...['count', 'bytes', 'fetched', 'time'].map((name) =>
+			time(timeline[series.name]), ...['count', 'bytes', 'fetched', 'time'].map((name) =>
 				name === 'bytes' && NO_BYTES.includes(series.name) ? null : inRange(series, name))])
 		.filter((row) => row[1] > 0 || row[2] > 0);
 	const total = (i) => d3.sum(rows, (row) => row[i]);
-	return told(['', 'time', 'operations', 'bytes by calls', 'from storage', 'thread time'],
+	return rangeTable(['', 'time', 'operations', 'bytes by calls', 'from storage', 'thread time'],
 		['none', 'ns', 'count', 'bytes', 'bytes', 'ns'],
 		[['all I/O', time(all), ...[2, 3, 4, 5].map(total)], ...rows]);
 }
 
 function overlapInRange() {
-	const alone = inFineRange(course.all.alone), hidden = inFineRange(course.all.hidden);
-	const compute = inFineRange(course.compute_ns || []);
-	return told(['compute', 'I/O', 'unoverlapped I/O', 'compute without I/O'],
+	const alone = inFineRange(timeline.all.alone), hidden = inFineRange(timeline.all.hidden);
+	const compute = inFineRange(timeline.compute_ns || []);
+	return rangeTable(['compute', 'I/O', 'unoverlapped I/O', 'compute without I/O'],
 		['ns', 'ns', 'ns', 'ns'], [[compute, alone + hidden, alone, Math.max(0, compute - hidden)]]);
 }
 
@@ -241,8 +241,8 @@ function contentOf(table) {
 		return { columns, rows: table.rows };
 	if (summed)
 		return { columns, rows: table.rows, whole: true };
-	if (TOLD[table.name])
-		return TOLD[table.name](table);
+	if (FROM_SUMS[table.name])
+		return FROM_SUMS[table.name](table);
 	if (NARROWED[table.name])
 		return rowsInRange(table, columns);
 	if (rowSums[table.name])

@@ -73,7 +73,7 @@ function drawOverview(svg) {
 	svg.select('.ground').selectAll('path').data(rows).join('path')
 		.attr('class', (row) => row[1])
 		.attr('d', ([name]) => {
-			const list = name === 'all' ? course.all.alone : course[name];
+			const list = name === 'all' ? timeline.all.alone : timeline[name];
 			return list && d3.area().curve(d3.curveStepAfter)
 				.x((d, i) => x(i / FINER)).y0(height)
 				.y1((d) => height - height * Math.min(1, d / FINE_NS))(Array.from(list));

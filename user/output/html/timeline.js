@@ -3,9 +3,9 @@
 
 /* Disjoint shares of a fine stretch: I/O only, I/O and compute, compute only. */
 function statesOf(i) {
-	const length = fineLength(i), hidden = course.all.hidden[i];
-	const compute = course.compute_ns ? course.compute_ns[i] : 0;
-	return [course.all.alone[i], hidden, Math.max(0, compute - hidden)].map((ns) => ns / length);
+	const length = fineLength(i), hidden = timeline.all.hidden[i];
+	const compute = timeline.compute_ns ? timeline.compute_ns[i] : 0;
+	return [timeline.all.alone[i], hidden, Math.max(0, compute - hidden)].map((ns) => ns / length);
 }
 
 function drawStates(g, box) {
@@ -33,13 +33,13 @@ function statesChart(height, label, given) {
 /* --- by kind of I/O: unoverlapped above the line, overlapped by compute below --- */
 
 function partsWithTime() {
-	return PARTS.filter((part) => sum(course[part.name].alone) + sum(course[part.name].hidden) > 0);
+	return PARTS.filter((part) => sum(timeline[part.name].alone) + sum(timeline[part.name].hidden) > 0);
 }
 
 function drawPart(part, g, box) {
 	const share = (list) => (i) => Math.min(1, list[i] / fineLength(i));
-	const alone = share(course[part.name].alone), hidden = share(course[part.name].hidden);
-	const middle = course.compute_ns ? box.height * 0.62 : box.height - 1;
+	const alone = share(timeline[part.name].alone), hidden = share(timeline[part.name].hidden);
+	const middle = timeline.compute_ns ? box.height * 0.62 : box.height - 1;
 
 	g.append('path').attr('class', `part c-${part.name}`)
 		.attr('d', stepArea(box, () => middle, (i) => middle - alone(i) * middle));
@@ -54,22 +54,22 @@ function inFineRange(list) {
 }
 
 function partRow(part) {
-	const list = course[part.name];
+	const list = timeline[part.name];
 	const says = el('span', { class: 'amount' });
 	const update = () => {
 		const alone = inFineRange(list.alone), hidden = inFineRange(list.hidden);
-		says.textContent = course.compute_ns
+		says.textContent = timeline.compute_ns
 			? `${timeText(alone)} unoverlapped${hidden ? `, ${timeText(hidden)} overlapped` : ''}`
 			: timeText(alone);
 	};
 	const figure = timeChart({ class: 'part-row in-margin', height: 30, axis: false,
 		left: wideLeft,
-		label: `Time in ${part.title}${course.compute_ns ? ', with and without compute' : ''}`,
+		label: `Time in ${part.title}${timeline.compute_ns ? ', with and without compute' : ''}`,
 		draw: (g, box) => drawPart(part, g, box),
 		tip: (ns) => {
 			const i = fineOf(ns);
 			const share = (of) => shareText(of[i] / fineLength(i));
-			return { title: `${part.title}, ${stretchTitle(i, FINE_NS)}`, rows: course.compute_ns
+			return { title: `${part.title}, ${stretchTitle(i, FINE_NS)}`, rows: timeline.compute_ns
 				? [['unoverlapped', share(list.alone)], ['overlapped by compute', share(list.hidden)]]
 				: [['in progress', share(list.alone)]] };
 		} });
@@ -83,25 +83,12 @@ function partRow(part) {
 
 /* --- bytes and faults per second --- */
 
-const BYTES = [
-	['fetched_bytes', 'from storage', 'c-fetched', true],
-	['read_bytes', 'read by calls', 'c-read', false],
-	['write_bytes', 'written by calls', 'c-write', false],
-	['device_read_bytes', 'read by devices', 'c-device_read', false],
-	['device_write_bytes', 'written by devices', 'c-device_write', false],
-];
-
-const FAULTS = [
-	['major', 'major (read from storage)', 'c-major', true],
-	['minor', 'minor', 'c-minor', false],
-];
-
 function recorded(rows) {
-	return rows.filter(([name]) => course[name] && sum(course[name]) > 0);
+	return rows.filter(([name]) => timeline[name] && sum(timeline[name]) > 0);
 }
 
 function rateOf(name, i) {
-	return course[name][i] / fineLength(i) * 1e9;
+	return timeline[name][i] / fineLength(i) * 1e9;
 }
 
 function drawRates(rows, format, g, box) {
@@ -138,17 +125,17 @@ function ratesChart(given, rows, title, format, unit) {
 }
 
 function makeShares(body) {
-	const states = statesChart(96, course.compute_ns ? 'Share of time in I/O and in compute'
+	const states = statesChart(96, timeline.compute_ns ? 'Share of time in I/O and in compute'
 		: 'Share of time in I/O');
 
 	states.prepend(el('figcaption', null, 'share of time'),
 		legend(STATES));
 	body.append(states);
-	if (!course.compute_ns)
+	if (!timeline.compute_ns)
 		body.append(hintEl('No spans of category compute were marked, so overlap with '
 			+ 'compute is unknown.'));
 	body.append(el('div', { class: 'part-rows' }, ...partsWithTime().map(partRow)));
-	if (course.compute_ns)
+	if (timeline.compute_ns)
 		body.append(hintEl('Above each line: unoverlapped time; below, fainter: overlapped by '
 			+ 'compute. Full height is 100% of the time.'));
 }
@@ -164,8 +151,8 @@ function makeRates(body) {
 		: hintEl('Page faults were not recorded.'));
 }
 
-function makeCourse() {
-	const body = bodyOf('course');
+function makeTimeline() {
+	const body = bodyOf('timeline');
 
 	if (pictures.summed === 'all') {
 		body.append(noneEl());

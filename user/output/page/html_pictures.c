@@ -43,11 +43,11 @@ static void write_stretches(struct json *json, const struct pictures *pictures)
 		{ "major", offsetof(struct picture_stretch, major), JOB_FAULT },
 		{ "operations", offsetof(struct picture_stretch, operations), 0 },
 	};
-	const struct picture_stretch *all = pictures->course.stretches;
+	const struct picture_stretch *all = pictures->timeline.stretches;
 	const size_t step = sizeof(*all);
 
-	json_begin(json, "course");
-	if (pictures->course.computes)
+	json_begin(json, "timeline");
+	if (pictures->timeline.computes)
 		html_list(json, "compute_ns", &all->compute_ns, step, PICTURE_FINE);
 	else
 		json_null(json, "compute_ns");

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/phases/course.h"
+#include "analysis/phases/timeline.h"
 #include "output/base/escape.h"
 #include "base/number.h"
 #include "base/units.h"
@@ -31,7 +31,7 @@ struct bar_row {
 };
 
 struct bars {
-	const struct table *course;
+	const struct table *timeline;
 	const struct style *style;
 	struct sink *out;
 	uint64_t duration_ns;
@@ -40,14 +40,14 @@ struct bars {
 
 static uint64_t number_at(const struct bars *bars, size_t bin, enum timeline_column column)
 {
-	const struct cell *cell = &table_row(bars->course, bin)[column];
+	const struct cell *cell = &table_row(bars->timeline, bin)[column];
 
 	return cell->type == CELL_UINT ? cell->uint : 0;
 }
 
 static bool is_known(const struct bars *bars, enum timeline_column column)
 {
-	return bars->course->cells[column].type == CELL_UINT;
+	return bars->timeline->cells[column].type == CELL_UINT;
 }
 
 static uint64_t sum_of(const struct bars *bars, enum timeline_column column, size_t from, size_t to)
@@ -62,7 +62,7 @@ static uint64_t sum_of(const struct bars *bars, enum timeline_column column, siz
 /* Returns the first bin that a bar position covers. */
 static size_t bin_of(const struct bars *bars, size_t place)
 {
-	return place * bars->course->row_count / bars->width;
+	return place * bars->timeline->row_count / bars->width;
 }
 
 /* The value at a bar position: a share of its time, or a rate in units per second. */
@@ -149,8 +149,8 @@ static void add_row(const struct bars *bars, struct bar_row *rows, size_t *count
 
 	if (!is_known(bars, column))
 		return;
-	row.summed = bars->course->cells[column].summed;
-	row.sum = sum_of(bars, column, 0, bars->course->row_count);
+	row.summed = bars->timeline->cells[column].summed;
+	row.sum = sum_of(bars, column, 0, bars->timeline->row_count);
 	if (row.sum)
 		rows[(*count)++] = row;
 }
@@ -193,7 +193,7 @@ static void set_width(struct bars *bars, struct bar_row *rows, size_t count)
 {
 	size_t width = number_min(bars->style->width, WIDTH_MAX);
 
-	bars->width = number_min(bars->course->row_count, 60);
+	bars->width = number_min(bars->timeline->row_count, 60);
 	for (int round = 0; round < 2; round++) {
 		size_t right = 0;
 
@@ -207,8 +207,8 @@ static void set_width(struct bars *bars, struct bar_row *rows, size_t count)
 		bars->width = width > LABEL + 1 + 2 + right + BAR_MIN
 				      ? width - LABEL - 1 - 2 - right
 				      : BAR_MIN;
-		if (bars->width > bars->course->row_count)
-			bars->width = bars->course->row_count;
+		if (bars->width > bars->timeline->row_count)
+			bars->width = bars->timeline->row_count;
 	}
 }
 
@@ -231,15 +231,15 @@ static void write_scale(const struct bars *bars, const struct bar_row *rows, siz
 	sink_char(bars->out, '\n');
 }
 
-void bars_write(struct sink *out, const struct table *course, const struct style *style)
+void bars_write(struct sink *out, const struct table *timeline, const struct style *style)
 {
-	struct bars bars = { .course = course, .style = style, .out = out };
+	struct bars bars = { .timeline = timeline, .style = style, .out = out };
 	struct bar_row rows[TIMELINE_COLUMNS];
 	size_t count = 0;
 
-	if (!course->row_count)
+	if (!timeline->row_count)
 		return;
-	bars.duration_ns = sum_of(&bars, TIMELINE_LENGTH, 0, course->row_count);
+	bars.duration_ns = sum_of(&bars, TIMELINE_LENGTH, 0, timeline->row_count);
 	add_row(&bars, rows, &count, TIMELINE_COMPUTE, "Compute", TIME);
 	add_row(&bars, rows, &count, TIMELINE_IO, count ? "I/O, no compute" : "I/O", TIME);
 	if (count)

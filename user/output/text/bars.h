@@ -5,6 +5,6 @@
 #include "analysis/table/table.h"
 #include "output/base/style.h"
 
-/* Writes an empty line and the bars, if there are any. `course` is a report's table "timeline".
+/* Writes an empty line and the bars, if there are any. `timeline` is a report's table "timeline".
  * Errors are kept in the sink. */
-void bars_write(struct sink *out, const struct table *course, const struct style *style);
+void bars_write(struct sink *out, const struct table *timeline, const struct style *style);
