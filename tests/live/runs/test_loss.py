@@ -73,6 +73,25 @@ class Loss(unittest.TestCase):
         self.assertGreater(told["notes"]["lost_while_stopped"], 0)
         self.assertEqual(told["lost"]["cause"].split(",")[0], "stopped")
 
+    def test_times_of_threads(self):
+        """Times of threads are lower bounds, and shares are those of the time that is known, if
+        records of times are lost."""
+        for count in 2000, 5000, 10000:  # which end at once
+            recording = Recording([machine().program("threads"), "crowd", str(count)],
+                                  "--buffer", "4K", "--layers", "thread", "--stacks", "off")
+            kinds = {row["kind"]: row for row in recording.trace.totals["kinds"]}
+            if kinds["thread_time"]["lost"]:
+                break
+        self.assertGreater(kinds["thread_time"]["lost"], 0, "nothing was lost: tests nothing")
+        self.assertEqual(kinds["thread_time"]["written"],
+                         recording.trace.row_count("thread_time"))
+        screen = faultline("report", recording.path).stdout.decode()
+        self.assertRegex(screen, r"events were lost \(thread_time [\d,]+")
+        self.assertIn("threads, of recorded time", screen)
+        main = next(line for line in faultline("report", "--table", "threads", recording.path)
+                    .stdout.decode().splitlines() if " main " in line)
+        self.assertIn("≥", main)
+
     def test_many_threads(self):
         """Threads that take turns on few CPUs, with buffers that are too small and large enough."""
         for buffer in ("4K", "8M"):

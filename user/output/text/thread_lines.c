@@ -142,13 +142,23 @@ static void write_row(const struct thread_lines *lines, size_t row)
 	sink_char(lines->out, '\n');
 }
 
+/* Times are lower bounds after loss; their shares are not. */
+static bool are_incomplete(const struct thread_lines *lines)
+{
+	for (size_t i = 0; i < lines->kinds->row_count; i++)
+		if (table_row(lines->kinds, i)[lines->time].at_least)
+			return true;
+	return false;
+}
+
 static void write_heading(const struct thread_lines *lines, const struct style *style)
 {
-	const char heading[] = "threads, share of time";
+	const char *heading =
+		are_incomplete(lines) ? "threads, of recorded time" : "threads, share of time";
 
 	style_mark(lines->out, style, STYLE_TITLE);
 	sink_text(lines->out, heading);
-	sink_repeat(lines->out, ' ', NAME_COLUMNS - (sizeof(heading) - 1));
+	sink_repeat(lines->out, ' ', NAME_COLUMNS - strlen(heading));
 	for (size_t i = 0; i < THREAD_STATE_COUNT; i++)
 		if (lines->states[i].shown)
 			add_cell(lines->out, lines->states[i].title, width_of(&lines->states[i]));
