@@ -104,4 +104,6 @@ def for_kernel(quick):
     late, variants = ([], []) if quick else (["fentry", "kprobe"], VARIANTS["fuse"])
     return [*(Job("fuse", variant, "late", LATE, judge_late) for variant in ("chosen", *late)),
             *(Job("fuse", variant, "served", SERVED, judge) for variant in ("chosen", *variants)),
-            Job("fuse", "chosen", "together", TOGETHER, judge_together)]
+            Job("fuse", "chosen", "together", TOGETHER, judge_together),
+            *served.of_no_use("fuse", "fuse", "fuse", [
+                "fuse_request_send,queue_request_and_unlock", "fuse_request_end"])]

@@ -158,4 +158,5 @@ def for_kernel(quick):
             *(Job("netfs", variant, name, script, judge) for name, script, judge in table
               for variant in ("chosen", *([] if quick else VARIANTS["netfs"][1:]))),
             Job("monitor", "chosen", "netfs", MONITOR, judge_monitor),
-            Job("netfs", "chosen", "9p", p9.CACHED, judge_9p)]
+            Job("netfs", "chosen", "9p", p9.CACHED, judge_9p),
+            *served.of_no_use("netfs", "cifs", "netfs", ["netfs_sreq"])]

@@ -222,4 +222,5 @@ def for_kernel(quick):
             Job("monitor", "chosen", "nfs", MONITOR, judge_monitor),
             *(Job("nfs", variant, name, script, judge)
               for name, script, judge in table[:1 if quick else None]
-              for variant in ("chosen", *([] if quick else VARIANTS["nfs"])))]
+              for variant in ("chosen", *([] if quick else VARIANTS["nfs"]))),
+            *served.of_no_use("nfs", "nfsv3", "sunrpc nfs", ["rpc_task_begin", "rpc_stats_latency"])]

@@ -273,4 +273,5 @@ def for_kernel(quick):
             Job("monitor", "chosen", "9p", MONITOR, judge_monitor),
             Job("9p", "chosen", "virtio", VIRTIO, judge_virtio),
             *(Job("9p", variant, name, script, judge) for name, script, judge in table
-              for variant in ("chosen", *([] if quick else VARIANTS["9p"][1:])))]
+              for variant in ("chosen", *([] if quick else VARIANTS["9p"][1:]))),
+            *served.of_no_use("9p", "9p", "9pnet", ["9p_client_req", "9p_client_res"])]

@@ -2,7 +2,7 @@
 """Shared by the guest jobs of the layers fuse, nfs, 9p and netfs, which record requests to the servers of
 file systems."""
 import monitor
-from job import Absent, check, equal, reported_losses
+from job import Absent, Job, check, equal, reported_losses
 
 
 def recorded(results, name):
@@ -54,3 +54,44 @@ def monitored(results, device, expected):
     metrics, of = results.text("metrics"), {"device": device, "op": "read"}
     equal(monitor.told(metrics, "faultline_storage_bytes_total", **of), expected, "bytes read")
     return f"{monitor.told(metrics, 'faultline_storage_requests_total', **of):.0f} reads"
+
+
+def record(layer, name, options=""):
+    """A command that records no work, with this layer only."""
+    return f"faultline run -q -o {name}.flt --layers {layer} --best-effort {options} -- true"
+
+
+def unusable(results, names, layer, words):
+    """Checks that the layer was on in the job's trace, and off for such a reason in those
+    with the names."""
+    plain = results.report()["trace"]["layers"][layer]
+    if plain["state"] == "off" or plain["attach"] == "later":
+        raise Absent(plain["reason"])
+    for name in names:
+        state = results.report(f"{name}.flt")["trace"]["layers"][layer]
+        equal((state["state"], state["attach"]), ("off", None), f"the layer in {name}")
+        check(words in state["reason"], f"the reason in {name} is {state['reason']}")
+    return f"off in {len(names)} recordings"
+
+
+def of_no_use(layer, module, typed, targets):
+    """Jobs in which the layer's `targets` have another signature, each of them a list of those for
+    one purpose, and in which the types of its modules (`typed`) are missing."""
+    names = [f"changed{i}" for i in range(len(targets))]
+    load = f"load {module}; {record(layer, 'trace')} || exit"
+    changed = "\n".join([load, *(f"{record(layer, name, f'--force-changed {target}')} || exit"
+                                 for name, target in zip(names, targets))])
+    hidden = " ".join(f"/sys/kernel/btf/{name}" for name in typed.split())
+    types = f"""{load}; : >none
+for types in {hidden}; do [ -e $types ] || exit 77; mount -o bind none $types; done
+{record(layer, "types")}; s=$?
+umount {hidden}; exit $s"""
+
+    def judge_changed(results):
+        return unusable(results, names, layer, " has a different signature in this kernel")
+
+    def judge_types(results):
+        return unusable(results, ["types"], layer, "requires ")
+
+    return [Job(layer, "chosen", "changed", changed, judge_changed),
+            Job(layer, "chosen", "types", types, judge_types)]
