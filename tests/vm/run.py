@@ -316,7 +316,7 @@ def main():
         f"{table.passed} passed, {table.failed} failed, {table.absent} not in that kernel, "
         f"{table.late} jobs skipped for lack of time or of a tool, "
         f"{len(table.skipped)} kernels skipped{': ' * bool(table.skipped)}"
-        f"{', '.join(table.skipped)}"
+        f"{', '.join(table.skipped)}{'; no guest ran' * (not table.booted)}"
     )
     return table.status()
 
