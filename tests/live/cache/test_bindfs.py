@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Requests to a FUSE daemon of other making, with several threads, which serves them from a disk: they
-equal its system calls, and its own I/O is told apart from the job's."""
+equal its system calls, and its own I/O is not the job's."""
 import glob
 import os
 import re
