@@ -87,7 +87,7 @@ struct made_device {
 struct made_file {
 	uint64_t time, id, dev, ino, generation, size, flags, stripes, stripe_bytes;
 	uint64_t mode; /* 0: a regular file's */
-	uint64_t instance;
+	uint64_t instance, readahead;
 	const char *path, *filesystem;
 };
 
@@ -461,6 +461,7 @@ MADE void made_file(struct made_trace *made, const struct made_file *file)
 		[FILE_GENERATION] = file->generation,
 		[FILE_INSTANCE] = file->instance,
 		[FILE_SIZE] = file->size,
+		[FILE_READAHEAD] = file->readahead,
 		[FILE_FLAGS] = file->flags,
 		[FILE_PATH] = made_string(made, file->path),
 		[FILE_FILESYSTEM] = made_string(made, file->filesystem),

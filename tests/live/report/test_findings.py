@@ -26,7 +26,8 @@ ELSEWHERE |= {"cpu-bound", "worker-bound", "helper-bound", "cpu-starved", "sleep
 # test_mount_findings
 ELSEWHERE |= {"mount-small-reads", "mount-metadata"}
 # Only with made traces: tests/unit/report.
-ELSEWHERE |= {"memory-waits", "device-waits", "node-slow", "mount-retransmits", "replace-waits"}
+ELSEWHERE |= {"memory-waits", "device-waits", "node-slow", "mount-retransmits", "replace-waits",
+              "mount-readahead"}
 
 # Waits until its sibling is ready too, then writes to a file for half a second.
 WRITER = """import os, sys, time

@@ -28,6 +28,12 @@ for i in range(int(sys.argv[2])):
     os.stat(sys.argv[1])
 """
 WITHOUT_BLOCK = ["--layers", "task,syscall,span,fuse"]
+FSTATTER = """
+import os, sys
+file = os.open(sys.argv[1], os.O_RDONLY)
+for i in range(int(sys.argv[2])):
+    os.fstat(file)
+"""
 
 
 class MountFindings(served.Served):
@@ -61,6 +67,8 @@ class MountFindings(served.Served):
         self.assertGreaterEqual(evidence["requests"], 100)
         self.assertEqual(evidence["op"], "fuse_lookup")
         self.assertNotIn("mount-metadata", self.read())
+        again = self.found(FSTATTER, path, 100)["mount-metadata"]["evidence"]["again"]
+        self.assertGreaterEqual(again, 99)
 
     def test_saturated(self):
         """Many readers of one daemon with one thread, whether or not disks were recorded."""

@@ -166,58 +166,6 @@ static void add_requests(struct made_trace *made, uint64_t processes, uint64_t c
 	}
 }
 
-/* --- mounts --- */
-
-/* Reads of one file on a mount, in order or not. */
-static void add_mount_reads(struct made_trace *made, uint64_t count, uint64_t bytes, uint64_t step)
-{
-	for (uint64_t i = 0; i < count; i++)
-		REMOTE(made, .time = 100 + i * MS / 2, .dur = MS / 4, .queue = -1, .pid = 10,
-		       .op = M_FUSE_READ, .node = 2, .dev = 44, .offset = i * step, .bytes = bytes);
-}
-
-FINDING_CASE("mount-small-reads", mount_small_reads)
-{
-	add_mount_reads(made, 1200, sound ? 128 * KIB : 4 * KIB, sound ? 128 * KIB : 4 * KIB);
-}
-
-FINDING_CASE("mount-small-reads", mount_small_reads_in_order)
-{
-	add_mount_reads(made, 1200, 4 * KIB, sound ? 8 * KIB : 4 * KIB);
-}
-
-/* Lookups take longer than reads, or as many take less. */
-FINDING_CASE("mount-metadata", mount_metadata)
-{
-	add_mount_reads(made, 100, 128 * KIB, 128 * KIB);
-	for (uint64_t i = 0; i < 1200; i++)
-		REMOTE(made, .time = 300 + i * MS / 2, .dur = sound ? 10 * US : MS / 4, .queue = -1,
-		       .pid = 10, .op = i % 3 ? M_FUSE_LOOKUP : M_FUSE_GETATTR, .node = 1,
-		       .dev = 44, .offset = -1);
-}
-
-/* One of 20 reads is sent again, or one of 300 without anyone's waiting for long. */
-FINDING_CASE("mount-retransmits", mount_retransmits)
-{
-	for (uint64_t i = 0; i < 300; i++) {
-		const bool again = i % (sound ? 300 : 20) == 0;
-
-		REMOTE(made, .time = 100 + i * MS, .dur = MS / 2, .queue = again ? MS / 3 : 0,
-		       .rtt = MS / 8, .retransmits = again, .pid = 10, .op = M_NFS_READ, .node = 2,
-		       .dev = 44, .offset = i * 128 * KIB, .bytes = 128 * KIB);
-	}
-}
-
-/* A single one, for which a thread waits long, or that is written back. */
-FINDING_CASE("mount-retransmits", mount_retransmits_once)
-{
-	for (uint64_t i = 0; i < 300; i++)
-		REMOTE(made, .time = 100 + i * MS, .dur = i ? MS / 2 : 200 * MS,
-		       .queue = i ? 0 : 199 * MS, .rtt = MS / 8, .retransmits = !i, .pid = 10,
-		       .op = M_NFS_WRITE, .node = 2, .dev = 44, .offset = i * 128 * KIB,
-		       .bytes = 128 * KIB, .flags = sound ? TRACE_REMOTE_BACKGROUND : 0);
-}
-
 FINDING_CASE("device-errors", device_errors)
 {
 	REQUEST(made, .time = 100, .dur = MS, .pid = 10, .op = M_REQUEST_WRITE, .bytes = MIB,
@@ -252,38 +200,6 @@ FINDING_CASE("device-overloaded", device_overloaded_by_one)
 		REQUEST(made, .time = 100 + i / 10 * 6 * MS + i % 10, .dur = 5 * MS,
 			.queue = 4 * MS, .pid = 10, .op = M_REQUEST_READ, .file = 1, .bytes = 4096,
 			.dev = 8 << 20);
-}
-
-/* Two processes wait for a daemon that serves one request at a time, or for a slow one. */
-static void add_served_reads(struct made_trace *made, uint64_t queue_ns, uint64_t service_ns)
-{
-	const uint64_t dur = queue_ns + service_ns;
-
-	made_fork(made, 20, 10, 11);
-	for (uint64_t i = 0; i < 60; i++)
-		REMOTE(made, .time = 100 + i / 2 * (dur + US), .dur = dur, .queue = queue_ns,
-		       .pid = 10 + i % 2, .op = M_FUSE_READ, .node = 2 + i % 2, .dev = 44,
-		       .offset = i / 2 * 128 * KIB, .bytes = 128 * KIB);
-}
-
-FINDING_CASE("device-overloaded", device_overloaded_daemon)
-{
-	add_served_reads(made, sound ? 0 : 4 * MS, sound ? 8 * MS : 4 * MS);
-}
-
-/* Requests that wait for a reply are in no queue; others are. */
-FINDING_CASE("device-overloaded", device_overloaded_or_resent)
-{
-	made_fork(made, 20, 10, 11);
-	for (uint64_t i = 0; i < 100; i++)
-		REMOTE(made, .time = 100 + i / 2 * 6 * MS, .dur = 5 * MS, .queue = 4 * MS,
-		       .rtt = MS / 2, .retransmits = sound, .pid = 10 + i % 2, .op = M_NFS_READ,
-		       .node = 2, .dev = 44, .offset = i * 4096, .bytes = 4096);
-}
-
-FINDING_CASE("device-slow", device_slow_daemon)
-{
-	add_served_reads(made, 0, sound ? 4 * MS : 12 * MS);
 }
 
 /* One thread with ten operations in flight, or one at a time. */

@@ -16,6 +16,7 @@
 
 #include "analysis/finding/finding.h"
 #include "findings_of_jobs.h"
+#include "findings_of_mounts.h"
 #include "findings_of_opens.h"
 #include "findings_of_path.h"
 #include "findings_of_reads.h"
@@ -73,16 +74,15 @@ TEST(test_mounts_only)
 {
 	static const struct {
 		const char *id;
-		void (*make)(struct made_trace *made, bool sound);
-	} of[] = { { "device-overloaded", device_overloaded_daemon },
-		   { "device-slow", device_slow_daemon } };
+		uint64_t queue_ns, service_ns;
+	} of[] = { { "device-overloaded", 4 * MS, 4 * MS }, { "device-slow", 0, 12 * MS } };
 
 	for (size_t i = 0; i < 4; i++) {
 		struct made_trace made;
 		struct report *report;
 
 		BEGIN_RUN(&made, .fuse = i < 2);
-		of[i % 2].make(&made, false);
+		add_served_reads(&made, of[i % 2].queue_ns, of[i % 2].service_ns);
 		made_finish(&made, 10, END);
 		report = made_report(&made.reader, 1);
 		assert_int_equal(row_of_finding(report, of[i % 2].id) >= 0, i < 2);

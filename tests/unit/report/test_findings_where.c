@@ -6,6 +6,7 @@
 #include "unit_test.h"
 
 #include "findings_of_jobs.h"
+#include "findings_of_mounts.h"
 #include "findings_of_opens.h"
 #include "random_job.h"
 

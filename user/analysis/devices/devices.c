@@ -179,21 +179,26 @@ static void add_waited(struct devices *devices, struct device *device, unsigned 
 	add_wait(devices, device, use, event, queue_ns);
 }
 
-/* Whether it starts where the previous one on its file ends. Files beyond ENDS_MAX are ignored. */
-static void add_place_in_file(struct devices *devices, struct device *device, unsigned int use,
+/* Returns whether it starts where the previous one on its file ends. Files beyond ENDS_MAX are
+ * ignored. */
+static bool add_place_in_file(struct devices *devices, struct device *device, unsigned int use,
 			      const struct event *event)
 {
 	const uint64_t key[2] = { number_of(device, use), event_value(event, REMOTE_NODE) };
 	bool room = devices->ends.count < ENDS_MAX, added = false;
 	uint64_t *end = room ? map_add(&devices->ends, key, &added) : map_find(&devices->ends, key);
 
+	bool in_order;
+
 	if (!end)
-		return;
-	if (!added && *end == (uint64_t)event->offset)
+		return false;
+	in_order = !added && *end == (uint64_t)event->offset;
+	if (in_order)
 		device->own[use].sequential++;
 	else if (!added)
 		device->own[use].random++;
 	*end = event->offset + event->bytes;
+	return in_order;
 }
 
 static void add_remote(struct devices *devices, const struct event *event)
@@ -202,6 +207,7 @@ static void add_remote(struct devices *devices, const struct event *event)
 	struct device *device = find(devices, event);
 	uint64_t time_ns = event->end - event->start, queue_ns = 0;
 	struct device_sum *sum;
+	bool in_order;
 
 	if (!device)
 		return;
@@ -221,8 +227,8 @@ static void add_remote(struct devices *devices, const struct event *event)
 								      sizeof(*device->op_time));
 	if (device->op_time)
 		device->op_time[event->operation] += time_ns;
-	if (event->offset >= 0)
-		add_place_in_file(devices, device, use, event);
+	in_order = event->offset >= 0 && add_place_in_file(devices, device, use, event);
+	round_trips_add(&device->trips, devices->job, devices->arena, event, in_order);
 	/* A program waits for what is read ahead. */
 	if (use != DEVICE_READS && event_value(event, REMOTE_FLAGS) & TRACE_REMOTE_BACKGROUND)
 		return;
@@ -390,6 +396,7 @@ bool devices_view(const struct results *results, size_t number, struct device_vi
 	view->other_ns = device->own[DEVICE_USES].time_ns;
 	view->data_ns = device->own[DEVICE_READS].time_ns + device->own[DEVICE_WRITES].time_ns;
 	view->leading_op = leading_op(devices, device);
+	view->trips = round_trips_view(device->trips);
 	for (int use = 0; use <= DEVICE_USES; use++) {
 		view->waits[use] = device->waits[use];
 		view->requests += device->own[use].requests;
@@ -441,7 +448,7 @@ const struct analysis analysis_devices = {
 				  1ull << REQUEST_BYTES,
 		[TRACE_REMOTE] = DEVICE_OF_REMOTE | 1ull << REMOTE_FLAGS | 1ull << REMOTE_QUEUE |
 				 1ull << REMOTE_NODE | 1ull << REMOTE_RTT |
-				 1ull << REMOTE_RETRANSMITS,
+				 1ull << REMOTE_RETRANSMITS | 1ull << REMOTE_ASKED,
 		[TRACE_BIO] = DEVICE_OF_BIO | 1ull << BIO_QUEUE | 1ull << BIO_FLAGS,
 		[TRACE_DEVICE] = (1ull << DEVICE_COLUMNS) - 1,
 	},

@@ -2,6 +2,7 @@
 /* Activity of block devices, for the table "devices" and for findings. */
 #pragma once
 
+#include "analysis/devices/round_trips.h"
 #include "analysis/shared/results.h"
 #include "collections/interval.h"
 
@@ -36,6 +37,7 @@ struct device_view {
 	/* All requests of the run; those that were sent more than once, and how often that was; the
 	 * time with such ones in flight until they were last sent, if a thread waits for them. */
 	uint64_t requests, resent, retransmits, resent_ns[DEVICE_USES + 1];
+	struct round_trips_view trips;
 	/* Merged reports: not every report knows the device's total activity, the run's share, or
 	 * the wait times. */
 	bool all_open, own_open, waits_open;

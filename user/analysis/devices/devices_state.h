@@ -4,6 +4,7 @@
 
 #include "analysis/devices/device_unseen.h"
 #include "analysis/devices/devices.h"
+#include "analysis/devices/round_trips.h"
 #include "analysis/events/device_list.h"
 #include "collections/histogram.h"
 #include "collections/map.h"
@@ -44,8 +45,9 @@ struct device {
 	struct device_unseen unseen;
 	uint32_t trace; /* that the latest sums come from */
 	bool all_known;
-	bool queue_known;  /* of a mount's requests */
-	bool rtt_known;	   /* and how often they were sent */
+	bool queue_known;	   /* of a mount's requests */
+	bool rtt_known;		   /* and how often they were sent */
+	struct round_trips *trips; /* of a mount; NULL: none */
 	uint64_t *op_time; /* time of a mount's requests, by number of the operation; or NULL */
 	struct histogram *latency[DEVICE_USES + 1], *service[DEVICE_USES + 1]; /* NULL: none */
 };

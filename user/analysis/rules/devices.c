@@ -4,11 +4,13 @@
  * requests, flushes.
  */
 #include <math.h>
+#include <string.h>
 
 #include "analysis/devices/chain.h"
 #include "analysis/devices/devices.h"
 #include "analysis/totals/methods.h"
 #include "analysis/finding/finding.h"
+#include "analysis/rules/mount_limits.h"
 #include "analysis/totals/totals.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/stacks/lines.h"
@@ -77,8 +79,10 @@ struct queue_waits {
 	const char *op;
 	uint64_t requests, bytes_each, time_ns, bandwidth;
 	uint64_t queue_each_ns, service_each_ns, service_p50_ns;
-	double share;	 /* queue time of all time */
-	double at_once;	 /* operations at the same time */
+	double share;	/* queue time of all time */
+	double at_once; /* operations at the same time */
+	struct table_text limit;
+	uint64_t round_trip_ns, fast_ns;
 	uint64_t number; /* see event_device */
 	uint32_t host;
 	enum device_use use;
@@ -104,6 +108,11 @@ static const struct table_column waits_evidence[] = {
 	FACT(queue_waits, at_once, "at once", NONE,
 	     "average threads with requests in flight while there were any, or io_uring and libaio "
 	     "operations"),
+	FACT(queue_waits, limit, "limit", NONE, "reads of NFS: what is slow; null: others"),
+	FACT(queue_waits, round_trip_ns, "without data", NS,
+	     "NFS: what the fastest tenth of requests without data take, from transmission to "
+	     "reply"),
+	FACT(queue_waits, fast_ns, "fastest", NS, "NFS: what the fastest tenth of reads take"),
 };
 
 /*
@@ -193,6 +202,7 @@ static struct queue_waits waits_of(struct findings *findings, const struct devic
 				   enum device_use use)
 {
 	const struct device_waits *of = &view->waits[use];
+	const char *limit = use == DEVICE_READS ? mount_limit(view) : NULL;
 
 	return (struct queue_waits) {
 		.device = finding_device_name(findings, view->name, view->dev),
@@ -213,6 +223,9 @@ static struct queue_waits waits_of(struct findings *findings, const struct devic
 				 : finding_share(of->part_queue_ns,
 						 of->part_queue_ns + of->part_service_ns),
 		.at_once = at_once(findings->results, of, uses[use].side),
+		.limit = { limit, limit ? strlen(limit) : 0 },
+		.round_trip_ns = finding_or_none(limit ? view->trips.empty_fast : 0),
+		.fast_ns = finding_or_none(limit ? view->trips.reads_fast : 0),
 	};
 }
 
@@ -314,10 +327,13 @@ const struct finding_rule finding_device_slow = {
 	.cross_run = true,
 	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
 	.thresholds = { &THRESHOLD_DEVICE_REQUESTS, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW,
-			&THRESHOLD_DEVICE_SLOW_NS, &THRESHOLD_DEVICE_SLOW_BANDWIDTH },
+			&THRESHOLD_DEVICE_SLOW_NS, &THRESHOLD_DEVICE_SLOW_BANDWIDTH,
+			&THRESHOLD_ROUND_TRIPS, &THRESHOLD_TRIP_OF_READ, &THRESHOLD_FAST_READ,
+			&THRESHOLD_ONE_READ },
 	.title = "{device}: slow {op} requests",
 	.says = "half of {requests} requests of {bytes_each} spent ≥ {service_p50_ns} at the "
-		"device; requests were in flight for {time_ns}, at {bandwidth}/s",
+		"device; requests were in flight for {time_ns}, at {bandwidth}/s[; {limit}][ (the "
+		"fastest reads take {fast_ns}, requests without data {round_trip_ns})]",
 	.advice = "Keep the data on a faster device or in memory, or hide the wait: read ahead, in "
 		  "larger pieces, more at once; write during other work",
 	.more = "faultline report --table device_heat TRACE",
@@ -326,7 +342,9 @@ const struct finding_rule finding_device_slow = {
 		"device and what is behind it, such as a network or another file. A program that "
 		"waits for one request at a time completes no more of them than this allows, "
 		"whatever the device's bandwidth. A queue inside the device, including that of "
-		"other hosts or programs, counts as service time.",
+		"other hosts or programs, counts as service time. Reads of NFS wait for the link "
+		"if requests without data take as long, and for the server if the link carries "
+		"other reads of the same size much faster; otherwise it may be either.",
 };
 
 THRESHOLD_MIN(DEVICE_AT_ONCE, 1.5, UNIT_NONE,

@@ -198,7 +198,7 @@ const struct finding_rule finding_mount_small_reads = {
 struct mount_others {
 	struct table_text mount;
 	const char *op;
-	uint64_t requests, each_ns, time_ns;
+	uint64_t requests, each_ns, time_ns, again;
 	double share;
 };
 
@@ -212,6 +212,9 @@ static const struct table_column others_evidence[] = {
 	       "time with at least one of them in flight that a call waits for"),
 	FACT(mount_others, share, "share", SHARE,
 	     "share of their time in that of reads, writes and these"),
+	FACT(mount_others, again, "again", COUNT,
+	     "those that asked again for attributes or rights of the same file, shortly after the "
+	     "previous time; null: none"),
 };
 
 THRESHOLD_MIN(MOUNT_OTHERS, 1000, UNIT_COUNT, "requests that move no data",
@@ -238,6 +241,7 @@ static int find_others(struct findings *findings, const struct finding_rule *rul
 			.each_ns = view.other_ns / view.other_requests,
 			.time_ns = waits->time.measure,
 			.share = finding_share(view.other_ns, view.other_ns + view.data_ns),
+			.again = finding_or_none(view.trips.attributes_again),
 		};
 		if (found.share >= threshold(THRESHOLD_MOUNT_OTHERS_SHARE))
 			status = finding_add(findings, rule, &found,
@@ -255,10 +259,11 @@ const struct finding_rule finding_mount_metadata = {
 	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct mount_others, others_evidence),
 	.thresholds = { &THRESHOLD_MOUNT_OTHERS, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW,
-			&THRESHOLD_MOUNT_OTHERS_SHARE },
+			&THRESHOLD_MOUNT_OTHERS_SHARE, &THRESHOLD_ATTRIBUTES_AGAIN },
 	.title = "Metadata round trips to {mount}",
 	.says = "{requests} requests that move no data, {each_ns} each, {share} of the time of all "
-		"requests; most time in {op}",
+		"requests; most time in {op}[; {again} asked again for attributes of the same file "
+		"within 1 s]",
 	.advice = "Let the kernel cache names and attributes (FUSE: entry_timeout, attr_timeout, "
 		  "negative_timeout, or the daemon's own options; NFS: actimeo; if no other client "
 		  "writes, NFS: nocto, 9p: cache=loose), pack small files, keep files open",

@@ -80,6 +80,10 @@ THRESHOLD_MAX(SMALL_FILE, 262144, UNIT_BYTES, "size of a small file",
 THRESHOLD_MIN(SAVE_BYTES, 16777216, UNIT_BYTES, "bytes written in one go",
 	      "a choice: as for a large file");
 
+THRESHOLD_MAX(ATTRIBUTES_AGAIN, 1000000000, UNIT_NS,
+	      "time after which attributes of the same file are asked for again",
+	      "libfuse keeps them for 1 s by default, NFS for at least 3 s");
+
 THRESHOLD_MIN(BUSY_REQUESTS, 2, UNIT_NONE,
 	      "average requests in flight while there are any, for a device to be busy",
 	      "one is served while the next one waits");
