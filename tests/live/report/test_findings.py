@@ -23,10 +23,10 @@ ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "de
 ELSEWHERE |= {"cpu-bound", "worker-bound", "helper-bound", "cpu-starved", "sleeps", "peer-waits",
               "lock-waits", "stopped", "workers-renewed", "fresh-memory",
               "pickled-data", "rank-behind"}
-# test_mount_findings
-ELSEWHERE |= {"mount-small-reads", "mount-metadata"}
+# test_mount_findings, test_nodes
+ELSEWHERE |= {"node-slow", "mount-small-reads", "mount-metadata"}
 # Only with made traces: tests/unit/report.
-ELSEWHERE |= {"memory-waits", "device-waits", "node-slow", "mount-retransmits", "replace-waits",
+ELSEWHERE |= {"memory-waits", "device-waits", "mount-retransmits", "replace-waits",
               "mount-readahead"}
 
 # Waits until its sibling is ready too, then writes to a file for half a second.

@@ -9,6 +9,7 @@ import sys
 import unittest
 
 import harness
+import test_device_findings
 from harness import machine
 
 sys.path.append(os.path.join(harness.TOP, "tests/fuzz"))
@@ -52,14 +53,18 @@ class Nodes(unittest.TestCase):
         for rank in range(RANKS):
             harness.random_file(f"{self.directory}/data-{rank}", bytes_of(rank))
 
-    def mpirun(self, per_node, trace, script):
-        """Records the script on both nodes, per_node times on each. Returns the traces by name."""
+    def mpirun(self, per_node, trace, script, group=None):
+        """Records the script on both nodes, per_node times on each, in a control group. Returns the
+        traces by name."""
         slots = ",".join(f"{host}:{per_node}" for host in HOSTS)
-        harness.run(
+        command = (
             "mpirun", "--host", slots, "--map-by", "slot", "--oversubscribe", "--bind-to", "none",
             "--mca", "plm_rsh_agent", self.agent, "--mca", "plm_rsh_no_tree_spawn", "1",
             machine().faultline, "run", "-q", "-o", trace, "--", "sh", "-c", script,
-            cwd=self.directory, stdin=subprocess.DEVNULL,
+        )
+        harness.run(
+            *(harness.in_cgroup(group, *command) if group else command), cwd=self.directory,
+            stdin=subprocess.DEVNULL,
             env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
         )
         return sorted(name for name in os.listdir(self.directory) if name.endswith(".flt"))
@@ -98,6 +103,21 @@ class Nodes(unittest.TestCase):
         self.assertEqual(traces, ["trace-node1.flt", "trace-node2.flt"])
         self.check(traces)
         self.late(traces)
+
+    def test_slow_node(self):
+        """Two nodes read as much from disks of their own, one of which is held back."""
+        disks = [machine().new_device(64 << 20) for _ in HOSTS]
+        group = test_device_findings.throttle(self, disks[1], 40)
+        # On top of a limited device, requests wait for the device.
+        disks[1] = machine().new_loop(disks[1], "--direct-io=on")
+        script = (f"case $OMPI_COMM_WORLD_RANK in 0) disk={disks[0]} ;; *) disk={disks[1]} ;; esac\n"
+                  "exec dd if=$disk of=/dev/null bs=4k count=60 iflag=direct status=none")
+        traces = self.mpirun(1, "slow-%h.flt", script, group)
+        for given in (traces, [self.summary(trace) for trace in traces]):
+            report = json.loads(self.report("--format", "json", *given))
+            found = [row["evidence"] for row in report["findings"] if row["id"] == "node-slow"]
+            self.assertEqual([row["host"] for row in found], [HOSTS[1]])
+            self.assertGreaterEqual(found[0]["times"], 2)
 
     def late(self, traces):
         """A node whose clock is an hour ahead."""
