@@ -266,7 +266,7 @@ TEST(test_parallel_faults)
 		struct parted parted = { .count = 0 };
 		struct random_job job = { .count = 2 };
 		struct report *parts;
-		bool found = false;
+		bool in_order = false;
 
 		for (size_t i = 0; i < job.count; i++) {
 			struct made_trace *made = &job.made[i];
@@ -290,8 +290,8 @@ TEST(test_parallel_faults)
 							report_on(job.traces + i, job.names + i, 1),
 							SUMMARY_ROWS_MAX);
 		parts = report_on(summaries, job.names, job.count);
-		found = row_of_finding(parts, "mmap-in-order") >= 0;
-		assert_int_equal(found, !parallel);
+		in_order = row_of_finding(parts, "mmap-in-order") >= 0;
+		assert_int_equal(in_order, !parallel);
 		report_free(parts);
 		free_parted(&parted);
 		free_job(&job);

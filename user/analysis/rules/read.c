@@ -83,9 +83,6 @@ static void add_held(struct held_back *sum, uint64_t times_ns[IO_CLASS_COUNT], u
 {
 	const struct tally *reads = reads_of(file), *faults = &file->tallies[USE_MMAP];
 	uint64_t time_ns = reads->time.measure + faults->time.measure;
-	uint64_t held_ns[IO_CLASS_COUNT] = {
-		[IO_READ] = reads->time.measure, [IO_MMAP_READ] = faults->time.measure
-	};
 
 	if (late->time.measure < threshold(THRESHOLD_HELD_BACK) * time_ns)
 		return;
