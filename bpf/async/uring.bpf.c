@@ -336,8 +336,6 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 				struct uring_end *end)
 {
 	bool more = end->flags & IORING_CQE_F_MORE;
-	bool multishot = done->row.traits & ASYNC_MULTISHOT;
-	struct async_key other = {};
 	__u64 now_ns = bpf_ktime_get_ns();
 
 	done->account.flags &= ~TRACE_OP_SILENT; /* a failure posts a completion */
@@ -347,8 +345,6 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 		uring_follow_link((void *)key->address);
 	if (!more) {
 		async_remove(key);
-		if (multishot)
-			uring_unnamed_take(end, &other);
 		return 0;
 	}
 	done->account.fetched_pages = 0;
@@ -370,14 +366,10 @@ static __always_inline int uring_complete(void *request, struct uring_end *end)
 		async_end_unseen(&key, done);
 		done = NULL;
 	}
-	if (done) {
+	if (done)
 		uring_end(&key, done, end);
-	} else if (request) {
-		if (uring_row(request).traits & ASYNC_MULTISHOT &&
-		    !(end->flags & IORING_CQE_F_MORE))
-			uring_unnamed_take(end, &key); /* cut short by the end of its process */
+	else if (request)
 		uring_count_unknown(request, end->result);
-	}
 	return 0;
 }
 

@@ -14,29 +14,22 @@ struct uring_end {
 	__u32 flags; /* IORING_CQE_F_* */
 };
 
-struct uring_id {
-	__u64 ring, user_data;
+#define URING_UNNAMED_LOG 12
+#define URING_UNNAMED_PLACES 32
+
+/* Requests in flight whose ring and user data hash to the slot, at any of its places. Which they
+ * are, the operations show: so a place whose operation is gone is free, and none needs removal.
+ * A request without a place is lost as a whole, and counted. */
+struct uring_unnamed_slot {
+	__u64 requests[URING_UNNAMED_PLACES]; /* 0: free */
 };
 
-#define URING_SAME_MAX 32  /* in flight with the same user data; a power of two */
-#define URING_UNSEEN_MAX 4 /* whose ends were missed, before one that is in flight */
+ADDR_TABLE(uring_unnamed, struct uring_unnamed_slot, URING_UNNAMED_LOG)
 
-/* Their numbers count up; each request is at its number. */
-struct uring_same {
-	__u32 first, next;
-	__u64 requests[URING_SAME_MAX];
-};
-
-/* From submission to the last completion. Nothing is evicted: a request without room is lost as a
- * whole, and counted. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, ASYNC_UNNAMED_MAX);
-	__type(key, struct uring_id);
-	__type(value, struct uring_same);
-} uring_unnamed SEC(".maps");
-
-static const volatile struct uring_same uring_none = {};
+static __always_inline __u64 uring_id(__u64 ring, __u64 user_data)
+{
+	return ring ^ user_data * 0x9e3779b97f4a7c15;
+}
 
 static __always_inline bool uring_names_requests(void)
 {
@@ -50,43 +43,90 @@ static __always_inline bool uring_is_unnamed(void *request, const struct async_r
 	return !(KREAD(io_kiocb, request, flags) & REQ_CQE_SKIP);
 }
 
+/* Returns the operation at a place; NULL: it has ended, or its request is not an unnamed one. */
+static __always_inline struct async_operation *uring_unnamed_find(__u64 address)
+{
+	struct async_key at = { .address = address };
+	struct async_operation *begun = address ? async_find(&at) : NULL;
+
+	if (begun && uring_names_requests() && !(begun->row.traits & ASYNC_MULTISHOT))
+		return NULL;
+	return begun;
+}
+
+struct uring_search {
+	struct uring_unnamed_slot *slot;
+	__u64 ring, user_data;
+	__u64 address;	/* of the request: to be put, or found; 0: none yet */
+	__u64 start_ns; /* of the one found */
+	__u32 place;
+	bool done;
+};
+
+static __always_inline bool uring_matches(const struct async_operation *begun,
+					  const struct uring_search *search)
+{
+	return begun && begun->context == search->ring && begun->user_data == search->user_data;
+}
+
+static long uring_put_step(__u32 i, struct uring_search *search)
+{
+	__u64 *place = &search->slot->requests[i & (URING_UNNAMED_PLACES - 1)];
+	const __u64 address = *place;
+
+	if (address != search->address && uring_unnamed_find(address))
+		return 0;
+	search->done = __sync_val_compare_and_swap(place, address, search->address) == address;
+	return search->done;
+}
+LOOP_STEP(uring_put_step)
+
 /* Returns nonzero if there is no room. */
 static __noinline int uring_unnamed_put(struct async_key *key)
 {
 	void *request = (void *)key->address;
-	struct uring_id id = { (__u64)KREAD(io_kiocb, request, ctx), uring_user_data(request) };
-	struct uring_same *same = bpf_map_lookup_elem(&uring_unnamed, &id);
-	__u32 number;
+	struct uring_search search = {
+		.ring = KNUMBER(io_kiocb, request, ctx),
+		.user_data = uring_user_data(request),
+		.address = key->address,
+	};
 
-	if (!same) {
-		bpf_map_update_elem(&uring_unnamed, &id, (void *)&uring_none, BPF_NOEXIST);
-		same = bpf_map_lookup_elem(&uring_unnamed, &id);
-	}
-	if (!same || same->next - same->first >= URING_SAME_MAX)
+	search.slot = uring_unnamed_at(uring_id(search.ring, search.user_data));
+	if (!search.slot)
 		return -1;
-	number = __sync_fetch_and_add(&same->next, 1);
-	same->requests[number & (URING_SAME_MAX - 1)] = (__u64)request;
-	return 0;
+	LOOP(URING_UNNAMED_PLACES, uring_put_step, &search);
+	return search.done ? 0 : -1;
 }
 
-/* Finds the request that a completion is of. Returns false if there is none. */
+static long uring_take_step(__u32 i, struct uring_search *search)
+{
+	const __u64 address = search->slot->requests[i & (URING_UNNAMED_PLACES - 1)];
+	struct async_operation *begun = uring_unnamed_find(address);
+
+	if (!uring_matches(begun, search) ||
+	    (search->done && begun->account.start_ns >= search->start_ns))
+		return 0;
+	search->done = true;
+	search->start_ns = begun->account.start_ns;
+	search->address = address;
+	search->place = i;
+	return 0;
+}
+LOOP_STEP(uring_take_step)
+
+/* Finds the request that a completion is of: the oldest. Returns false if there is none. */
 static __noinline int uring_unnamed_take(struct uring_end *end, struct async_key *key)
 {
-	struct uring_id id = { end->ring, end->user_data };
-	struct uring_same *same = bpf_map_lookup_elem(&uring_unnamed, &id);
-	bool more = end->flags & IORING_CQE_F_MORE, found = false;
-	struct async_operation *begun;
-	struct async_key at = {};
+	struct uring_search search = { .user_data = end->user_data };
+	struct address ring = { end->ring };
 
-	for (int i = 0; same && i < URING_UNSEEN_MAX && !found && same->first != same->next; i++) {
-		at.address = same->requests[same->first & (URING_SAME_MAX - 1)];
-		begun = async_find(&at);
-		found = begun && begun->context == id.ring && begun->user_data == id.user_data;
-		if (!found || !more)
-			__sync_fetch_and_add(&same->first, 1);
-	}
-	if (same && same->first == same->next)
-		bpf_map_delete_elem(&uring_unnamed, &id);
-	key->address = at.address;
-	return found;
+	search.ring = address_number(&ring);
+	search.slot = uring_unnamed_at(uring_id(search.ring, search.user_data));
+	if (!search.slot)
+		return 0;
+	LOOP(URING_UNNAMED_PLACES, uring_take_step, &search);
+	key->address = search.address;
+	if (search.done && !(end->flags & IORING_CQE_F_MORE))
+		search.slot->requests[search.place & (URING_UNNAMED_PLACES - 1)] = 0;
+	return search.done;
 }

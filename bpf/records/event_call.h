@@ -69,7 +69,6 @@ struct call_request {
 #define ASYNC_FLIGHT_MAX 32768	  /* operations in flight */
 #define ASYNC_NAMES_MAX 1024	  /* ... with paths */
 #define ASYNC_USERS_MAX 16384	  /* processes that have any */
-#define ASYNC_UNNAMED_MAX 8192	  /* ... that completions do not name */
 #define ASYNC_BYTES (1u << 0)	  /* a positive result is a byte count */
 #define ASYNC_WRITES (1u << 1)	  /* pages it adds to the cache count as created */
 #define ASYNC_VECTOR (1u << 2)	  /* uses an iovec */

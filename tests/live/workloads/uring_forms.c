@@ -505,7 +505,7 @@ static void unfinished(int data)
 	_exit(0);
 }
 
-/* A pipe is read whenever data arrives: the kernel takes buffers from a provided group. */
+/* Pipes are read whenever data arrives: the kernel takes buffers from a provided group. */
 static void multishot(void)
 {
 	unsigned int *head = field(done, params.cq_off.head),
@@ -513,9 +513,9 @@ static void multishot(void)
 	struct io_uring_cqe *completions = (void *)(done + params.cq_off.cqes);
 	const struct asked what = { "io_uring_read_multishot", NULL, .flags = MULTISHOT,
 				    .offset = -1 };
-	int ends[2];
+	int first[2], second[2], *ends;
 
-	require(!pipe(ends));
+	require(!pipe(first) && !pipe(second));
 	ask((struct asked) { .op = "io_uring_provide_buffers", .offset = -1 },
 	    (struct io_uring_sqe) { .opcode = IORING_OP_PROVIDE_BUFFERS,
 				    .fd = 8,
@@ -523,33 +523,35 @@ static void multishot(void)
 				    .len = BLOCK,
 				    .buf_group = 1 });
 	carry_out();
-	ask(what, (struct io_uring_sqe) { .opcode = OP_READ_MULTISHOT,
-					  .flags = IOSQE_BUFFER_SELECT,
-					  .fd = ends[0],
-					  .off = -1,
-					  .buf_group = 1 });
-	require(syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0) == 1);
-	asked_count = 0;
-	for (int i = 0; i < 4; i++) {
+	if (!has_operation(OP_READ_MULTISHOT))
+		return;
+	for (int i = 0; i < 2; i++) {
+		ends = i ? second : first;
+		ask(what, (struct io_uring_sqe) { .opcode = OP_READ_MULTISHOT,
+						  .flags = IOSQE_BUFFER_SELECT,
+						  .fd = ends[0],
+						  .off = -1,
+						  .buf_group = 1 });
+		require(syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0) == 1);
+		asked_count = 0; /* so both have the same user data */
+	}
+	for (int i = 0; i < 7; i++) {
 		const struct io_uring_cqe *completion;
 
-		if (i < 3)
-			require(write(ends[1], buffer, 10 + i) == 10 + i);
-		else
+		ends = i < 4 ? first : second;
+		if (i == 3 || i == 6)
 			close(ends[1]);
+		else
+			require(write(ends[1], buffer, 10 + i) == 10 + i);
 		while (__atomic_load_n(tail, __ATOMIC_ACQUIRE) == *head)
 			require(!syscall(SYS_io_uring_enter, ring, 0, 1, IORING_ENTER_GETEVENTS,
 					 NULL, 0));
 		completion = &completions[*head & (params.cq_entries - 1)];
-		if (!i && completion->res == -EINVAL) { /* unknown to this kernel */
-			__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
-			close(ends[1]);
-			break;
-		}
 		emit(&what, completion->res);
 		__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
 	}
-	close(ends[0]);
+	close(first[0]);
+	close(second[0]);
 }
 
 int main(int argc, char **argv)
