@@ -290,6 +290,67 @@ TEST(test_names_stay_bounded)
 	check_churn(4000, 10000, false);
 }
 
+#define LONG_BYTES 4000
+
+static void sum_bytes(void *context, unsigned int ring, const void *record, size_t size)
+{
+	*(size_t *)context += size;
+}
+
+static size_t past_bytes(const struct flight_past *past)
+{
+	size_t bytes = 0;
+
+	flight_past_emit(past, 100, sum_bytes, &bytes);
+	return bytes;
+}
+
+/* Whatever a job puts into its command lines and spans, the memory for them is limited, and becomes
+ * free with its processes. */
+TEST(test_past_stays_bounded)
+{
+	char memory[sizeof(struct event_exec) + sizeof(struct event_span) + LONG_BYTES] = { 0 };
+	struct event_exec *exec = (struct event_exec *)memory;
+	struct event_span *span = (struct event_span *)memory;
+	struct flight_past past = { 0 };
+
+	exec->command_bytes = LONG_BYTES;
+	for (uint32_t pid = 1; pid <= 4000; pid++) {
+		exec->header = (struct event_header) { .time_ns = 5,
+						       .kind = RECORD_EXEC,
+						       .size = sizeof(*exec) + LONG_BYTES,
+						       .pid = pid };
+		take(&past, exec);
+	}
+	assert_true(past_bytes(&past) < 5u << 20);
+	assert_int_equal(past.processes.count, 4000);
+	assert_true(past.refused > 0 && past.refused < 4000);
+	memset(memory, 0, sizeof(memory));
+	for (uint32_t id = 1; id <= 40000; id++) {
+		span->header = (struct event_header) { .time_ns = 6,
+						       .kind = RECORD_SPAN_BEGIN,
+						       .size = sizeof(*span) + 1024,
+						       .pid = 1 + id % 4000 };
+		span->id = id;
+		take(&past, span);
+		take(&past, span); /* the same again: counted once */
+	}
+	assert_true(past_bytes(&past) < 13u << 20);
+	assert_true(past.spans.count > 4000 && past.spans.count < 40000);
+	for (uint32_t pid = 1; pid <= 4000; pid++) {
+		struct event_exit exit = {
+			.header = { .kind = RECORD_EXIT, .size = sizeof(exit), .pid = pid },
+			.process_ends = 1
+		};
+
+		take(&past, &exit);
+	}
+	assert_int_equal(past.span_bytes, 0);
+	assert_int_equal(past.command_bytes, 0);
+	assert_int_equal(past_bytes(&past), 0);
+	flight_past_free(&past);
+}
+
 /* If several devices had the same number in turn, the last one is kept. */
 TEST(test_past_devices)
 {

@@ -2,12 +2,15 @@
 /* Applies records in order: a fork adds a process, an exec sets what it runs. */
 #include "capture/flight/flight_past.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SPANS_MAX 65536 /* open at the same time */
-#define ENDS_MAX 65536	/* without a begin; when full, all are dropped */
+#define SPANS_MAX 65536		      /* open at the same time */
+#define SPANS_BYTES_MAX (8u << 20)    /* of their records: names and arguments */
+#define COMMANDS_BYTES_MAX (4u << 20) /* command lines; when full, processes have none */
+#define ENDS_MAX 65536		      /* without a begin; when full, all are dropped */
 #define LOOK_EVERY_NS 10000000000ull
 #define RECORD_BYTES (sizeof(struct event_exec) + EVENT_COMMAND_BYTES)
 
@@ -36,9 +39,16 @@ void flight_past_free(struct flight_past *past)
 static void keep(struct flight_past *past, uint32_t pid, const struct event_exec *exec,
 		 const char *command)
 {
-	struct past_process *process = malloc(sizeof(*process) + exec->command_bytes);
 	const struct past_process *before = flight_table_find(&past->processes, pid, 0);
+	size_t others = past->command_bytes - (before ? before->exec.command_bytes : 0);
+	size_t bytes = exec->command_bytes;
+	struct past_process *process;
 
+	if (others + bytes > COMMANDS_BYTES_MAX) {
+		bytes = 0;
+		past->refused++;
+	}
+	process = malloc(sizeof(*process) + bytes);
 	if (!process) {
 		past->refused++;
 		return;
@@ -46,8 +56,12 @@ static void keep(struct flight_past *past, uint32_t pid, const struct event_exec
 	process->spans = before ? before->spans : 0;
 	process->looked_moves = process->looked_ns = 0;
 	process->exec = *exec;
-	memcpy(command_of(process), command, exec->command_bytes);
-	past->refused += flight_table_put(&past->processes, pid, 0, process) != 0;
+	process->exec.command_bytes = bytes;
+	memcpy(command_of(process), command, bytes);
+	if (flight_table_put(&past->processes, pid, 0, process))
+		past->refused++;
+	else
+		past->command_bytes = others + bytes;
 }
 
 static void take_exec(struct flight_past *past, const struct event_exec *exec)
@@ -70,6 +84,14 @@ static void take_fork(struct flight_past *past, const struct event_fork *fork)
 	keep(past, fork->child_pid, &exec, parent ? command_of(parent) : "");
 }
 
+static void drop_span(struct flight_past *past, uint32_t pid, uint64_t id)
+{
+	const struct event_header *begin = flight_table_find(&past->spans, pid, id);
+
+	past->span_bytes -= begin ? begin->size : 0;
+	flight_table_remove(&past->spans, pid, id);
+}
+
 static void drop_spans(struct flight_past *past, uint32_t pid, size_t count)
 {
 	const struct flight_item *item;
@@ -78,7 +100,7 @@ static void drop_spans(struct flight_past *past, uint32_t pid, size_t count)
 	while (count && (item = flight_table_next(&past->spans, &at))) {
 		if (item->key != pid)
 			continue;
-		flight_table_remove(&past->spans, item->key, item->key2);
+		drop_span(past, pid, item->key2);
 		count--;
 		at--; /* later items may have moved up */
 	}
@@ -92,6 +114,7 @@ static void take_exit(struct flight_past *past, const struct event_exit *exit)
 	if (!exit->process_ends || !process)
 		return;
 	drop_spans(past, exit->header.pid, process->spans);
+	past->command_bytes -= process->exec.command_bytes;
 	flight_table_remove(&past->processes, exit->header.pid, 0);
 }
 
@@ -135,14 +158,17 @@ uint32_t flight_past_member(const struct flight_past *past, uint64_t cgroup)
 
 /* --- spans and devices --- */
 
-static void keep_record(struct flight_past *past, struct flight_table *table, uint64_t key,
-			uint64_t key2, const struct event_header *record)
+static int keep_record(struct flight_past *past, struct flight_table *table, uint64_t key,
+		       uint64_t key2, const struct event_header *record)
 {
 	void *copy = malloc(record->size);
 
 	if (copy)
 		memcpy(copy, record, record->size);
-	past->refused += !copy || flight_table_put(table, key, key2, copy);
+	if (copy && !flight_table_put(table, key, key2, copy))
+		return 0;
+	past->refused++;
+	return -ENOMEM;
 }
 
 static void take_begin(struct flight_past *past, const struct event_span *span)
@@ -157,11 +183,17 @@ static void take_begin(struct flight_past *past, const struct event_span *span)
 	 * processes come before the rest. */
 	if (has_ended || !process)
 		return;
-	if (before < SPANS_MAX)
-		keep_record(past, &past->spans, span->header.pid, span->id, &span->header);
-	else
+	drop_span(past, span->header.pid, span->id);
+	process->spans -= before - past->spans.count;
+	if (past->spans.count == SPANS_MAX ||
+	    past->span_bytes + span->header.size > SPANS_BYTES_MAX) {
 		past->refused++;
-	process->spans += past->spans.count - before;
+		return;
+	}
+	if (keep_record(past, &past->spans, span->header.pid, span->id, &span->header))
+		return;
+	past->span_bytes += span->header.size;
+	process->spans++;
 }
 
 /* Rings are drained one after the other, so an end may come shortly before its begin. Most ends
@@ -171,7 +203,7 @@ static void take_end(struct flight_past *past, const struct event_span_end *end)
 	struct past_process *process = flight_table_find(&past->processes, end->header.pid, 0);
 
 	if (process && flight_table_find(&past->spans, end->header.pid, end->id)) {
-		flight_table_remove(&past->spans, end->header.pid, end->id);
+		drop_span(past, end->header.pid, end->id);
 		process->spans--;
 		return;
 	}

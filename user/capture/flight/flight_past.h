@@ -16,7 +16,8 @@
 struct flight_past {
 	struct flight_table processes, spans, devices;
 	struct flight_table ends; /* of spans whose begin has not arrived yet */
-	uint64_t refused;	  /* entries dropped: out of memory or over a limit */
+	size_t span_bytes, command_bytes;
+	uint64_t refused; /* entries or command lines dropped: out of memory or over a limit */
 };
 
 void flight_past_free(struct flight_past *past);

@@ -99,8 +99,8 @@ static int copy_state(struct flight *flight, struct flight_snapshot *snapshot)
 			"flight recorder: %llu file references have no name: out of room for names",
 			(unsigned long long)missing);
 	if (past->refused)
-		log_warning("flight recorder: %llu earlier processes, spans or devices did not fit "
-			    "in memory and may be missing",
+		log_warning("flight recorder: %llu earlier processes, command lines, spans or "
+			    "devices did not fit in memory and may be missing",
 			    (unsigned long long)past->refused);
 	snapshot->unfollowed = flight->unfollowed;
 	return snapshot->names.incomplete || snapshot->past.incomplete ? -ENOMEM : 0;
