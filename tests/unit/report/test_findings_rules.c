@@ -305,6 +305,33 @@ TEST(test_straggler_says)
 	}
 }
 
+/* Of two findings with the same cost, the one that names the rank comes before the one that names
+ * the wait. */
+TEST(test_specific_first)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t load, slow;
+
+	BEGIN_RUN(&made);
+	for (uint64_t rank = 0; rank < 4; rank++) {
+		add_file(&made, 1 + rank, 256 * MIB, "/data/model.pt");
+		EXEC(&made, .time = 20, .pid = 30 + rank, .comm = "r", .command = "r",
+		     .rank = rank);
+		for (uint64_t i = 0; i < 64; i++)
+			CALL(&made, .time = 100 + i * 5 * MS, .dur = rank == 2 ? 5 * MS : 100 * US,
+			     .pid = 30 + rank, .op = M_READ, .file = 1 + rank,
+			     .offset = i * 4 * MIB, .asked = 4 * MIB, .result = 4 * MIB,
+			     .fetched = 4 * MIB);
+	}
+	report = report_between(&made, 10, END);
+	load = finding_row(report, "load-waits");
+	slow = finding_row(report, "rank-slow");
+	CHECK(report, "findings", slow, "cost_ns", ask(report, "findings", load, "cost_ns")->uint);
+	assert_true(slow < load);
+	done(&made, report);
+}
+
 /* Calls that lock files are not counted, and neither are their errors. */
 TEST(test_failed_locks)
 {
