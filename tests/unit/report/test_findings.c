@@ -119,6 +119,51 @@ TEST(test_registry)
 	assert_null(finding_rule_named("no-such-finding"));
 }
 
+/* Minimum counts that say what kind of access it is, or how sure; and those with a rule of their
+ * own for time. */
+static bool is_no_amount(const char *id, const char *meaning)
+{
+	static const char *const others[][2] = {
+		{ "mmap-strided", "major faults of a file" },
+		{ "mmap-store-faults",
+		  "minor faults on data" }, /* few that take long wait for reads */
+		{ "mmap-copied", "minor faults on data" },
+		{ "mmap-minor-faults", "minor faults on data" },
+		{ "small-reads-cached", "small reads of a file from memory per open" },
+		{ "worker-start", "starts of a program by one process" },
+		{ "workers-renewed", "times that a process forks workers" },
+		{ "many-small-files", "small files" }, /* a few are read-bound, not a data set */
+		{ "fsync-often", "consecutive syncs" },
+		{ "fsync-often", "syncs that the run waits for" },
+		{ "stores-amplified", "stores to large folios" },
+		{ "node-slow", "requests of a node for it to be compared" },
+		{ "pickled-data", "CPU samples" },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(others[i][0], id) && !strcmp(others[i][1], meaning))
+			return true;
+	return false;
+}
+
+/* Few but long operations cost as much as many short ones: a minimum count does not hide them. */
+TEST(test_time_decides)
+{
+	for (size_t i = 0; i < finding_rule_count; i++) {
+		const struct finding_rule *rule = finding_rules[i];
+
+		for (size_t j = 0; rule->thresholds[j]; j++) {
+			const struct finding_threshold *one = rule->thresholds[j];
+
+			if (one->unit != UNIT_COUNT || one->bound != BOUND_MIN ||
+			    is_no_amount(rule->id, one->meaning))
+				continue;
+			check_listed(rule, &THRESHOLD_TIME_DECIDES);
+			check_listed(rule, &THRESHOLD_FEW);
+		}
+	}
+}
+
 TEST(test_text)
 {
 	struct numbers {

@@ -86,7 +86,8 @@ const struct finding_rule finding_shallow_queue = {
 	.cross_run = true,
 	FINDING_EVIDENCE(struct queue, queue_evidence),
 	.thresholds = { &THRESHOLD_QUEUED, &THRESHOLD_QUEUED_NS, &THRESHOLD_QUEUE_DEPTH,
-			&THRESHOLD_BUSY_REQUESTS, &THRESHOLD_MOSTLY_BUSY },
+			&THRESHOLD_BUSY_REQUESTS, &THRESHOLD_MOSTLY_BUSY, &THRESHOLD_TIME_DECIDES,
+			&THRESHOLD_FEW },
 	.title = "Low {method} queue depth",
 	.says = "{count} operations ({side}) of {each_ns} each, {depth} in flight on average, "
 		"{time_ns} in total",

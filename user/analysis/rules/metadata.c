@@ -396,7 +396,8 @@ const struct finding_rule finding_failed_lookups = {
 	.confidence = FINDING_SURE,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct failed, failed_evidence),
-	.thresholds = { &THRESHOLD_FAILED_LOOKUPS, &THRESHOLD_METADATA_DRAG },
+	.thresholds = { &THRESHOLD_FAILED_LOOKUPS, &THRESHOLD_METADATA_DRAG,
+			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Failed path lookups",
 	.says = "{count} lookups failed, {there} of them in {directory}, such as {example}",
 	.advice = "Remember which files do not exist, shorten search paths (PYTHONPATH, "
@@ -487,8 +488,8 @@ const struct finding_rule finding_cold_names = {
 	.confidence = FINDING_SURE,
 	.reported_by = { "imports" },
 	FINDING_EVIDENCE(struct cold_names, cold_names_evidence),
-	.thresholds = { &THRESHOLD_COLD_NAMES, &THRESHOLD_COLD_NAMES_NS,
-			&THRESHOLD_METADATA_OF_RUN },
+	.thresholds = { &THRESHOLD_COLD_NAMES, &THRESHOLD_COLD_NAMES_NS, &THRESHOLD_METADATA_OF_RUN,
+			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Cold metadata: names, directories and inodes are read from storage",
 	.says = "{count:metadata call|metadata calls} waited for the device, {each_ns} each[; most "
 		"time in {place}]",

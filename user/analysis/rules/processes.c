@@ -248,7 +248,8 @@ const struct finding_rule finding_swapped = {
 	.confidence = FINDING_LIKELY,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct swapped, swapped_evidence),
-	.thresholds = { &THRESHOLD_SWAPPED_FAULTS, &THRESHOLD_SWAPPED_SHARE },
+	.thresholds = { &THRESHOLD_SWAPPED_FAULTS, &THRESHOLD_SWAPPED_SHARE,
+			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Run waits for its own memory, which was swapped out",
 	.says = "{major:major fault|major faults} on memory without a file; {count} faults on such "
 		"memory took {time_ns} of thread time",

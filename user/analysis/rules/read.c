@@ -187,7 +187,7 @@ const struct finding_rule finding_small_reads_storage = {
 	.thresholds = { &THRESHOLD_SMALL_READ, &THRESHOLD_SMALL_REQUESTS,
 			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_SMALL_FILE, &THRESHOLD_HOLES,
 			&THRESHOLD_SMALL_READS_DRAG, &THRESHOLD_BUSY_REQUESTS,
-			&THRESHOLD_SCAN_ORDER },
+			&THRESHOLD_SCAN_ORDER, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Small reads of {file} from storage",
 	.says = "{count} reads of {bytes_each} on average, {fetched_bytes} from storage[, at "
 		"{bandwidth}/s; {consecutive} are sequential][; {others:more such file|more such "
@@ -295,7 +295,7 @@ const struct finding_rule finding_small_reads_cached = {
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_CACHED_READ, &THRESHOLD_SMALL_READS_OF_FILE,
 			&THRESHOLD_SMALL_REQUESTS, &THRESHOLD_FROM_MEMORY_SHARE,
-			&THRESHOLD_SMALL_READS_DRAG },
+			&THRESHOLD_SMALL_READS_DRAG, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Small reads of {file} from memory: call overhead dominates",
 	.says = "{count} reads of {bytes_each} on average[, {fetched_share} of the bytes from "
 		"storage][; {others:more such file|more such files}]",

@@ -81,7 +81,7 @@ const struct finding_rule finding_shared_writes = {
 	/* Without the other ranks' copies, nothing waits. */
 	.reported_by = { "written-by-several" },
 	.evidence = &calls_evidence,
-	.thresholds = { &THRESHOLD_SHARED_WRITES },
+	.thresholds = { &THRESHOLD_SHARED_WRITES, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Concurrent writes to {file} wait for each other",
 	.says = "{count} writes of {bytes_each} began while another thread or process wrote to the "
 		"same file; they waited {each_ns} each, {time_ns} in total",
@@ -110,7 +110,7 @@ const struct finding_rule finding_shared_across = {
 	.io_pattern = IO_PATTERN_SHARED_ACROSS,
 	.class = IO_WRITE,
 	.evidence = &calls_evidence,
-	.thresholds = { &THRESHOLD_SHARED_WRITES },
+	.thresholds = { &THRESHOLD_SHARED_WRITES, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Concurrent writes to {file} by separately traced ranks wait for each other",
 	.says = "{count} writes of {bytes_each} began while another trace's process wrote to the "
 		"same file; they waited {each_ns} each, {time_ns} in total",
@@ -168,7 +168,7 @@ const struct finding_rule finding_partial_writes = {
 	.io_pattern = IO_PATTERN_PARTIAL_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct partial_writes, partial_writes_evidence),
-	.thresholds = { &THRESHOLD_PARTIAL_WRITES },
+	.thresholds = { &THRESHOLD_PARTIAL_WRITES, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Writes[ to {file}][ and {other_files:more file|more files}] read from storage "
 		 "first",
 	.says = "{count} writes of {bytes_each} on average changed parts of uncached pages and "
@@ -237,7 +237,7 @@ const struct finding_rule finding_small_writes = {
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct small_writes, small_writes_evidence),
 	.thresholds = { &THRESHOLD_SMALL_REQUESTS, &THRESHOLD_SMALL_WRITES_OF_FILE,
-			&THRESHOLD_SMALL_WRITES_DRAG },
+			&THRESHOLD_SMALL_WRITES_DRAG, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Small writes[ to {file}][ and {other_files:more file|more files}]",
 	.says = "{count} writes of {bytes_each} on average, {time_ns} in total[; {each_file} per "
 		"file]",
@@ -265,7 +265,7 @@ const struct finding_rule finding_small_direct = {
 	.io_pattern = IO_PATTERN_SMALL_DIRECT,
 	.class = IO_READ,
 	.evidence = &calls_evidence,
-	.thresholds = { &THRESHOLD_SMALL_REQUESTS },
+	.thresholds = { &THRESHOLD_SMALL_REQUESTS, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Small direct I/O on {file}: each call waits for the device",
 	.says = "{count} O_DIRECT calls of {bytes_each}, {each_ns} each, {time_ns} in "
 		"total",
@@ -339,7 +339,7 @@ const struct finding_rule finding_locks = {
 	.io_pattern = IO_PATTERN_LOCK,
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct locks, locks_evidence),
-	.thresholds = { &THRESHOLD_LOCKS },
+	.thresholds = { &THRESHOLD_LOCKS, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Lock waits[ on {file}]",
 	.says = "{count} flock and fcntl calls waited {each_ns} each, {time_ns} in total[; the "
 		"lock was held at {held_at}]",
@@ -368,7 +368,7 @@ const struct finding_rule finding_failed_calls = {
 	.io_pattern = IO_PATTERN_FAILED,
 	.class = IO_METADATA,
 	.evidence = &calls_evidence,
-	.thresholds = { &THRESHOLD_FAILED_CALLS },
+	.thresholds = { &THRESHOLD_FAILED_CALLS, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Failed calls take time",
 	.says = "{count} calls failed, {each_ns} each, {time_ns} in total[, mostly on {path}]",
 	.advice = "Check which calls fail and why: full file systems, quotas, I/O errors, locks "
@@ -396,7 +396,7 @@ const struct finding_rule finding_short_reads = {
 	.io_pattern = IO_PATTERN_SHORT_READ,
 	.class = IO_READ,
 	.evidence = &calls_evidence,
-	.thresholds = { &THRESHOLD_SHORT_READS },
+	.thresholds = { &THRESHOLD_SHORT_READS, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Reads return nothing, or less than requested",
 	.says = "{count} reads returned {bytes_each} each[, on {files:file|files}]; {time_ns} in "
 		"total",
