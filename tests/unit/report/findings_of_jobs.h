@@ -130,6 +130,16 @@ FINDING_CASE("readahead-unused", readahead_of_library)
 	add_readahead(made, sound ? "/usr/lib/liba.so" : "/data/a.sob", false, 2 * MS);
 }
 
+/* Many Python sources are data, unless some are imported from there. */
+FINDING_CASE("readahead-unused", readahead_of_sources)
+{
+	for (uint64_t i = 0; i < 20; i++)
+		add_file(made, 2 + i, 20 * KIB, "/data/code/m.py");
+	if (sound)
+		add_file(made, 30, 20 * KIB, "/data/code/__pycache__/m.cpython-312.pyc");
+	add_readahead(made, "/data/code/all.py", false, 2 * MS);
+}
+
 /* Faults in random order are a finding that asks for the same change. */
 FINDING_CASE("readahead-unused", readahead_of_random)
 {

@@ -237,7 +237,7 @@ static int ask_all(struct findings *findings)
 	return status < 0 ? status : 0;
 }
 
-static void emit_unasked(struct table *table)
+static void note_unasked(struct table *table)
 {
 	size_t unasked = 0;
 	char note[160];
@@ -268,7 +268,7 @@ static void conclude(const struct results *results, struct table *table)
 
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	if (job->aggregated)
-		emit_unasked(table);
+		note_unasked(table);
 	status = ask_all(&findings);
 	if (findings.count)
 		qsort(findings.all, findings.count, sizeof(*findings.all), compare_findings);

@@ -96,7 +96,7 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 			continue;
 		path = trace_text(file_table_name(files, i));
 		/* How a loader reads cannot be changed. */
-		if (loaded_is(path) || is_reported_as_random(findings, i))
+		if (loaded_in(files, path) || is_reported_as_random(findings, i))
 			continue;
 		unused.files++;
 		unused.fetched_bytes += sums.fetched_bytes;

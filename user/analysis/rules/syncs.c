@@ -47,7 +47,7 @@ static bool syncs_more(const struct processes_calls *one, const struct processes
  * the other wait for each of their syncs. So the count is divided by how many ran at a time.
  * Returns 0, or -ENODATA if processes are not listed individually.
  */
-static int emit_who_syncs(const struct findings *findings, struct syncs *syncs)
+static int count_syncs(const struct findings *findings, struct syncs *syncs)
 {
 	uint64_t first_ns = UINT64_MAX, last_ns = 0, lived_ns = 0;
 	struct processes_calls one, most = { .syncs = 0 };
@@ -109,7 +109,7 @@ static int find_syncs(struct findings *findings, const struct finding_rule *rule
 	struct syncs syncs = { .calls = calls_of(findings, rule, &cost_ns) };
 	bool waits, many;
 
-	if (emit_who_syncs(findings, &syncs))
+	if (count_syncs(findings, &syncs))
 		return 1;
 	many = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS);
 	/* Even one counts if it takes much of the run. */
