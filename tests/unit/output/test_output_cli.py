@@ -157,7 +157,7 @@ class Reading(Command):
         self.assertEqual((text.returncode, data.returncode), (0, 0), text.stderr)
         self.assertIsNone(json.loads(data.stdout)["trace"]["duration_ns"])
         self.assertIn(b"\nRan for an unknown time, exit unknown.", text.stdout)
-        self.assertIn(b"\nNo findings: nothing of the run was recorded\n", text.stdout)
+        self.assertIn(b"\nNo findings: the trace has no events\n", text.stdout)
 
     def test_damaged_header(self):
         sample = bytearray(sample_bytes())

@@ -39,6 +39,8 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 		const char *const *names, size_t trace_count, const struct report_options *options,
 		struct trace_error *error);
 void report_free(struct report *report); /* NULL is fine */
+/* Returns a sentence, without its period, for a report whose table of findings is empty. */
+const char *report_why_no_findings(const struct report *report);
 /* Limits a table to that many rows and one for the rest. Returns 0 or -ENOMEM. */
 int report_fold(struct report *report, size_t number, size_t rows);
 /* Takes the meanings of columns, which summaries do not store, from a report with such tables.

@@ -32,22 +32,13 @@ function findingEl(row, place) {
 
 const SUMMED = 'Findings that need individual operations are unavailable: operations were aggregated.';
 
-function whyNone() {
-	const nothing = 'No findings: no known problem costs \u2265 0.2% of the run.';
-	if (record('trace').duration_ns === null)
-		return 'No findings: the trace has no events.';
-	if (pictures.summed !== 'none')
-		return `${nothing} ${SUMMED}`;
-	return rowsOf('access').every((row) => row.time_ns === null)
-		? 'No findings: no I/O layer was recorded.' : nothing;
-}
-
 function makeFindings() {
 	const body = bodyOf('findings'), rows = rowsOf('findings');
 	if (tables.findings.absent)
 		body.append(hintEl(`Not available: ${tables.findings.note}.`));
 	else if (!rows.length)
-		body.append(hintEl(whyNone()));
+		body.append(hintEl([`${data.no_findings}.`].concat(pictures.summed === 'none' ? [] : SUMMED)
+			.join(' ')));
 	else
 		body.append(el('div', { class: 'finding-grid' }, ...rows.map((row, i) =>
 			findingEl(row, i + 1))),

@@ -49,6 +49,7 @@ static int write_data(struct sink *out, const struct report *report)
 	for (const struct term *each = terms; each->term; each++)
 		json_literal(&json, each->term, each->meaning);
 	json_end(&json);
+	json_literal(&json, "no_findings", report_why_no_findings(report));
 	json_begin(&json, "finding_pictures");
 	for (size_t i = 0; i < finding_rule_count; i++)
 		if (finding_rules[i]->pictures)

@@ -24,7 +24,7 @@ struct screen {
 	struct sink *out;
 	const struct style *style;
 	const struct table *trace, *caveats, *findings, *access;
-	bool is_io_known; /* a layer that reports I/O was recorded */
+	const struct report *report;
 };
 
 /* --- findings --- */
@@ -178,14 +178,6 @@ static void write_finding(struct screen *screen, const struct cell *finding, siz
 	sink_close(&line);
 }
 
-static const char *why_no_findings(const struct screen *screen)
-{
-	if (screen->trace->cells[ABOUT_DURATION].type != CELL_UINT)
-		return "No findings: nothing of the run was recorded";
-	return screen->is_io_known ? "No findings: no known problem costs ≥ 0.2% of the run"
-				   : "No findings: no layer with I/O was recorded";
-}
-
 static void write_findings(struct screen *screen)
 {
 	size_t count = 0;
@@ -207,7 +199,8 @@ static void write_findings(struct screen *screen)
 		sink_format(screen->out, "   and %zu more (--table findings)\n",
 			    count - FINDINGS_MAX);
 	if (!count)
-		wrap_text(screen->out, why_no_findings(screen), screen->style->width);
+		wrap_text(screen->out, report_why_no_findings(screen->report),
+			  screen->style->width);
 }
 
 /* --- the screen --- */
@@ -239,6 +232,7 @@ void screen_write(struct sink *out, const struct report *report, const struct st
 	struct screen screen = {
 		.out = out,
 		.style = style,
+		.report = report,
 		.trace = report_by(report, &analysis_trace),
 		.caveats = report_by(report, &analysis_caveats),
 		.findings = report_by(report, &analysis_findings),
@@ -246,7 +240,6 @@ void screen_write(struct sink *out, const struct report *report, const struct st
 	};
 	const struct table *access = screen.access;
 
-	screen.is_io_known = access->row_count && access->cells[ACCESS_TIME].type == CELL_UINT;
 	headline_write(out, screen.trace, screen.caveats, access, style);
 	write_findings(&screen);
 	bars_write(out, report_by(report, &analysis_timeline), style);
