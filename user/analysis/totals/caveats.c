@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/run/barriers.h"
 #include "analysis/run/clocks.h"
 #include "analysis/processes/deaths.h"
 #include "analysis/run/loss.h"
@@ -444,6 +445,7 @@ static const struct caveat {
 	{ "faults", "warning", .say = say_faults },
 	{ "bios", "warning", .say = say_bios },
 	{ CLOCKS_CAVEAT, "note", .say = say_clocks },
+	{ "skew", "warning", .say = barriers_say },
 	{ "attached", "note", .say = say_attached },
 	{ "left-out", "note", .note = TRACE_NOTE_LEFT_OUT,
 	  .many = "operations on files that --include and --exclude filter out are not counted, "
@@ -580,6 +582,9 @@ const struct analysis analysis_caveats = {
 	.meaning = "known gaps and errors in the other tables",
 	.aggregated_ok = true,
 	.shape = TABLE_LIST,
+	.state_bytes = sizeof(struct barriers),
+	.begin = barriers_begin,
+	.consumer.span_ended = barriers_span_ended,
 	.conclude = conclude,
 	.merging = { .many = "caveats", .fixed = columns, .fixed_count = CAVEAT_COLUMNS },
 	.remake = remake,
