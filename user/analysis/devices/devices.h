@@ -17,6 +17,14 @@ struct device_waits {
 	uint64_t threads_time_ns;   /* the same per thread, summed over threads */
 };
 
+/* Returns the average requests in flight while there are any. */
+static inline double device_in_flight(const struct device_waits *waits)
+{
+	return waits->time.measure ? ((double)waits->part_queue_ns + waits->part_service_ns) /
+					     waits->time.measure
+				   : 0;
+}
+
 struct device_view {
 	uint32_t host, dev;
 	uint64_t device; /* see event_device */

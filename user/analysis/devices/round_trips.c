@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "analysis/shared/finding_threshold.h"
 #include "collections/histogram.h"
 
 #define NODES_MAX (1u << 16)
@@ -13,7 +12,6 @@
 
 struct round_trips {
 	struct histogram *empty, *reads[READ_SIZES]; /* NULL: none */
-	uint64_t bytes[READ_SIZES];
 	struct map asked; /* operation, node -> when its attributes were last asked for */
 	struct round_trips_view sums;
 };
@@ -38,19 +36,14 @@ static void add_read(struct round_trips *trips, const struct job *job, struct ar
 {
 	const uint64_t window =
 		event->file < job->files.count ? job->files.files[event->file].readahead_bytes : 0;
-	const unsigned int size = size_of(event->bytes);
 
-	if (in_order) {
-		trips->sums.in_order_bytes += event->bytes;
-		if (window && event_value(event, REMOTE_ASKED) == window)
-			trips->sums.window_bytes += event->bytes;
-	}
+	if (in_order && window && event_value(event, REMOTE_ASKED) == window)
+		trips->sums.window_bytes += event->bytes;
 	if (window)
 		trips->sums.window = window;
 	if ((int64_t)event_value(event, REMOTE_RTT) <= 0 || !event->bytes)
 		return;
-	trips->bytes[size] += event->bytes;
-	add_time(&trips->reads[size], arena, event_value(event, REMOTE_RTT));
+	add_time(&trips->reads[size_of(event->bytes)], arena, event_value(event, REMOTE_RTT));
 }
 
 static bool ends_with(const char *name, const char *end)
@@ -75,7 +68,6 @@ static void add_attributes(struct round_trips *trips, const struct job *job,
 					      : map_find(&trips->asked, key);
 	if (!last)
 		return;
-	trips->sums.attributes++;
 	if (!added && event->start - *last <= threshold(THRESHOLD_ATTRIBUTES_AGAIN))
 		trips->sums.attributes_again++;
 	*last = event->start;
@@ -122,6 +114,25 @@ struct round_trips_view round_trips_view(const struct round_trips *trips)
 	view.reads = trips->reads[most]->count;
 	view.reads_fast = histogram_percentile(trips->reads[most], FAST_PERCENT);
 	view.reads_p50 = histogram_percentile(trips->reads[most], 50);
-	view.reads_bytes = trips->bytes[most];
 	return view;
+}
+
+bool round_trips_are_comparable(const struct round_trips_view *trips)
+{
+	return trips->reads >= threshold(THRESHOLD_ROUND_TRIPS) &&
+	       trips->empty >= threshold(THRESHOLD_ROUND_TRIPS);
+}
+
+const char *round_trips_limit(const struct round_trips_view *trips, double in_flight)
+{
+	if (!trips->reads)
+		return NULL;
+	if (round_trips_are_comparable(trips) &&
+	    trips->empty_fast >= threshold(THRESHOLD_TRIP_OF_READ) * trips->reads_p50)
+		return "the link is slow, or the server delays every request";
+	if (round_trips_are_comparable(trips) &&
+	    trips->reads_fast <= threshold(THRESHOLD_FAST_READ) * trips->reads_p50 &&
+	    in_flight <= threshold(THRESHOLD_ONE_READ))
+		return "the server is slow";
+	return "the link or the server is slow; which is unknown";
 }

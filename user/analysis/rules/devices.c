@@ -10,7 +10,6 @@
 #include "analysis/devices/devices.h"
 #include "analysis/totals/methods.h"
 #include "analysis/finding/finding.h"
-#include "analysis/rules/mount_limits.h"
 #include "analysis/totals/totals.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/stacks/lines.h"
@@ -202,7 +201,8 @@ static struct queue_waits waits_of(struct findings *findings, const struct devic
 				   enum device_use use)
 {
 	const struct device_waits *of = &view->waits[use];
-	const char *limit = use == DEVICE_READS ? mount_limit(view) : NULL;
+	const char *limit =
+		use == DEVICE_READS ? round_trips_limit(&view->trips, device_in_flight(of)) : NULL;
 
 	return (struct queue_waits) {
 		.device = finding_device_name(findings, view->name, view->dev),
