@@ -245,8 +245,10 @@ __noinline int python_find_thread(struct task_state *state, const struct python_
 		return TRACE_SAMPLE_UNREAD;
 	walk.layout = layout;
 	LOOP(PYTHON_THREADS_MAX, python_threads_step, &walk);
-	if (!walk.found)
-		return walk.failed ? TRACE_SAMPLE_UNREAD : TRACE_SAMPLE_NO_THREAD;
+	if (!walk.found && walk.failed)
+		return TRACE_SAMPLE_UNREAD;
+	if (!walk.found) /* after the last thread there is no other interpreter */
+		return walk.interpreter ? TRACE_SAMPLE_MANY_THREADS : TRACE_SAMPLE_NO_THREAD;
 	state->stack.thread = walk.found;
 	return 0;
 }

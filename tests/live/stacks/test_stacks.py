@@ -20,6 +20,7 @@ SITE_BYTES = 1 << 20  # of the mapped file
 READS = "preadv", "preadv2"
 SITES, FAULT_SITES, DEEP_SITE = set(range(1, 19)), set(range(20, 24)), 18
 CUT, NO_PYTHON, UNREAD, LOST, UNFINISHED_SAMPLE = 1, 2, 16, 32, 64  # flags of a sample
+MANY_THREADS = 128
 COUNTS = "whole", "cut", "failed"
 OTHERS = "/opt/python*/bin/python3", "~/.pyenv/versions/3.*/bin/python3"
 FETCHED = f"{harness.BUILD}/pythons/*/bin/python3.*[0-9]"  # scripts/setup.sh pythons

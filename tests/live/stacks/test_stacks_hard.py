@@ -15,7 +15,7 @@ import bpf_maps
 import harness
 from harness import Attached, Recording, machine
 from test_stacks import (
-    FETCHED, LOST, OTHERS, PAGE, PERIOD_NS, READ_BYTES, READS, Stacks, interpreters)
+    FETCHED, LOST, MANY_THREADS, OTHERS, PAGE, PERIOD_NS, READ_BYTES, READS, Stacks, interpreters)
 
 SITES_MAX = 1000
 
@@ -288,6 +288,39 @@ for _ in range(20):
                     seen.add(sample["tid"])
         self.assertGreater(len(seen), 0)
         self.assertEqual(seen, slept & set(noted))
+
+    def test_more_threads_than_searched(self):
+        """The oldest of 4,500 threads has no stack, and that is said."""
+        script = ("import _thread, os, sys\n"
+                  "_thread.stack_size(128 << 10)\n"
+                  "count = [0]\n"
+                  "def waits(lock):\n"
+                  "    count[0] += 1\n"
+                  "    lock.acquire()\n"
+                  "    count[0] -= 1\n"
+                  "locks = [_thread.allocate_lock() for _ in range(4500)]\n"
+                  "for lock in locks: lock.acquire(), _thread.start_new_thread(waits, (lock,))\n"
+                  "def until(wanted):\n"
+                  "    while count[0] != wanted: os.sched_yield()\n"
+                  "until(4500)\n"
+                  "print(flush=True), sys.stdin.readline()\n"
+                  "locks[0].release(), until(4499)\n"
+                  "locks[-1].release(), until(4498)\n"
+                  "os._exit(0)\n")
+        job = machine().start([harness.PYTHON, "-c", script], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE)
+        job.stdout.readline()
+        attached = Attached("-p", str(job.pid), "--stacks", "python")
+        job.communicate(b"\n")
+        self.assertEqual(attached.end()[0], 0)
+        stacks = Stacks(attached.trace)
+        waits = [row for row in stacks.samples if row["state"] == b"lock"
+                 and row["tid"] != job.pid and row["dur"] >= PERIOD_NS]
+        first = min(waits, key=lambda row: row["time"] + row["dur"])
+        last = max(waits, key=lambda row: row["time"] + row["dur"])
+        self.assertEqual((first["flags"], first["stack"]), (MANY_THREADS, 0))
+        self.assertEqual(stacks.chain(last["stack"]), [["<string>", 6, "waits"]])
+        self.assertIn("too many threads", {row["reason"] for row in attached.report["lines"]})
 
     def test_seccomp(self):
         self.check("""

@@ -324,11 +324,11 @@ class Lives(Threads):
         self.assertLessEqual(created.keys(), rows.keys())
 
     def test_more_threads_than_slots(self):
-        """5,000 at a time: the state of a thread is then somewhere else."""
-        recording = Recording(threads("crowd", "5000"))
+        """10,000 at a time: the state of a thread is then somewhere else."""
+        recording = Recording(threads("crowd", "10000"))
         rows = self.check_rows(recording.trace)
         created = self.tids(recording.trace, "fork", "child_tid")
-        self.assertEqual(sum(created.values()), 5000)
+        self.assertEqual(sum(created.values()), 10000)
         self.assertLessEqual(created.keys(), rows.keys())
         sums = totals_by(recording.trace)
         # Each of them waited at a barrier or ended last, and slept.

@@ -23,6 +23,7 @@ const char *line_unknown(const struct job *job, const struct event *event)
 		{ TRACE_SAMPLE_NO_THREAD, "thread unknown to Python" },
 		{ TRACE_SAMPLE_NO_FRAME, "thread outside Python code" },
 		{ TRACE_SAMPLE_UNREAD, "stack unreadable" },
+		{ TRACE_SAMPLE_MANY_THREADS, "too many threads" },
 	};
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)

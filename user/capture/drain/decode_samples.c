@@ -22,7 +22,7 @@ void decoder_append_sample(struct decoder *decoder, const struct waiting_sample 
 {
 	const uint64_t flags = sample->row[SAMPLE_FLAGS];
 
-	if (flags & (TRACE_SAMPLE_UNREAD | TRACE_SAMPLE_LOST))
+	if (flags & (TRACE_SAMPLE_UNREAD | TRACE_SAMPLE_LOST | TRACE_SAMPLE_MANY_THREADS))
 		decoder->python_counts.failed++;
 	else if (flags & TRACE_SAMPLE_CUT)
 		decoder->python_counts.cut++;

@@ -244,7 +244,7 @@ static uint32_t find_frame(const struct walker *walker, uint64_t *frame)
 		if (!read_word(walker, state + layout->thread_next, &state))
 			return TRACE_SAMPLE_UNREAD;
 	}
-	return flags;
+	return interpreter && flags == TRACE_SAMPLE_NO_THREAD ? TRACE_SAMPLE_MANY_THREADS : flags;
 }
 
 static bool is_of_python(const struct python_layout *layout, const uint8_t *frame)

@@ -13,7 +13,8 @@
 
 #define UNKNOWN_FLAGS                                                                              \
 	(TRACE_SAMPLE_CUT | TRACE_SAMPLE_NO_PYTHON | TRACE_SAMPLE_NO_THREAD |                      \
-	 TRACE_SAMPLE_NO_FRAME | TRACE_SAMPLE_UNREAD | TRACE_SAMPLE_LOST)
+	 TRACE_SAMPLE_NO_FRAME | TRACE_SAMPLE_UNREAD | TRACE_SAMPLE_LOST |                         \
+	 TRACE_SAMPLE_MANY_THREADS)
 
 /* A frame that is no line of a program. */
 static uint32_t named_frame(struct stack_samples *samples, const char *name, size_t length)

@@ -157,7 +157,9 @@
 	FLAG(SAMPLE_UNREAD, 4, "unread")                                                           \
 	FLAG(SAMPLE_LOST, 5, "lost") /* the stack's records found no room */                       \
 	/* the operation or wait had not ended when the recording did; its stack was read then */  \
-	FLAG(SAMPLE_UNFINISHED, 6, "unfinished")
+	FLAG(SAMPLE_UNFINISHED, 6, "unfinished")                                                   \
+	/* the thread is beyond those of the interpreter that are searched */                      \
+	FLAG(SAMPLE_MANY_THREADS, 7, "many threads")
 
 #define TRACE_NO_FLAGS(FLAG)
 /* clang-format on */
