@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The times of threads that share a CPU, against what perf finds from the scheduler's events."""
+"""The times of threads against other accounts: what perf finds from the scheduler's events, and the
+kernel's CPU time in and outside of itself."""
 import collections
 import os
 import re
@@ -8,7 +9,7 @@ import unittest
 
 import harness
 import test_threads
-from harness import machine
+from harness import Recording, machine
 
 ALONE = True  # its threads have one CPU, and perf records all of them
 
@@ -90,6 +91,45 @@ class Timehist(test_threads.Schedstat):
         # They have competed for the CPU.
         self.assertGreater(sum(theirs for state, _, theirs, _ in compared if state == "runnable"),
                            10_000_000)
+
+
+class System(test_threads.Threads):
+    """CPU time in the kernel and outside, against the kernel's own account, for threads that do one
+    or the other."""
+
+    JOB = """
+import json, os, resource, sys, threading, time
+zero, accounts = os.open("/dev/zero", os.O_RDONLY), {}
+def in_kernel(buffers=[bytearray(1 << 20)]):
+    os.preadv(zero, buffers, 0)
+def outside():
+    sum(range(20000))
+def work(*steps):
+    end = time.thread_time() + 1
+    while time.thread_time() < end:
+        for step in steps:
+            step()
+    used = resource.getrusage(resource.RUSAGE_THREAD)
+    accounts[threading.get_native_id()] = used.ru_utime, used.ru_stime
+for steps in (in_kernel,), (outside,), (in_kernel, outside):
+    thread = threading.Thread(target=work, args=steps)
+    thread.start()
+    thread.join()
+with open(sys.argv[1], "w") as file:
+    json.dump(accounts, file)
+"""
+
+    def test_split(self):
+        out = f"{machine().new_dir()}/accounts"
+        recording = Recording([harness.PYTHON, "-c", self.JOB, out])
+        rows, counted = {row["tid"]: row for row in recording.report["threads"]}, harness.account(out)
+        shares = []
+        for tid, (user, system) in counted.items():
+            row = rows[int(tid)]
+            # The kernel samples it at each tick, and scales that to the time on a CPU.
+            self.assertLess(abs(row["system_ns"] / 1e9 - system), 0.05 * (user + system), row)
+            shares.append(system / (user + system))
+        self.assertGreater(shares[0], 2 * shares[1] + 0.2)
 
 
 if __name__ == "__main__":
