@@ -45,6 +45,15 @@ BACK = f"""{V3_MOUNT}
 (while kill -0 $server; do sleep 0.1; done; exec nfs_serve {PORT} 0 served again >ready) & server=$!
 $RUN -- cat /mnt/n/die >/dev/null; s=$?
 {V3_STOP}; exit $s"""
+# One mount after the other of the same export, which get the same device number. The second is
+# remounted with other options.
+AGAIN = f"""{LINKED}; {V3_SERVE % (PORT, DELAY_MS, "")}
+cat >work <<'END'
+for n in 1 2; do mkdir -p /mnt/n$n; mount -t nfs -o {V3_OPTIONS} 127.0.0.1:/export /mnt/n$n || exit 97
+for i in $(seq $n); do dd if=/mnt/n$n/data of=/dev/null bs=65536 iflag=direct || exit 95
+[ $n = 1 ] || mount -o remount,ro /mnt/n$n || exit 94; done; umount /mnt/n$n || exit 96; done
+END
+$RUN -- sh work; s=$?; kill $server; exit $s"""
 # The server is gone, and the client gives up.
 SOFT = f"""{V3_MOUNT.replace(V3_OPTIONS, f"{V3_OPTIONS},soft,timeo=10,retrans=1")}
 kill $server; wait $server
@@ -186,6 +195,20 @@ def judge_back(results):
     return f"{len(again)} of {len(rows)} calls sent again"
 
 
+def judge_again(results):
+    report, _, rows = served.recorded(results, "nfs")
+    devices = sorted((row for row in report["devices"] if row["name"] == "127.0.0.1:/export (nfs)"),
+                     key=lambda row: (row["dev"], row["instance"]))
+    equal([row["all"]["read"]["bytes"] for row in devices], [FILE_BYTES, 2 * FILE_BYTES],
+          "bytes read from each mount")
+    for n in 1, 2:
+        file, = [row for row in report["files"] if row["path"] == f"/mnt/n{n}/data"]
+        equal(file["read"]["bytes"], n * FILE_BYTES, "bytes read from a file")
+        equal(sum(row["bytes"] for row in named(rows, "read") if row.get("path") == file["path"]),
+              n * FILE_BYTES, "bytes of its calls")
+    return "two mounts of one export"
+
+
 def judge_soft(results):
     rows, _, _ = recorded(results)
     for row in rows:
@@ -216,7 +239,7 @@ def judge_monitor(results):
 
 def for_kernel(quick):
     table = [("v3", V3, judge_v3), ("v4", V4, judge_v4), ("back", BACK, judge_back),
-             ("soft", SOFT, judge_soft)]
+             ("soft", SOFT, judge_soft), ("again", AGAIN, judge_again)]
     # First those that load the modules themselves.
     return [Job("nfs", "chosen", "late", LATE, judge_late),
             Job("monitor", "chosen", "nfs", MONITOR, judge_monitor),
