@@ -469,20 +469,21 @@ fuzz: $(FUZZ_PROGRAMS) $(BUILD)/faultline
 # same sources and compiler give the same bytes anywhere.
 DIST := $(BUILD)/dist
 RELEASE := faultline-$(VERSION)
+RELEASED := $(shell git rev-parse --short HEAD 2>/dev/null)
 dist:
 	$(Q)rm -rf $(DIST) && mkdir -p $(DIST)/source
-	$(call say,DIST,$(DIST)/$(RELEASE).tar.gz)git archive --prefix=$(RELEASE)/ HEAD | \
+	$(call say,DIST,$(DIST)/$(RELEASE).tar.gz)git archive --prefix=$(RELEASE)/ $(RELEASED) | \
 		gzip -9n >$(DIST)/$(RELEASE).tar.gz
 	$(Q)tar -xzf $(DIST)/$(RELEASE).tar.gz -C $(DIST)/source
 	$(Q)$(MAKE) -C $(DIST)/source/$(RELEASE) BUILD=build \
-		COMMIT=$(shell git rev-parse --short HEAD) build/faultline-static
+		COMMIT=$(RELEASED) build/faultline-static
 	$(call say,DIST,$(DIST)/$(RELEASE)-linux-$(ARCH))strip \
 		-o $(DIST)/$(RELEASE)-linux-$(ARCH) $(DIST)/source/$(RELEASE)/build/faultline-static
 	$(Q)rm -r $(DIST)/source && cd $(DIST) && sha256sum * >SHA256SUMS && cat SHA256SUMS
 
 # Twice, in two directories: a release that cannot be reproduced fails.
 dist-check: dist
-	$(Q)$(MAKE) BUILD=$(BUILD)/elsewhere dist
+	$(Q)$(MAKE) BUILD=$(BUILD)/elsewhere RELEASED=$(RELEASED) dist
 	$(Q)diff $(DIST)/SHA256SUMS $(BUILD)/elsewhere/dist/SHA256SUMS && echo 'the same in two directories'
 
 # --- install -----------------------------------------------------------------------------------
