@@ -94,8 +94,8 @@ PROBE_READ_SKELETON := $(BUILD)/bpf/probe_read.skel.h
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all programs test check bench exam soak fuzz vmtest dist dist-check install uninstall deb deb-check rpm clean help format \
-	FORCE
+.PHONY: all programs test check bench exam soak fuzz vmtest dist dist-check install uninstall deb deb-check image-check \
+	rpm clean help format FORCE
 
 all: $(BUILD)/faultline
 
@@ -111,6 +111,7 @@ help:
 	@echo 'vmtest   the same comparisons on other kernels, in QEMU (scripts/setup.sh vm; VM=5.15-ubuntu; VMARCH=arm64; KERNEL=IMAGE)'
 	@echo 'install  into DESTDIR and PREFIX ($(PREFIX)); uninstall removes it'
 	@echo 'deb      Debian packages (scripts/setup.sh deb); deb-check uses them in a fresh Debian'
+	@echo 'image-check  build the container image and run it (scripts/setup.sh image)'
 	@echo 'rpm      RPM packages (RPMFLAGS, such as --nodeps where rpmbuild does not know what is installed)'
 	@echo 'dist     a source archive and a program that needs no libraries; dist-check builds both twice'
 	@echo 'clean    remove $(BUILD)'
@@ -552,6 +553,10 @@ deb:
 
 deb-check: deb
 	$(Q)scripts/deb.sh check $(BUILD)/deb
+
+# Builds the container image of the last commit with buildah, and runs it (needs root and network).
+image-check:
+	$(Q)scripts/container/check.sh $(VERSION)
 
 # RPM packages of the last commit, in $(BUILD)/rpm/RPMS.
 rpm:

@@ -8,7 +8,7 @@
 # If nothing is missing, it requires neither root nor the network.
 set -euo pipefail
 
-profiles='build, test, npm, pythons, demo, bench, deb, clang-19, vm, vm-arm64'
+profiles='build, test, npm, pythons, demo, bench, deb, image, clang-19, vm, vm-arm64'
 
 packages() {
 	case $1 in
@@ -29,6 +29,7 @@ packages() {
 	demo) echo python3 python3-numpy "$(command -v fincore >/dev/null || echo util-linux-extra)" ;;
 	bench) echo python3 python3-h5py python3-msgpack python3-numpy python3-zstandard strace linux-perf bpftrace ;;
 	deb) echo "$(packages build)" build-essential dpkg-dev debhelper dh-python lintian mmdebstrap ;;
+	image) echo buildah mmdebstrap ;;
 	clang-19) echo clang-19 ;;
 	vm) echo qemu-system-x86 busybox-static cpio xz-utils lz4 zstd binutils e2fsprogs xfsprogs \
 		dmsetup btrfs-progs strace python3 libgcc-s1 \

@@ -247,12 +247,17 @@ class Kubernetes(unittest.TestCase):
         self.assertEqual([item for item in yaml.safe_load_all(said) if item], rendered())
 
     def test_image(self):
-        """Every file that the image is built from exists."""
+        """Every file that the image is built from exists; what is built here is not sent to the
+        builder."""
         with open(os.path.join(TOP, "scripts/container/Dockerfile")) as file:
             copied = re.findall(r"^COPY (?!--from)(.*) \S+$", file.read(), re.M)
         self.assertGreater(len(copied), 3)
         for name in " ".join(copied).split():
             self.assertTrue(os.path.exists(os.path.join(TOP, name)), name)
+        with open(os.path.join(TOP, ".dockerignore")) as file:
+            ignored = file.read().split()
+        self.assertIn("build", ignored)
+        self.assertEqual(set(ignored) & set(" ".join(copied).split()), set())
 
 
 @unittest.skipUnless(shutil.which("curl"), "curl is not installed")
