@@ -49,7 +49,7 @@ class Static(unittest.TestCase):
         done = self.inside("/faultline", "run", "-o", "/tmp/t.flt", "--", "/faultline", "--version")
         self.assertIn("faultline ", done.stdout)
         report = self.report()
-        self.assertEqual([row["exit_code"] for row in report["processes"]], [0])
+        self.assertEqual([row["exit_code"] for row in harness.followed(report)], [0])
         self.assertGreater(report["totals"]["anonymous_faults"]["count"], 0)
         self.assertEqual(os.listdir(f"{self.root}/tmp"), ["t.flt"])
 
@@ -96,7 +96,7 @@ class Static(unittest.TestCase):
         shutil.copy(loader, f"{self.root}/lib/")
         self.inside("/faultline", "run", "--stacks", "native", "-o", "/tmp/t.flt", "--", "/job")
         report = self.report()
-        self.assertEqual([row["exit_code"] for row in report["processes"]], [0])
+        self.assertEqual([row["exit_code"] for row in harness.followed(report)], [0])
         computing = [row for row in report["functions"]
                      if row["state"] == "cpu" and row["function"] == "compute"]
         self.assertEqual([os.path.basename(row["file"]) for row in computing], ["job"],
