@@ -1,10 +1,30 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The code is layered: no file includes one of a higher layer, and files form no cycles."""
+"""The code is layered: no file includes one of a higher layer, files form no cycles, and no folder
+has too many files."""
+import collections
 import pathlib
 import re
+import subprocess
 import unittest
 
-USER = pathlib.Path(__file__).parents[3] / "user"
+TOP = pathlib.Path(__file__).parents[3]
+USER = TOP / "user"
+MOST_FILES = 25  # of a folder; a subfolder with a subject of its own keeps it below
+# Folders with more, and how many. Only ever shorten this list, or lower its numbers.
+CROWDED = {
+    "tests/exam/jobs": 40,
+    "tests/live/workloads": 37,
+    "tests/unit/analysis": 30,
+    "tests/unit/capture": 34,
+    "tests/unit/report": 30,
+    "tests/vm": 28,
+    "user/analysis/files": 28,
+    "user/analysis/processes": 27,
+    "user/analysis/rules": 30,
+    "user/capture/host": 26,
+    "user/output/base": 26,
+    "user/output/html": 27,
+}
 # Bottom up; modules of one layer do not include each other.
 FLOORS = [
     {"base", "span", "python/src"},
@@ -129,6 +149,20 @@ class Floors(unittest.TestCase):
     def test_every_room_has_a_floor(self):
         rooms = {room_of(file) for file in sources()}
         self.assertEqual(rooms, set(LEVELS) | set(CAPTURE_LEVELS))
+
+    def test_folders_are_small(self):
+        done = subprocess.run(["git", "ls-files", "-z"], cwd=TOP, capture_output=True, text=True)
+        if done.returncode:
+            self.skipTest("not in a git repository")
+        counts = collections.Counter(
+            str(pathlib.PurePath(path).parent) for path in done.stdout.split("\0") if path)
+        self.assertIn("user/base", counts)
+        larger = {folder: count for folder, count in counts.items()
+                  if count > CROWDED.get(folder, MOST_FILES)}
+        self.assertEqual(larger, {}, "split these by subject")
+        smaller = {folder: counts[folder] for folder, most in CROWDED.items()
+                   if counts[folder] < most}
+        self.assertEqual(smaller, {}, "update CROWDED: numbers, or rows of at most 25 files")
 
     def test_no_files_of_a_room_need_each_other(self):
         tangles = {str(room.relative_to(USER)): entangled(needs(room))
