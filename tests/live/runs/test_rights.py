@@ -117,10 +117,11 @@ class Lent(unittest.TestCase):
         self.addCleanup(job.kill)
         return job
 
-    def check_powerless(self, job):
-        """Waits until all of its threads wait for input."""
+    def check_powerless(self, job, runs=None):
+        """Waits until all of its threads wait for input. `runs`: the program it becomes."""
         waits = lambda: all(t["State"].startswith("S") for t in threads_of(job.pid).values())
-        self.assertTrue(wait_until(lambda: job.poll() is not None or self.is_ours(job) and waits()))
+        is_there = runs or (lambda: self.is_ours(job))
+        self.assertTrue(wait_until(lambda: job.poll() is not None or is_there() and waits()))
         self.assertIsNone(job.poll())
         for thread in threads_of(job.pid).values():
             for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
@@ -137,6 +138,20 @@ class Lent(unittest.TestCase):
         for command, arguments in self.READING.items():
             with self.subTest(command):
                 self.check_powerless(self.start(command, *arguments))
+
+    def test_mcp(self):
+        os.symlink(machine().program("python"), f"{self.directory}/python")
+        with open(harness.random_file(f"{self.directory}/said", 0), "r+b") as said:
+            job = machine().start(
+                [self.program, "mcp", "."], user=NOBODY, group=NOBODY, extra_groups=[],
+                cwd=self.directory, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.DEVNULL)
+            self.addCleanup(job.communicate)
+            self.addCleanup(job.kill)
+            job.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+            job.stdin.flush()
+            # It has answered, so Python waits for the next request.
+            self.check_powerless(job, lambda: os.fstat(said.fileno()).st_size > 0)
+            self.assertFalse(self.is_ours(job))
 
     def test_top_as_client(self):
         with socket.socket(socket.AF_UNIX) as server:
@@ -163,15 +178,18 @@ class Lent(unittest.TestCase):
         os.chown(trace, NOBODY, NOBODY)
         self.assertEqual(faultline("report", trace).returncode, 0)
 
-    def test_tracers_cannot_be_traced(self):
-        """The /proc entries of a process that its user may trace belong to that user."""
+    def tracers(self):
+        """The commands that trace: their arguments."""
         target = machine().start(["sleep", "100"], user=NOBODY)
         self.addCleanup(target.wait)
         self.addCleanup(target.kill)
-        commands = {"run": ["-o", "run.flt", "--", "sleep", "100"],
-                    "attach": ["-o", "attach.flt", "-p", str(target.pid)],
-                    "monitor": ["--listen", f"unix:{self.directory}/monitor"]}
-        for command, arguments in commands.items():
+        return {"run": ["-o", "run.flt", "--", "sleep", "100"],
+                "attach": ["-o", "attach.flt", "-p", str(target.pid)],
+                "monitor": ["--listen", f"unix:{self.directory}/monitor"]}
+
+    def test_tracers_cannot_be_traced(self):
+        """The /proc entries of a process that its user may trace belong to that user."""
+        for command, arguments in self.tracers().items():
             with self.subTest(command):
                 job = self.start(command, *arguments)
                 self.assertTrue(wait_until(lambda: self.is_ours(job)))
@@ -192,16 +210,19 @@ class Lent(unittest.TestCase):
     def test_ambient(self):
         """Ambient capabilities leave /proc/PID owned by the user; Faultline makes it root's."""
         given = "+bpf,+perfmon,+sys_ptrace,+dac_read_search,+kill"
-        job = machine().start(
-            ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
-             "--inh-caps", given, "--ambient-caps", given, machine().faultline, "run", "-o",
-             f"{self.directory}/ambient.flt", "--", "sleep", "100"],
-            stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )
-        self.addCleanup(job.wait)
-        self.addCleanup(job.terminate)
-        self.assertTrue(wait_until(lambda: os.path.exists(f"{self.directory}/ambient.flt")))
-        self.assertEqual(os.stat(f"/proc/{job.pid}/mem").st_uid, 0)
+        for command, arguments in self.tracers().items():
+            with self.subTest(command):
+                job = machine().start(
+                    ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
+                     "--inh-caps", given, "--ambient-caps", given, machine().faultline, command,
+                     *arguments], cwd=self.directory, stdin=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL)
+                self.addCleanup(job.wait)
+                self.addCleanup(job.terminate)
+                made = os.path.join(self.directory, arguments[1].removeprefix("unix:"))
+                self.assertTrue(wait_until(lambda: os.path.exists(made) or job.poll() is not None))
+                self.assertIsNone(job.poll())
+                self.assertEqual(os.stat(f"/proc/{job.pid}/mem").st_uid, 0)
 
 
 class Requests(unittest.TestCase):
@@ -268,6 +289,19 @@ class Requests(unittest.TestCase):
         self.assertEqual(command, f"kill -USR2 {job.pid}")
         subprocess.run(["sh", "-c", command], check=True)
         self.assertTrue(wait_until(lambda: glob.glob(f"{directory}/*.flt")))
+
+
+class Environment(unittest.TestCase):
+    def test_secrets(self):
+        """Only variables that give a rank are read, whatever the others are called."""
+        secret, visible = os.urandom(16).hex(), os.urandom(16).hex()
+        names = ("SECRET", "RANK_SECRET", "LOCAL_RANK_OF", "SLURM_PROCID_SECRET", "AWS_SECRET_ACCESS_KEY")
+        recording = Recording(["sh", "-c", 'sh -c "exit 0"; : "$1"', "sh", visible],
+                              env={**os.environ, "RANK": "3", **dict.fromkeys(names, secret)})
+        self.assertEqual({row["rank"] for row in recording.trace.dicts("exec")}, {3})
+        content = harness.run("zstd", "-dcq", recording.path)
+        self.assertIn(visible.encode(), content)
+        self.assertNotIn(secret.encode(), content)
 
 
 class Privileged(unittest.TestCase):
