@@ -412,7 +412,7 @@ exam: $(BUILD)/faultline
 	$(Q)BUILD=$(BUILD) /usr/bin/python3 tests/exam/exam.py $(EXAM)
 
 # BENCH has options for tests/bench/run.py: make bench BENCH=--full
-bench: all $(BENCH_PROGRAMS)
+bench: all $(BENCH_PROGRAMS) $(BUILD)/tests/live/swarm
 	$(Q)/usr/bin/python3 tests/bench/run.py --build $(BUILD) $(BENCH)
 
 # Fuzzes the trace reader, the report and the exports with libFuzzer, for FUZZ_SECONDS or for N

@@ -7,15 +7,18 @@ the service's cost. Ratios are of pairs of one run, as everywhere.
 import http.client
 import os
 import re
+import resource
 import socket
 import statistics
+import subprocess
 import time
 
-from running import Failed, mapped_rss, start_ready, taken_so_far
+from running import Failed, last_line, mapped_rss, start_ready, taken_so_far
 
 IDLE_SHARE, IDLE_BYTES = 0.005, 64 * 2**20
 COMPUTES, AS_EVENTS, OWN = 1.05, 1.02, 0.1
 IDLE_SECONDS, SCRAPES = 10, 20
+CGROUPS, PROCESSES, SWARM_SECONDS, SWARM_BYTES = 2000, 50_000, 60, 64 * 2**20
 
 
 class Monitor:
@@ -42,6 +45,10 @@ class Monitor:
     def resident(self):
         with open(f"/proc/{self.process.pid}/status") as file:
             return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) * 1024
+
+    def beside_maps(self):
+        """Resident bytes without the kernel's maps."""
+        return self.resident() - mapped_rss(self.process.pid, "bpf-map", "bpf_map")
 
     def scrape(self):
         """Seconds, and the text."""
@@ -75,8 +82,7 @@ def idle(bench, say):
         rate = (forks() - started) / took
         yield (f"monitor: share of a processor, {rate:.0f} processes started per second",
                (monitor.cpu() - before) / took, "share", IDLE_SHARE)
-        maps = mapped_rss(monitor.process.pid, "bpf-map", "bpf_map")
-        yield ("monitor: memory beside its maps", monitor.resident() - maps, "bytes", IDLE_BYTES)
+        yield "monitor: memory beside its maps", monitor.beside_maps(), "bytes", IDLE_BYTES
         scrapes = [monitor.scrape() for _ in range(SCRAPES)]
         yield (f"monitor: a scrape of {len(scrapes[-1][1].splitlines()):,} lines, median",
                statistics.median(seconds for seconds, _ in scrapes), "s", None)
@@ -125,6 +131,58 @@ def watched(bench, say):
     yield ("monitor: its own CPU time beside them, by that of a run", statistics.median(own),
            "ratio", OWN)
     yield "monitor: records and sums lost beside them", lost, "events", 0
+
+
+def cgroup_mount():
+    with open("/proc/mounts") as mounts:
+        return next((line.split()[1] for line in mounts if line.split()[2] == "cgroup2"), None)
+
+
+def beside(monitor, argv):
+    """Runs a program. Returns the monitor's peak memory, the longest scrape, and its lines."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    program = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE,
+                                                                     (limit, limit)))
+    peak = longest = lines = 0
+    while program.poll() is None:
+        time.sleep(1)
+        peak = max(peak, monitor.beside_maps())
+        took, text = monitor.scrape()
+        longest, lines = max(longest, took), max(lines, text.count("\n"))
+    if program.returncode:
+        raise Failed(f"{argv[0]}: {last_line(program.stderr.read())}")
+    return peak, longest, lines
+
+
+def measure_swarm(bench, say):
+    """A node that starts a process for each small task, in one of many cgroups, for a minute."""
+    if not (mount := cgroup_mount()):
+        say("monitor, many cgroups: there is no cgroup v2 here")
+        return
+    parent, data = f"{mount}/faultline-bench-{os.getpid()}", f"{bench.scratch}/swarm-data"
+    with open(data, "wb") as file:
+        file.write(bytes(4096))
+    groups = [parent, *(f"{parent}/{number}" for number in range(CGROUPS))]
+    try:
+        for group in groups:
+            os.mkdir(group)
+        say(f"monitor: {PROCESSES:,} processes in {CGROUPS:,} cgroups, {SWARM_SECONDS} s")
+        with Monitor(bench) as monitor:
+            began = time.monotonic()
+            peak, longest, lines = beside(monitor, [
+                f"{bench.build}/tests/live/swarm", data, f"{bench.scratch}/swarm-out", parent,
+                str(CGROUPS), str(PROCESSES), str(SWARM_SECONDS)])
+            rate = PROCESSES / (time.monotonic() - began) * 60
+            lost = monitor.lost()
+    finally:
+        for group in reversed(groups):
+            if os.path.isdir(group):
+                os.rmdir(group)
+    of = f"{CGROUPS:,} cgroups, {rate:,.0f} processes a minute"
+    yield f"monitor: peak memory beside its maps, {of}", peak, "bytes", SWARM_BYTES
+    yield f"monitor: longest scrape of {lines:,} lines", longest, "s", None
+    yield "monitor: records and sums lost beside them", lost, "events", None
 
 
 def measure(bench, say):

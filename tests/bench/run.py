@@ -24,6 +24,7 @@ import time
 import monitor
 import profiles
 import spans
+import stacks
 import summaries
 import tracers
 from running import (Failed, computed, last_line, mapped_rss, ns_each, peak_rss, remove, said_cpu,
@@ -69,6 +70,10 @@ BLOCK_WORKLOADS = [
     Workload("block layer: io_uring, 4 KiB direct, 32 at once", "queue",
              ("{dir}/big", "direct", "{s}"), target=1.05),
 ]
+# Additional cost of stacks.
+STACK_WORKLOADS = [dataclasses.replace(workload, name=f"stacks: {workload.name}", target=1.02)
+                   for workload in WORKLOADS
+                   if workload.name.startswith(("hot 4 KiB pread, 1", "small", "cold", "loader"))]
 BIG_FILE_BYTES = 256 * MIB
 NEIGHBOUR, STARTING = "hot pread, untraced neighbour", "start and stop"
 SWITCHES = "context switch"
@@ -95,6 +100,7 @@ class Bench:
             f"{self.build}/faultline", "--layers", "task,syscall,fault,pagecache,span,async")
         self.without_thread = tracers.Faultline(
             f"{self.build}/faultline", "--layers", "task,syscall,fault,pagecache,span,async,block")
+        self.without_stacks = tracers.Faultline(f"{self.build}/faultline", "--stacks", "off")
         self.device = None
         self.floors = [tracers.Floor(f"{self.build}/tests/bench/floor", kind)
                        for kind in ("empty", "clock")]
@@ -176,7 +182,8 @@ class Bench:
                 file.write(block)
         os.sync()
         self.device = loop_device(f"{self.scratch}/big")
-        for workload in WORKLOADS:  # makes the files, and finds out which do not work here
+        # Makes the files, and finds out which do not work here.
+        for workload in (*WORKLOADS, *STACK_WORKLOADS):
             if self.wants(workload.name):
                 self.time(self.argv(workload, 0.1))
 
@@ -198,7 +205,8 @@ class Bench:
             yield row
         if self.wants(NEIGHBOUR):
             yield self.neighbour()
-        for workload in BLOCK_WORKLOADS:
+        for workload, without in [*((each, self.without_block) for each in BLOCK_WORKLOADS),
+                                  *((each, self.without_stacks) for each in STACK_WORKLOADS)]:
             if not self.wants(workload.name):
                 continue
             if "{device}" in workload.arguments and not self.device:
@@ -207,7 +215,7 @@ class Bench:
             say(workload.name)
             lost = self.lost
             pairs = self.pairs(workload, self.faultline, self.options.seconds, self.options.pairs,
-                               self.note_trace, self.without_block)
+                               self.note_trace, without)
             yield {**cost_row(workload.name, pairs, workload.target, self.lost - lost),
                    "empty": None, "clock": None}
 
@@ -381,9 +389,11 @@ class Bench:
         """Measurements other than ratios of one program's time: in parts that can run
         separately."""
         parts = [(SWITCHES, self.switches), ("spans", self.spans)]
-        for name, measure in (("modes trace and profile", profiles.measure),
+        for name, measure in (("stacks: trace size", stacks.measure),
+                              ("modes trace and profile", profiles.measure),
                               ("flight recorder", profiles.measure_flight),
-                              ("summaries", summaries.measure), ("monitor", monitor.measure)):
+                              ("summaries", summaries.measure), ("monitor", monitor.measure),
+                              ("monitor, many cgroups", monitor.measure_swarm)):
             parts.append((name, lambda measure=measure: figures(measure(self, say))))
         parts += [(STARTING, self.starting), ("reports and exports", self.figures)]
         return [part for name, part in parts if self.wants(name)]

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define GROUPS_MAX 1000
+#define GROUPS_MAX 2000
 #define READS_MAX 7
 #define LIVING_MAX 16
 
