@@ -244,7 +244,8 @@ TEST(test_files_of_a_job)
 	}
 	add_on(ledger, 7, 4711, 110, 120, 1); /* never named */
 	job = job_called(ledger, "/a");
-	for (unsigned int i = 0; i < LEDGER_FILES_MAX; i++) {
+	assert_int_equal(job->file_count, LEDGER_FILES_MAX);
+	for (unsigned int i = 0; i < job->file_count; i++) {
 		sum += count_of(&job->files[i].sums);
 		if (!strcmp(job->files[i].path, "/data/17"))
 			worst = count_of(&job->files[i].sums);

@@ -128,7 +128,8 @@ struct ledger_job {
 	struct ledger_process *processes; /* alive, the youngest first, or just ended */
 	unsigned int process_count;	  /* alive */
 	uint64_t ended_processes;
-	struct ledger_file files[LEDGER_FILES_MAX];
+	struct ledger_file *files; /* at most LEDGER_FILES_MAX; most jobs have few */
+	unsigned int file_count;
 	struct ledger_sums other_files; /* all others */
 	uint64_t other_file_count;	/* how often a file became one of them */
 };

@@ -78,19 +78,39 @@ static void fold(struct ledger_job *job, struct ledger_file *file)
 	*file = (struct ledger_file) { 0 };
 }
 
-/* Returns the file's slot: its own, else a free one, else that of the file with the least time. */
+/* Returns a new slot; NULL if there are enough, or out of memory. */
+static struct ledger_file *new_slot(struct ledger_job *job)
+{
+	struct ledger_file *files;
+
+	if (job->file_count == LEDGER_FILES_MAX)
+		return NULL;
+	files = realloc(job->files, (job->file_count + 1) * sizeof(*files));
+	if (!files)
+		return NULL;
+	job->files = files;
+	files[job->file_count] = (struct ledger_file) { 0 };
+	return &files[job->file_count++];
+}
+
+/* Returns the file's slot: its own, else a free one, else that of the file with the least time;
+ * NULL if out of memory. */
 static struct ledger_file *find_file(struct ledger_job *job, const struct file_name *name)
 {
-	struct ledger_file *least = &job->files[0];
+	struct ledger_file *least = NULL, *slot;
 
-	for (unsigned int i = 0; i < LEDGER_FILES_MAX; i++) {
+	for (unsigned int i = 0; i < job->file_count; i++) {
 		struct ledger_file *file = &job->files[i];
 
 		if (is_file(file, name))
 			return file;
-		if (least->path && (!file->path || file->time_ns < least->time_ns))
+		if (!least || (least->path && (!file->path || file->time_ns < least->time_ns)))
 			least = file;
 	}
+	slot = least && !least->path ? NULL : new_slot(job);
+	least = slot ? slot : least;
+	if (!least)
+		return NULL;
 	fold(job, least);
 	least->path = strdup(name->path);
 	if (!least->path)

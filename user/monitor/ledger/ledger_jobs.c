@@ -215,10 +215,11 @@ static void free_job(struct ledger *ledger, struct ledger_job *job)
 	ledger_free_spans(ledger, job);
 	for (unsigned int i = 0; i <= LEDGER_COMMANDS_MAX; i++)
 		retire_command(ledger, &job->commands[i]);
-	for (unsigned int i = 0; i < LEDGER_FILES_MAX; i++) {
+	for (unsigned int i = 0; i < job->file_count; i++) {
 		free(job->files[i].path);
 		sums_free(&job->files[i].sums);
 	}
+	free(job->files);
 	sums_free(&job->other_files);
 	sums_free(&job->sums);
 	free(job);

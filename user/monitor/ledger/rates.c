@@ -116,12 +116,12 @@ static int fill_files(struct rated_job *entry, const struct ledger_job *job,
 	const struct rated_job *before = find_entry(rates, job->id);
 	unsigned int count = 0;
 
-	for (unsigned int i = 0; i < LEDGER_FILES_MAX; i++)
+	for (unsigned int i = 0; i < job->file_count; i++)
 		count += job->files[i].path != NULL;
 	entry->files = count ? calloc(count, sizeof(*entry->files)) : NULL;
 	if (count && !entry->files)
 		return -1;
-	for (unsigned int i = 0; i < LEDGER_FILES_MAX; i++) {
+	for (unsigned int i = 0; i < job->file_count; i++) {
 		const struct ledger_file *now = &job->files[i];
 
 		if (now->path)

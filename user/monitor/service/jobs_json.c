@@ -332,7 +332,7 @@ static void put_files(struct json *out, const struct ledger_job *job, const stru
 	struct ranked ranked[LEDGER_FILES_MAX + 1];
 	unsigned int count = 0;
 
-	for (unsigned int i = 0; i < LEDGER_FILES_MAX; i++)
+	for (unsigned int i = 0; i < job->file_count; i++)
 		if (job->files[i].path)
 			rank(ranked, &count, number_min(most, LEDGER_FILES_MAX),
 			     (struct ranked) { job->files[i].time_ns, 0, &job->files[i] });
