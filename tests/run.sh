@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # Runs test programs: prints a line for each, the output of failed ones, and a summary. Unit tests
-# run in parallel, live tests two at a time. Both suites run concurrently: live tests mostly wait.
+# run in parallel, live tests three at a time. Both suites run concurrently: live tests mostly wait.
 #
 # usage: BUILD=DIR [JOBS=N] tests/run.sh [unit] [live]   (make test and make check call it)
 #   JOBS  concurrent unit tests: by default one more than CPUs, as some wait; two fewer alongside the
