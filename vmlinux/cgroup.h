@@ -25,7 +25,29 @@ struct cgroup {
 	struct cgroup_root *root;
 } CORE_STRUCT;
 
+struct atomic_long {
+	__s64 counter;
+} CORE_STRUCT;
+
+struct page_counter {
+	struct atomic_long usage; /* in pages, like the limit */
+	unsigned long max;
+} CORE_STRUCT;
+
+struct mem_cgroup {
+	struct cgroup_subsys_state css;
+	struct page_counter memory;
+} CORE_STRUCT;
+
+/* Without CONFIG_MEMCG_V1 (6.11) it does not exist. */
+struct mem_cgroup___first {
+	bool oom_lock;
+} CORE_STRUCT;
+
+enum cgroup_subsys_id { memory_cgrp_id = 1 };
+
 struct css_set {
+	struct cgroup_subsys_state *subsys[1];
 	struct cgroup *dfl_cgrp; /* cgroup in the v2 hierarchy */
 	struct list_head cgrp_links;
 } CORE_STRUCT;

@@ -33,6 +33,7 @@ struct signal_struct {
 	atomic_t live;
 	int group_exit_code;
 	unsigned int flags;
+	struct mm_struct *oom_mm; /* set once the OOM killer has chosen the process */
 } CORE_STRUCT;
 
 #define SIGNAL_GROUP_EXIT 0x4u

@@ -4,6 +4,7 @@
  * their environment (for the rank) and their exit.
  */
 #include "task/attach.h"
+#include "task/oom.h"
 #include "core/flight.h"
 #include "core/sizes.h"
 #include "thread/thread_in.h"
@@ -205,6 +206,7 @@ static __always_inline void task_send_id_end(struct task_struct *task, int tid, 
 	event->process_ends = 0;
 	event->code = 0;
 	event->oom = 0;
+	event->oom_limit_bytes = 0;
 	event->stack = 0;
 	ring_submit(event);
 }
@@ -293,25 +295,33 @@ static __always_inline int task_exec(struct task_struct *task, int old_tid,
 
 /* --- exit --- */
 
-/* Threads chosen by the OOM killer, until they exit. */
+/* The limits that the OOM killer's victims ran into, by thread. An entry counts only if the kernel
+ * says that the process was chosen, and then it is that process's: each victim has stored its own.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
 	__type(key, __u32);
-	__type(value, __u8);
-} oom_victims SEC(".maps");
+	__type(value, __u64);
+} oom_limits SEC(".maps");
 
 static __always_inline int oom_store(__u32 tid)
 {
-	__u8 one = 1;
+	__u64 bytes = oom_limit_bytes();
 
-	bpf_map_update_elem(&oom_victims, &tid, &one, BPF_ANY);
+	bpf_map_update_elem(&oom_limits, &tid, &bytes, BPF_ANY);
 	return 0;
 }
 
-static __always_inline bool oom_take(__u32 tid)
+static __always_inline __u64 oom_take(__u32 tid)
 {
-	return !bpf_map_delete_elem(&oom_victims, &tid);
+	__u64 *found = bpf_map_lookup_elem(&oom_limits, &tid), bytes;
+
+	if (!found)
+		return 0;
+	bytes = *found;
+	bpf_map_delete_elem(&oom_limits, &tid);
+	return bytes;
 }
 
 SEC("?tp_btf/mark_victim")
@@ -358,7 +368,8 @@ static __always_inline int task_exit(struct task_struct *task)
 						  TASK_POINTER(task, group_leader)->comm);
 		event->process_ends = TASK_POINTER(task, signal)->live.counter == 0;
 		event->code = task_exit_status(task);
-		event->oom = oom_take(task->pid);
+		event->oom = TASK_POINTER(task, signal)->oom_mm != NULL;
+		event->oom_limit_bytes = event->oom ? oom_take(task->pid) : 0;
 		event->stack = state->stack.ended_at;
 		ring_submit(event);
 	}

@@ -99,7 +99,7 @@ struct made_exec {
 };
 
 struct made_exit {
-	uint64_t time, pid, tid, thread_only, code, major, minor, stack;
+	uint64_t time, pid, tid, thread_only, code, major, minor, stack, oom, oom_limit;
 	const char *comm;
 };
 
@@ -510,6 +510,8 @@ MADE void made_exit(struct made_trace *made, const struct made_exit *row)
 		[EXIT_COMM] = made_string(made, row->comm),
 		[EXIT_MAJOR] = row->major,
 		[EXIT_MINOR] = row->minor,
+		[EXIT_OOM] = row->oom,
+		[EXIT_OOM_LIMIT] = row->oom_limit,
 		[EXIT_STACK] = row->stack,
 	};
 

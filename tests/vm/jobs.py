@@ -6,7 +6,7 @@ from calls import (CALLS, CROWD, ENDS, FLIGHT, SUMS, TINY, judge_calls, judge_cr
 from devices import THROTTLE, block, judge_devices, judge_throttled
 from faults import FAULT_CROWD, MODES, QUICK_MODES, judge_fault_crowd, judge_mapper, mapper
 from job import VARIANTS, Job, check, equal
-from processes import READERS, judge_processes
+from processes import OOM, READERS, judge_oom, judge_processes
 from spans import SPAN_CROWD, SPANS, judge_span_crowd, judge_spans
 from stacks import NATIVE, STACKS, judge_native, judge_stacks
 from threads import MEMORY, QUOTA, WAITS, judge_memory, judge_quota, judge_waits
@@ -31,6 +31,7 @@ def for_kernel(quick):
     jobs += [Job("syscall", v, "calls", CALLS, judge_calls) for v in VARIANTS["syscall"]]
     jobs.append(Job("syscall", "chosen", "crowd", CROWD, judge_crowd))
     jobs += [Job("task", v, "processes", READERS, judge_processes) for v in VARIANTS["task"]]
+    jobs.append(Job("task", "chosen", "oom", OOM, judge_oom))
     jobs.append(Job("thread", "chosen", "waits", WAITS, judge_waits))
     jobs.append(Job("thread", "chosen", "memory", MEMORY, judge_memory))
     jobs.append(Job("thread", "chosen", "quota", QUOTA, judge_quota))

@@ -65,6 +65,7 @@ OPTIONAL = {
     "io_fixed_file": "a node since 6.13",
     "mm_struct.mm_lock_seq.sequence": "a plain number at first, in 6.4",
     "vm_area_struct.vm_refcnt.refs.counter": "since 6.15",
+    "mem_cgroup.oom_lock": "since 6.11 only with CONFIG_MEMCG_V1",
     "mount.mnt_instance": "before 6.18",
     "rw_semaphore.owner": "not on PREEMPT_RT",
     "inode.i_rwsem.owner": "not on PREEMPT_RT",

@@ -185,7 +185,7 @@ class Missing(unittest.TestCase):
     # a limitation, and the report's numbers that then become null.
     NEEDED = {
         "task_newtask": ("", "task: io_uring worker threads", ""),
-        "mark_victim": ("", "task: OOM victims", ""),
+        "mark_victim": ("", "task: the memory limits", ""),
         "sys_enter": ("syscall async", "", ""),
         "sys_exit": ("syscall async", "span: libraries loaded; stack: interpreters in", ""),
         "page_fault_user,handle_mm_fault": ("fault", "", ""),

@@ -34,6 +34,13 @@ thread.join()
 """
 
 
+def kills_in(group):
+    """How often the OOM killer has killed a process of this cgroup, or of one below it."""
+    first = f"{group}/memory.oom_control"
+    with open(first if os.path.exists(first) else f"{group}/memory.events") as control:
+        return int(dict(line.split() for line in control)["oom_kill"])
+
+
 class Killed(unittest.TestCase):
     def test_full_tmpfs(self):
         directory = f"{machine().new_dir()}/shm"
@@ -63,15 +70,31 @@ class Killed(unittest.TestCase):
         """The cgroup's own OOM count is the oracle; a thread of the victim triggered it."""
         group = harness.new_cgroup(self, "memory")
         harness.limit_memory(group, 64 * MIB)
+        self.check_killed(group, group)
+
+    def test_limit_above(self):
+        """The limit is that of the cgroup that is full, not the larger one of those below."""
+        group = harness.new_cgroup(self, "memory", "/below")
+        above = os.path.dirname(group)
+        if os.path.exists(f"{above}/cgroup.subtree_control"):
+            with open(f"{above}/cgroup.subtree_control", "w") as control:
+                control.write("+memory")
+        harness.limit_memory(above, 64 * MIB)
+        harness.limit_memory(group, 128 * MIB)
+        self.check_killed(group, above)
+
+    def check_killed(self, group, full):
+        """A program in one cgroup is killed because that or another one is full."""
         recording = Recording(["sh", "-c", '("$0" -c "$1" "$2"; true)', harness.PYTHON, HUNGRY, group])
-        first = f"{group}/memory.oom_control"
-        with open(first if os.path.exists(first) else f"{group}/memory.events") as control:
-            kills = dict(line.split() for line in control)["oom_kill"]
-        self.assertEqual(kills, "1", "none died: the test does not test")
+        kills = sum(kills_in(place) for place in {group, full})
+        self.assertGreater(kills, 0, "none died: the test does not test")
         found, = [row for row in recording.report["findings"] if row["id"] == "killed"]
         evidence = found["evidence"]
         self.assertEqual((evidence["signal"], evidence["died"], evidence["oom"]), ("SIGKILL", 1, 1))
-        self.assertIn("OOM killer", found["says"])
+        self.assertEqual(evidence["limit_bytes"], 64 * MIB)
+        self.assertIn("OOM killer: the cgroup reached its memory limit of 64.0 MiB", found["says"])
+        first, = [row for row in recording.report["caveats"] if row["id"] == "killed"]
+        self.assertIn("memory limit of 64.0 MiB", first["text"])
 
     def test_killed_by_somebody(self):
         recording = Recording(["sh", "-c", "sleep 9 & kill -9 $!; wait $!; true"])

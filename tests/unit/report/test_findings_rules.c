@@ -555,6 +555,28 @@ TEST(test_killed_at_line)
 	done(&made, report);
 }
 
+/* The OOM killer ends two of three processes; for one, the limit is known. */
+TEST(test_killed_at_limit)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN_RUN(&made, .block = true);
+	made_fork(&made, 12, 10, 13);
+	made_fork(&made, 13, 10, 14);
+	EXIT(&made, .time = 20, .pid = 13, .comm = "first", .code = 9, .oom = 1);
+	EXIT(&made, .time = 30, .pid = 14, .comm = "second", .code = 9, .oom = 1,
+	     .oom_limit = 64 * MIB);
+	report = report_between(&made, 10, END);
+	check_text(report, "caveats", find_row(report, "caveats", "id", "killed"), "text",
+		   "2 of 3 processes died: SIGKILL, second; killed by the OOM killer: the cgroup "
+		   "reached its memory limit of 64.0 MiB");
+	check_finding_text(report, "killed", "says",
+			   "second: killed by the OOM killer: the cgroup reached its memory limit "
+			   "of 64.0 MiB");
+	done(&made, report);
+}
+
 /* Every rule has a case, here or (loss, mmap-random) in test_findings.c, or (node-slow, of several
  * hosts) in test_findings_nodes.c. */
 TEST(test_all_have_cases)

@@ -150,7 +150,7 @@ struct life {
 	enum life_kind kind;
 	uint32_t pid, other; /* other: the child of a fork, the parent of an exec, 1 for the exit of
 			      * a first thread */
-	uint64_t comm, command, stack, minor_faults;
+	uint64_t comm, command, stack, minor_faults, oom_limit_bytes;
 	int64_t rank;
 	uint32_t status;
 	bool process_ends, not_followed, oom;
@@ -209,6 +209,7 @@ static bool take_exit(struct life *life, const uint64_t *const *columns, size_t 
 	/* The first thread's name is the process's; other threads matter only if they are last. */
 	life->other = columns[EXIT_TID][row] == columns[EXIT_PID][row];
 	life->oom = columns[EXIT_OOM][row];
+	life->oom_limit_bytes = columns[EXIT_OOM_LIMIT][row];
 	life->minor_faults = columns[EXIT_MINOR][row];
 	life->stack = columns[EXIT_STACK][row];
 	return pid_possible(columns[EXIT_PID][row]) &&
@@ -224,7 +225,7 @@ static const struct life_source sources[] = {
 	{ TRACE_EXIT,
 	  1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_TID | 1ull << EXIT_PROCESS |
 		  1ull << EXIT_CODE | 1ull << EXIT_COMM | 1ull << EXIT_MAJOR | 1ull << EXIT_MINOR |
-		  1ull << EXIT_OOM | 1ull << EXIT_STACK,
+		  1ull << EXIT_OOM | 1ull << EXIT_OOM_LIMIT | 1ull << EXIT_STACK,
 	  take_exit },
 };
 
@@ -409,6 +410,8 @@ static int replay_exit(struct process_table *table, uint32_t trace, const struct
 		process = &table->processes[number];
 	}
 	process->oom |= life->oom;
+	if (life->oom_limit_bytes)
+		process->oom_limit_bytes = life->oom_limit_bytes;
 	process->minor_faults = number_add(process->minor_faults, life->minor_faults);
 	if (life->stack)
 		process->ended_at = life->stack;

@@ -28,14 +28,15 @@ struct process {
 	int64_t rank;		   /* from its exec or nearest ancestor with one; -1: none */
 	uint32_t pid, ppid;	   /* 0: unknown */
 	uint32_t trace;
-	uint32_t status;       /* wait status, if `ended` */
-	uint64_t minor_faults; /* of its first and its last thread, counted when they ended */
-	uint64_t ended_at;     /* id of its stack then, in its trace; 0: unknown */
-	uint32_t previous;     /* the process that had the pid before, or PROCESS_NONE ... */
-	uint32_t before;       /* ... and an earlier one, far back: see process_table_search */
-	uint32_t reuses;       /* how many processes had the pid before */
-	uint32_t earlier;      /* number of its previous program, plus 1; 0: none */
-	uint32_t parent;       /* lower than its own number, or PROCESS_NONE */
+	uint32_t status;	  /* wait status, if `ended` */
+	uint64_t minor_faults;	  /* of its first and its last thread, counted when they ended */
+	uint64_t oom_limit_bytes; /* if `oom`; 0: unknown, or that of the machine */
+	uint64_t ended_at;	  /* id of its stack then, in its trace; 0: unknown */
+	uint32_t previous;	  /* the process that had the pid before, or PROCESS_NONE ... */
+	uint32_t before;	  /* ... and an earlier one, far back: see process_table_search */
+	uint32_t reuses;	  /* how many processes had the pid before */
+	uint32_t earlier;	  /* number of its previous program, plus 1; 0: none */
+	uint32_t parent;	  /* lower than its own number, or PROCESS_NONE */
 	bool ended;
 	bool executed;	   /* comm and command are its own, not its parent's */
 	bool threads;	   /* has, or may have, threads other than its first */

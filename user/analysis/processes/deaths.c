@@ -49,6 +49,9 @@ static const struct {
 	"some were killed by the OOM killer: memory ran out, or the cgroup reached its "           \
 	"limit "                                                                                   \
 	"(memory.max)"
+/* The same if the limit is known, which follows. */
+#define LIMIT_ALL "killed by the OOM killer: the cgroup reached its memory limit"
+#define LIMIT_SOME "some were killed by the OOM killer: the cgroup reached its memory limit"
 #define TMPFS_FULL "the file system is full, or the file is shorter than its mapping"
 #define FATAL (sizeof(fatal) / sizeof(fatal[0]))
 
@@ -76,6 +79,8 @@ static void count_deaths(const struct results *results, uint32_t signal, struct 
 		    (death->file == FILE_UNKNOWN && !table->processes[death->first].ended_at))
 			death->first = i;
 		death->oom += table->processes[i].oom;
+		if (!death->limit_bytes)
+			death->limit_bytes = table->processes[i].oom_limit_bytes;
 		if (death->file != FILE_UNKNOWN || signal != SIGBUS)
 			continue;
 		fault = processes_failed_fault(results, i);
@@ -96,6 +101,15 @@ size_t death_locate(char text[LOCATION_BYTES], const struct job *job, const stru
 	return site_locate_stack(text, job, process->trace, process->ended_at);
 }
 
+static const char *oom_hint(const struct death *death)
+{
+	bool all = death->oom == death->died;
+
+	if (death->limit_bytes)
+		return all ? LIMIT_ALL : LIMIT_SOME;
+	return all ? OOM_ALL : OOM_SOME;
+}
+
 bool deaths_by_signal(const struct results *results, size_t number, struct death *death)
 {
 	for (size_t i = 0; i < FATAL; i++) {
@@ -108,7 +122,7 @@ bool deaths_by_signal(const struct results *results, size_t number, struct death
 		};
 		count_deaths(results, fatal[i].number, death);
 		if (death->oom)
-			death->hint = death->oom == death->died ? OOM_ALL : OOM_SOME;
+			death->hint = oom_hint(death);
 		else if (death->capacity_bytes)
 			death->hint = TMPFS_FULL;
 		if (death->died && !number--)
@@ -147,5 +161,7 @@ void deaths_say(struct strbuf *text, const struct results *results)
 						   : "");
 		}
 		strbuf_add(text, "; %s", death.hint);
+		if (death.limit_bytes)
+			strbuf_add(text, " of %s", units_bytes(size, death.limit_bytes));
 	}
 }

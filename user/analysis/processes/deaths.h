@@ -14,7 +14,8 @@ struct death {
 	const char *hint;   /* where to look for the cause */
 	const char *remedy; /* what to change; a sentence */
 	uint64_t died, processes;
-	uint64_t oom;	/* killed by the OOM killer */
+	uint64_t oom;	      /* killed by the OOM killer */
+	uint64_t limit_bytes; /* of the cgroup of one of these; 0: unknown, or the machine's */
 	uint32_t first; /* one of the killed, by number in the process table; if there is one, it is
 			 * one whose line is known */
 	/* File of its last fault, if that fault failed; FILE_UNKNOWN: unknown. */

@@ -17,7 +17,7 @@
 
 struct killed {
 	const char *signal, *hint, *remedy;
-	uint64_t died, processes, offset, oom, capacity_bytes;
+	uint64_t died, processes, offset, oom, limit_bytes, capacity_bytes;
 	struct table_text comm, at, path, filesystem;
 };
 
@@ -26,6 +26,8 @@ static const struct table_column killed_evidence[] = {
 	FACT(killed, died, "died", COUNT, "processes killed by it"),
 	FACT(killed, processes, "processes", COUNT, "all processes of the run"),
 	FACT(killed, oom, "by the OOM killer", COUNT, "processes chosen by the OOM killer"),
+	FACT(killed, limit_bytes, "limit", BYTES,
+	     "memory limit of the cgroup of one of these; null: unknown, or that of the machine"),
 	FACT(killed, comm, "name", NONE, "name of one of them"),
 	FACT(killed, at, "at", NONE, "line at which it died"),
 	FACT(killed, path, "path", NONE, "mapped file with a page that could not be provided"),
@@ -49,6 +51,7 @@ static int add_killed(struct findings *findings, const struct finding_rule *rule
 		.died = death->died,
 		.processes = death->processes,
 		.oom = death->oom,
+		.limit_bytes = finding_or_none(death->limit_bytes),
 		.capacity_bytes = finding_or_none(death->capacity_bytes),
 		.comm = trace_text(job_comm(job, death->first)),
 		.at = { length ? arena_text(findings->arena, at, length) : NULL, length },
@@ -86,7 +89,7 @@ const struct finding_rule finding_killed = {
 	.title = "{died} of {processes:process|processes} died: {signal}",
 	.says = "{comm}[ at {at}][ accessed {path}][ on {filesystem}][ of {capacity_bytes}][ at "
 		"{offset}]: "
-		"{hint}",
+		"{hint}[ of {limit_bytes}]",
 	.advice = "{remedy}",
 	.advice_in_general =
 		"For SIGBUS, free space on the file system, or enlarge /dev/shm (docker run "

@@ -81,7 +81,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_TASK,
-		.without = "OOM victims are not identified",
+		.without = "the memory limits that killed processes are unknown",
 		.variants = { VARIANT("tp_btf", { "fl_oom", HOOK_TP_BTF, "mark_victim", 2 }),
 			      VARIANT("tp_btf", { "fl_oom_pid", HOOK_TP_BTF, "mark_victim", 1 }) },
 	},

@@ -42,6 +42,9 @@
 	       "the process's id after exec")                                                      \
 	COLUMN(EXIT_MINOR, 7, "minor", UINT, COUNT, FIELD(__u64, minor_faults),                    \
 	       "minor faults, likewise")                                                           \
+	COLUMN(EXIT_OOM_LIMIT, 10, "oom_limit", UINT, BYTES, FIELD(__u64, oom_limit_bytes),        \
+	       "memory limit of the cgroup that was out of memory then, for the thread through "  \
+	       "which it was chosen; 0: unknown, or the machine was")                             \
 	COLUMN(EXIT_COMM, 5, "comm", STRING, NONE, TEXT(EVENT_COMM_BYTES, comm),                   \
 	       "name of the thread")                                                               \
 	COLUMN(EXIT_PROCESS, 3, "process", UINT, NONE, FIELD(__u32, process_ends),                 \
@@ -49,7 +52,7 @@
 	COLUMN(EXIT_CODE, 4, "code", UINT, NONE, FIELD(__u32, code),                               \
 	       "wait status of the process, valid if it ended")                                    \
 	COLUMN(EXIT_OOM, 8, "oom", UINT, NONE, FIELD(__u32, oom),                                  \
-	       "1 if the OOM killer chose the process through this thread")                        \
+	       "1 if the OOM killer chose the process")                        \
 	HIDDEN(__u32, stack)                                                                       \
 	COLUMN(EXIT_STACK, 9, "stack", UINT, NONE, BY_HAND,                                        \
 	       "id of the thread's stack when a signal, or its call of exit_group with a status "  \
