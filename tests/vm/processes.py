@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Guest jobs for processes: each is followed, however it was created, and reported once."""
-from job import NotRun, check, equal, file_row, reported_losses
+from job import check, equal, file_row, reported_losses
 
 READERS = """mkdir -p /mnt/readers; n=10000
 for way in clone exec_chain fork leader_gone spawn thread_exec thread_fork vfork; do
@@ -14,22 +14,24 @@ echo +memory >/sys/fs/cgroup/cgroup.subtree_control && mkdir /sys/fs/cgroup/smal
 echo {OOM_LIMIT_MIB}M >/sys/fs/cgroup/small/memory.max || exit 77
 $RUN -- sh -c 'sh -c "echo \\$\\$ >/sys/fs/cgroup/small/cgroup.procs; exec dd if=/dev/zero of=/dev/null bs=64M count=1"; true'
 grep -q "oom_kill 1" /sys/fs/cgroup/small/memory.events || exit 99
-free=$(sed -n 's/^MemTotal: *\([0-9]*\) .*/\1/p' /proc/meminfo)
+free=$(sed -n 's/^MemTotal: *\\([0-9]*\\) .*/\\1/p' /proc/meminfo)
+free=$((free * 19 / 20)) # as much as the machine has would be refused
 faultline run -q -o machine.flt -- sh -c "dd if=/dev/zero of=/dev/null bs=${{free}}k count=1; true" """
 
 
 def judge_oom(results):
     """The limit is the cgroup's, unless the machine itself was out of memory."""
-    found = {}
-    for name in ("trace.flt", "machine.flt"):
-        rows = [row for row in results.report(name)["findings"] if row["id"] == "killed"]
-        if not rows and name == "machine.flt":  # refused instead
-            raise NotRun("nothing was killed for lack of the machine's memory")
-        equal(len(rows), 1, f"findings in {name}")
-        equal((rows[0]["evidence"]["died"], rows[0]["evidence"]["oom"]), (1, 1), f"killed in {name}")
-        found[name] = rows[0]["evidence"]["limit_bytes"]
-    equal(found, {"trace.flt": OOM_LIMIT_MIB << 20, "machine.flt": None}, "limits")
-    return f"{OOM_LIMIT_MIB} MiB, and none"
+    equal(killed_at(results, "trace.flt"), [OOM_LIMIT_MIB << 20], "limit of the cgroup")
+    limits = killed_at(results, "machine.flt")
+    check(not limits or limits == [None], f"limit of the machine: {limits}")
+    return f"{OOM_LIMIT_MIB} MiB, and {'none' if limits else 'nothing killed'}"
+
+
+def killed_at(results, trace):
+    """The memory limits in a trace's findings."""
+    rows = [row for row in results.report(trace)["findings"] if row["id"] == "killed"]
+    equal([row["evidence"]["oom"] for row in rows], [1] * len(rows), f"killed in {trace}")
+    return [row["evidence"]["limit_bytes"] for row in rows]
 
 
 def judge_processes(results):
