@@ -2,7 +2,7 @@
 /*
  * Bios of stacked devices (md, device mapper), which submit bios of their own for each one they
  * receive. Their completion functions do not identify direct I/O, but they are queued while the
- * task submits the upper bio, and share its bio_vec array.
+ * task submits the parent bio, and share its bio_vec array.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ static __always_inline __s64 bio_vector_done_bytes(__u64 bio)
 	return -1;
 }
 
-/* Call when the task queues a bio. Outside a nested submission, the stored upper bio is complete.
+/* Call when the task queues a bio. Outside a nested submission, the stored parent bio is complete.
  */
 static __always_inline void parent_bio_begin(struct task_state *state, struct task_struct *task)
 {
@@ -63,7 +63,7 @@ static long parent_bio_step(__u32 i, struct parent_bio_walk *walk)
 }
 LOOP_STEP(parent_bio_step)
 
-/* Marks a bio with what is known about the upper one. Global, so it is verified once instead of on
+/* Marks a bio with what is known about its parent. Global, so it is verified once instead of on
  * every path. */
 __noinline int bio_mark_by_parent(struct bio_mark *mark, struct address *bio,
 				  struct task_state *state)

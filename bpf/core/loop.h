@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Loops of a length that the verifier does not know: bpf_loop, which came with 5.17. The build for
- * older kernels (see kernel.h) makes one turn for each element of an array instead, since 5.13.
+ * older kernels (see kernel.h) iterates over an array's elements instead, since 5.13.
  */
 #pragma once
 

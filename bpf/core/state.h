@@ -111,7 +111,7 @@ struct thread_account {
 	__u64 cpu_ns;	/* the kernel's counts at since_ns */
 	__u64 runnable_ns;
 	__u64 user_ns, system_ns; /* at from_ns */
-	__u64 ahead_ns;		  /* `times` add up to so much beyond since_ns: clocks differ */
+	__u64 ahead_ns;		  /* how far `times` is ahead of since_ns: the clocks differ */
 	__u64 times[THREAD_STATE_COUNT];
 	__u64 io_wait_ns, io_ns;
 	__u32 waker_pid, waker_tid;

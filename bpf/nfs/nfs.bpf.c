@@ -20,7 +20,7 @@
 enum nfs_handle {
 	NFS_HANDLE_NOWHERE,
 	NFS_HANDLE_ITSELF,   /* the arguments are the handle */
-	NFS_HANDLE_FIRST,    /* pointer at their begin */
+	NFS_HANDLE_FIRST,    /* their first field points to it */
 	NFS_HANDLE_SEQUENCE, /* pointer after nfs4_sequence_args, which version 4 always has */
 };
 

@@ -84,7 +84,7 @@ static __always_inline __u64 p9_fid_of(__u64 client, __u32 number)
 static __always_inline __u64 p9_holder(__u64 node, __u32 list, __u32 sb, __u64 *found)
 {
 	for (int i = 0; i < P9_LIST_MAX; i++) {
-		/* This is the list's begin, or the node before. */
+		/* The list's head, or the previous node. */
 		node = number_at(node + bpf_core_field_offset(struct hlist_node, pprev));
 		if (!node)
 			break;
@@ -162,7 +162,7 @@ __noinline int p9_find(struct p9_target *target)
 	return 0;
 }
 
-/* --- its begin --- */
+/* --- start --- */
 
 static __always_inline bool p9_op_is(__u32 op, __u32 type)
 {
@@ -212,7 +212,7 @@ static __always_inline int p9_begin(const struct p9_client *clnt, __u8 type, __u
 COPIED_PROGRAM("?tp_btf/9p_client_req", fl_p9_begin, p9_begin(client, type, tag),
 	       struct p9_client *client, __s8 type, int tag)
 
-/* --- its end --- */
+/* --- completion --- */
 
 #define P9_STATUS(name) bpf_core_enum_value(enum p9_req_status_t, REQ_STATUS_##name)
 

@@ -7,7 +7,7 @@
 
 #include "bpf/records/event_base.h"
 
-/* Between samples of a CPU: 49 a second, not in step with what runs 50 or 100 times a second. */
+/* Period of samples of a CPU: 49 Hz, so as not to alias with timers of 50 or 100 Hz. */
 #define STACK_CPU_NS (1000000000 / 49)
 
 #define PYTHON_FRAMES_MAX 128 /* of one stack: the innermost ones */
@@ -48,7 +48,7 @@ struct python_layout {
 	__u16 code_start;  /* its instructions, if they are in the object */
 	__u16 text_ascii;  /* characters of an ASCII string */
 	__u16 text_other;  /* characters of any other string */
-	__u16 frame_entry; /* a byte: a call of C's has begun with this frame; 3.11 */
+	__u16 frame_entry; /* one byte, not 0 if C called the interpreter with this frame; 3.11 */
 	/* Threads run copies of the instructions; free-threaded, since 3.14. */
 	__u16 frame_copy;   /* which of them, as 4 bytes; 0 is the one in the object */
 	__u16 code_copies;  /* a pointer to their addresses */

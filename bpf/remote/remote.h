@@ -30,7 +30,8 @@
 
 struct remote_mark {
 	__u64 start_ns;
-	__u64 taken_ns; /* when the server got it; 0: unknown; of calls, the last counted attempt */
+	__u64 taken_ns; /* when the server got it; 0: unknown; for RPC calls: start of the last
+			   attempt that was counted */
 	__u64 node;
 	__s64 offset; /* in the file; -1: none */
 	__u32 pid, tid;
@@ -237,7 +238,7 @@ static __always_inline int remote_begin(struct address *request, struct remote_m
 	return remote_mark_put(request, mark);
 }
 
-/* --- its end --- */
+/* --- completion --- */
 
 /* A file system that is not mounted yet has no name. */
 static __always_inline void remote_source(struct device_source *source, struct super_block *sb)

@@ -67,7 +67,7 @@ static __always_inline void python_mapping_fill(struct python_mapping *mapping,
 	mapping->address = address;
 }
 
-/* Returns NULL if it is not known yet, or anymore. */
+/* Returns NULL if it is not known yet, or no longer. */
 static __always_inline struct python_layout *python_layout_of(const struct python_mapping *mapping)
 {
 	struct code_file file = mapping->file; /* on the stack: see overlay_link */

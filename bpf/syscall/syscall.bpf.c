@@ -37,7 +37,7 @@ static __always_inline int call_enter(struct pt_regs *regs, long number, const b
 	state = caller.state;
 	if (!state)
 		return 0;
-	state->stack.wait_ns = 0; /* it was stopped or throttled since the last call */
+	state->stack.wait_ns = 0; /* waits between calls belong to none */
 	task = caller.task;
 	if (call_is_compat(task)) {
 		call_count_undecoded();
