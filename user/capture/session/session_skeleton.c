@@ -16,6 +16,7 @@
 #include "capture/calls/calls.h"
 #include "capture/calls/wait_calls.h"
 #include "capture/follow/cgroup_target.h"
+#include "capture/session/lru_maps.h"
 #include "capture/support/kernel.h"
 #include "capture/support/load.h"
 #include "capture/drain/profile.h"
@@ -143,18 +144,6 @@ static void settings_fill_attach(const struct session *session, struct faultline
 	skeleton->rodata->attach_own_child = attach->own_child;
 }
 
-/*
- * Entries for files beyond those with slots of their own, and for those of layers of overlays. Each
- * CPU keeps up to 128 free entries for itself and, when they run out, evicts the least recently
- * used of all: with a fixed size, many CPUs would evict entries in use.
- */
-#define FILES_MIN 32768u
-#define FILES_PER_CPU 1024u
-static unsigned int files_room(unsigned int cpus)
-{
-	return number_max(cpus * FILES_PER_CPU, FILES_MIN);
-}
-
 /* Opens the object built for this kernel. Both have the same maps, programs and settings, so the
  * skeleton of one serves the other. Returns NULL and sets errno on failure. */
 static struct faultline *open_object(struct kernel *kernel, const struct bpf_object_open_opts *opts)
@@ -185,6 +174,7 @@ struct faultline *session_open_skeleton(struct session *session)
 	settings_fill(session, skeleton);
 	if (session->options.attach.to)
 		settings_fill_attach(session, skeleton);
+	lru_maps_size(skeleton->obj, session->cpus);
 	if (session->multi)
 		uprobes_load_multi(skeleton->progs.fl_marker);
 	if (!session->choice.on[LAYER_BLOCK]) {
@@ -224,8 +214,6 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.profile_rates, PROFILE_RATES);
 	if (session->options.flight_chooses)
 		bpf_map__set_max_entries(skeleton->maps.flight_chosen, FLIGHT_CHOSEN_MAX);
-	bpf_map__set_max_entries(skeleton->maps.files, files_room(session->cpus));
-	bpf_map__set_max_entries(skeleton->maps.overlay_files, files_room(session->cpus));
 	bpf_map__set_max_entries(skeleton->maps.identities, session->sizes.identities_bytes);
 	if (!session->choice.on[LAYER_ASYNC]) {
 		bpf_map__set_max_entries(skeleton->maps.async_slots, 1);
