@@ -194,7 +194,11 @@ top, how = sys.argv[1:]
 for name in ("old/a", "other/a"):
     os.makedirs(f"{top}/{name}")
     with open(f"{top}/{name}/model", "wb") as file: file.write(name.encode() * 1000)
-if how == "exchange": # glibc has renameat2 from 2.28
+if how == "outside":
+    print("ready", flush=True)
+    sys.stdin.readline()
+    at = "new"
+elif how == "exchange": # glibc has renameat2 from 2.28
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.renameat2(-100, f"{top}/old".encode(), -100, f"{top}/other".encode(), 2):
         raise OSError(ctypes.get_errno(), "renameat2")
@@ -216,6 +220,25 @@ with open(f"{top}/{at}/a/model", "rb") as file: file.read()
         self.assertEqual(rows[0]["write"]["bytes"], 5000)
         told = {row["path"] for row in recording.report["files"]}
         self.assertNotIn(f"{directory}/old/a/model", told)
+
+    def test_by_another_job(self):
+        """The process that renames is not recorded."""
+        for mode in ("trace", "profile"):
+            with self.subTest(mode=mode):
+                directory = machine().new_dir()
+                trace = f"{directory}/trace.flt"
+                run = machine().start(
+                    [machine().faultline, "run", "-q", "-o", trace, "--mode", mode, "--",
+                     harness.PYTHON, "-S", "-c", self.RENAME, directory, "outside"],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                run.stdout.readline()
+                os.rename(f"{directory}/old", f"{directory}/new")
+                run.communicate(b"\n")
+                self.assertEqual(run.returncode, 0)
+                rows = [row for row in harness.report_of(trace)["files"]
+                        if row["read"]["bytes"] == 5000]
+                self.assertEqual([(row["path"], row["write"]["bytes"]) for row in rows],
+                                 [(f"{directory}/new/a/model", 5000)])
 
     def test_all(self):
         for mode in ("trace", "profile"):
