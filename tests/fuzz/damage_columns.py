@@ -149,7 +149,7 @@ def formats(faultline):
 def commands(trace, whole, scratch, exports):
     yield ["report", trace]
     yield ["report", "--format", "json", trace]
-    yield ["report", "--html", f"{scratch}/page.html", "--force", trace]
+    yield ["report", "--html", f"{scratch}/page.html", trace]
     yield ["report", trace, whole]
     yield ["report", whole, trace]
     yield ["report", "--against", trace, whole]
