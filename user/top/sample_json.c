@@ -260,7 +260,7 @@ static int take_processes(struct top_sample *sample, const struct json_object *j
 		};
 
 		take_labels(&thing, job);
-		take_in_flight(&thing, list_item(member(process, "operations_in_flight"), 0));
+		take_in_flight(&thing, list_item(member(process, "in_flight"), 0));
 		take_threads(&thing, member(process, "threads"));
 		take_lines(sample, &thing, member(process, "lines"));
 		status = add_thing(sample, TOP_PROCESSES, process, &thing);

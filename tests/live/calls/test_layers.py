@@ -110,7 +110,7 @@ class Layers(unittest.TestCase):
         for name in ("mmap_read", "mmap_write", "anonymous_faults"):
             self.assertIsNone(report["totals"][name], name)
         self.assertIsNone(report["totals"]["io"])
-        self.assertEqual({row["unoverlapped_io_ns"] for row in report["timeline"]}, {None})
+        self.assertEqual({row["io_ns"] for row in report["timeline"]}, {None})
         (process,) = harness.followed(report)
         self.assertEqual((process["exit_code"], process["time_ns"]), (0, None))
 

@@ -26,7 +26,7 @@ class Allowed(unittest.TestCase):
         done = faultline("report", "--format", "json", "--fail-above", asked, now.path,
                          *(["--against", before.path] if before else []))
         self.assertEqual(done.returncode, status, done.stderr)
-        return {row["measure"]: row for row in json.loads(done.stdout)["limits"]}
+        return {row["measure"]: row for row in json.loads(done.stdout)["allowed"]}
 
     def test_the_same_again(self):
         rows = self.check(STABLE, 0, self.again, self.once)

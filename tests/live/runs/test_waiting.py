@@ -172,7 +172,7 @@ class Frozen(unittest.TestCase):
 
         def in_flight():
             told = json.loads(watched.get("/jobs?jobs=4096&processes=64&files=0")[2])
-            return {process["pid"]: (found["in_flight"]["count"], process["operations_in_flight"])
+            return {process["pid"]: (found["in_flight"]["count"], process["in_flight"])
                     for found in told["jobs"] for process in found.get("processes", ())
                     if process["pid"] in (many.pid, job.pid)}
 

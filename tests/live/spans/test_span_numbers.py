@@ -234,7 +234,7 @@ class Numbers(unittest.TestCase):
             self.near(row["start_ns"] + first, phase["start"], "start")
             self.near(row["time_ns"], phase["end"] - phase["start"], "time")
             self.near(row["io_ns"], inside, "I/O")
-            self.near(row["unoverlapped_io_ns"], 0, "unoverlapped I/O: the step is compute")
+            self.near(row["stall_ns"], 0, "stall: the step is compute")
 
     def test_text(self):
         """The same in text."""

@@ -272,12 +272,12 @@ TEST(test_patterns)
 	CHECK(report, "files", 0, "pattern.consecutive", 5);
 	CHECK(report, "files", 0, "pattern.sequential", 6);
 	CHECK(report, "files", 0, "pattern.random", 2);
-	CHECK(report, "files", 0, "pattern.compared", 8);
+	CHECK(report, "files", 0, "pattern.followed", 8);
 	CHECK(report, "files", 0, "pattern.backward", 2);
 	CHECK(report, "files", 0, "read.pattern.consecutive", 4);
 	CHECK(report, "files", 0, "read.pattern.sequential", 5);
 	CHECK(report, "files", 0, "read.pattern.random", 2);
-	CHECK(report, "files", 0, "read.pattern.compared", 7);
+	CHECK(report, "files", 0, "read.pattern.followed", 7);
 	CHECK(report, "files", 0, "read.pattern.backward", 2);
 	CHECK(report, "files", 0, "mmap.pattern.consecutive", 1);
 	CHECK(report, "files", 0, "mmap.pattern.sequential", 2);
@@ -315,7 +315,7 @@ TEST(test_reads_among_writes)
 		CHECK(report, "files", 0, "read.pattern.consecutive", 3);
 		CHECK(report, "files", 0, "read.pattern.sequential", 4);
 		CHECK(report, "files", 0, "read.pattern.random", 1);
-		CHECK(report, "files", 0, "read.pattern.compared", 5);
+		CHECK(report, "files", 0, "read.pattern.followed", 5);
 		CHECK(report, "files", 0, "read.pattern.backward", 1);
 		CHECK(report, "files", 0, "pattern.sequential", 5);
 		done(&made, report);
@@ -335,10 +335,10 @@ TEST(test_only_writes)
 		write_at(&made, 100 + i, 10, 100 * i);
 	report = report_between(&made, 10, 1000);
 	CHECK(report, "files", 0, "pattern.consecutive", 4);
-	CHECK(report, "files", 0, "pattern.compared", 4);
+	CHECK(report, "files", 0, "pattern.followed", 4);
 	CHECK(report, "files", 0, "read.pattern.sequential", 0);
 	CHECK(report, "files", 0, "read.pattern.random", 0);
-	CHECK(report, "files", 0, "read.pattern.compared", 0);
+	CHECK(report, "files", 0, "read.pattern.followed", 0);
 	done(&made, report);
 }
 
@@ -356,7 +356,7 @@ TEST(test_threads_in_turn)
 	read_at(&made, 102, 10, 100, 100);
 	read_at(&made, 103, 20, 50, 100); /* backward */
 	report = report_between(&made, 10, 1000);
-	CHECK(report, "files", 0, "pattern.compared", 2);
+	CHECK(report, "files", 0, "pattern.followed", 2);
 	CHECK(report, "files", 0, "pattern.backward", 1);
 	CHECK(report, "files", 0, "pattern.sequential", 1);
 	CHECK(report, "files", 0, "pattern.random", 1);

@@ -237,10 +237,8 @@ static void check_timeline(const struct report *report, const struct expected *e
 		uint64_t from = ask(report, "timeline", i, "start_ns")->uint;
 		uint64_t to = from + ask(report, "timeline", i, "length_ns")->uint;
 
-		CHECK(report, "timeline", i, "unoverlapped_io_ns",
-		      painted_ns(&expected->all, from, to));
-		CHECK(report, "timeline", i, "unoverlapped_mmap_ns",
-		      painted_ns(&expected->faults, from, to));
+		CHECK(report, "timeline", i, "io_ns", painted_ns(&expected->all, from, to));
+		CHECK(report, "timeline", i, "mmap_ns", painted_ns(&expected->faults, from, to));
 	}
 }
 

@@ -190,7 +190,7 @@ TEST(test_steps)
 		CHECK(report, "steps", i, "time_ns", 500 + long_one);
 		CHECK(report, "steps", i, "compute_ns", 100);
 		CHECK(report, "steps", i, "io_ns", 20 + 100 + long_one);
-		CHECK(report, "steps", i, "unoverlapped_io_ns", 20 + 50 + long_one);
+		CHECK(report, "steps", i, "stall_ns", 20 + 50 + long_one);
 		CHECK(report, "steps", i, "read_bytes", 10 + i);
 		CHECK(report, "steps", i, "mmap_fetched_bytes", 0);
 		assert_int_equal(ask(report, "steps", i, "outlier")->flag, i == 7);
@@ -265,7 +265,7 @@ TEST(test_steps_between)
 		CHECK(report, "steps", i, "index", i / 2);
 		CHECK(report, "steps", i, "start_ns", 1100 + i / 2 * (1000 + pid));
 		CHECK(report, "steps", i, "time_ns", 1000 + pid);
-		CHECK(report, "steps", i, "unoverlapped_io_ns", pid);
+		CHECK(report, "steps", i, "stall_ns", pid);
 		CHECK(report, "steps", i, "read_bytes", pid);
 	}
 	done(&made, report);
@@ -290,8 +290,7 @@ TEST(test_many_steps)
 		assert_int_equal(outlier, ask(report, "steps", i, "time_ns")->uint == 150);
 		found += outlier;
 		assert_true(i < 4095 || found == 10);
-		check_null(report, "steps", i,
-			   "unoverlapped_io_ns"); /* compute times are unknown */
+		check_null(report, "steps", i, "stall_ns"); /* compute times are unknown */
 	}
 	assert_non_null(strstr(report_table(report, "steps")->note, "10,000 spans \"step\""));
 	assert_non_null(strstr(report_table(report, "steps")->note, "4,096 longest"));
@@ -468,7 +467,7 @@ static void check_steps(const struct report *report, uint64_t times[][2], size_t
 		CHECK(report, "steps", i, "io_ns", painted(RANK1, 1u << P_IO, 0, from, to));
 		CHECK(report, "steps", i, "compute_ns",
 		      painted(RANK1, 1u << P_COMPUTE, 0, from, to));
-		CHECK(report, "steps", i, "unoverlapped_io_ns",
+		CHECK(report, "steps", i, "stall_ns",
 		      painted(RANK1, 1u << P_IO, 1u << P_COMPUTE, from, to));
 	}
 }

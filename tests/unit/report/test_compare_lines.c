@@ -101,8 +101,8 @@ TEST(test_changes)
 				expected[i].error_ns ? expected[i].error_ns - 2 : 0,
 				expected[i].error_ns + 2);
 	}
-	assert_true(cell_of(table, 1, "ratio")->real == 6);
-	assert_int_equal(cell_of(table, 3, "ratio")->type, CELL_NULL);
+	assert_true(cell_of(table, 1, "times")->real == 6);
+	assert_int_equal(cell_of(table, 3, "times")->type, CELL_NULL);
 	assert_true(cell_of(table, 0, "before.share")->real == 100.0 / 122);
 	assert_true(cell_of(table, 2, "now.share")->real == 36.0 / 60);
 	assert_true(cell_of(table, 1, "now.share")->real == 1);

@@ -147,7 +147,7 @@ TEST(test_not_reported)
 
 	storage.columns[0] = "storage_read.requests";
 	assert_int_equal(judge(&storage, &run, &run, says), LIMIT_UNKNOWN);
-	assert_string_equal(says, "unknown, before unknown");
+	assert_string_equal(says, "not known, before not known");
 }
 
 TEST(test_findings)

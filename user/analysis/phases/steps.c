@@ -284,7 +284,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 struct steps_row {
 	struct table_text name;
 	int64_t rank;
-	uint64_t index, start_ns, time_ns, compute_ns, wait_ns, io_ns, unoverlapped_io_ns;
+	uint64_t index, start_ns, time_ns, compute_ns, wait_ns, io_ns, stall_ns;
 	uint64_t read_bytes, mmap_fetched_bytes;
 	bool outlier;
 };
@@ -305,7 +305,7 @@ static const struct table_column columns[] = {
 	       "time in spans of category data, reader or dataloader during the step, workers and "
 	       "loop bodies excluded"),
 	COLUMN(steps_row, io_ns, "I/O", NS, UNION, "I/O time during the step", JOB_EVENTS),
-	COLUMN(steps_row, unoverlapped_io_ns, "unoverlapped I/O", NS, UNION,
+	COLUMN(steps_row, stall_ns, "unoverlapped I/O", NS, UNION,
 	       "I/O time outside compute during the step", JOB_EVENTS),
 	COLUMN(steps_row, read_bytes, "read", BYTES, SUM, "bytes read by calls during the step",
 	       JOB_MOVED | JOB_EVENTS),
@@ -367,8 +367,7 @@ static void add_row(struct table *table, const struct job *job, const struct lab
 		.compute_ns = computes ? step->done.compute_ns : TABLE_NO_UINT,
 		.wait_ns = waits ? step->done.wait_ns : TABLE_NO_UINT,
 		.io_ns = step->done.io_ns,
-		.unoverlapped_io_ns =
-			computes ? step->done.io_ns - step->done.hidden_ns : TABLE_NO_UINT,
+		.stall_ns = computes ? step->done.io_ns - step->done.hidden_ns : TABLE_NO_UINT,
 		.read_bytes = step->done.read_bytes,
 		.mmap_fetched_bytes = step->done.mmap_fetched_bytes,
 		.outlier = outlier,

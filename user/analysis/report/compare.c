@@ -28,7 +28,7 @@ struct compare_row {
 	bool open[SIDES]; /* missing, but the run may have had it */
 	/* For the columns: */
 	int64_t change_ns;
-	double ratio;
+	double times;
 	const char *state;
 };
 
@@ -137,7 +137,7 @@ static int add_run(struct join *join, const struct report *report, int side)
 static const struct table_column columns[] = {
 	COLUMN(compare_row, name, "", PATH, FACT, "run, class of calls or path that is compared"),
 	COLUMN(compare_row, change_ns, "change", NS, FACT, "time now minus time before"),
-	COLUMN(compare_row, ratio, "ratio", NONE, FACT, "time now divided by time before"),
+	COLUMN(compare_row, times, "ratio", NONE, FACT, "time now divided by time before"),
 	COLUMN_AS("before.time_ns", compare_row, numbers[BEFORE][TIME], "time before", NS, FACT,
 		  "time in the earlier run"),
 	COLUMN_AS("now.time_ns", compare_row, numbers[NOW][TIME], "time now", NS, FACT,
@@ -153,13 +153,12 @@ static const struct table_column columns[] = {
 		  "number of operations in this run"),
 };
 
-static const char shown[] = "name,change_ns,ratio,before.time_ns,now.time_ns,"
+static const char shown[] = "name,change_ns,times,before.time_ns,now.time_ns,"
 			    "before.fetched_bytes,now.fetched_bytes";
 
 static const struct table_column finding_columns[] = {
 	COLUMN(compare_row, state, "", NONE, FACT,
-	       "new: only in this run; resolved: only in the earlier run; stayed: in both; "
-	       "unknown: "
+	       "came: only in this run; went: only in the earlier run; stayed: in both; unknown: "
 	       "the other run did not record what it takes to check"),
 	COLUMN_AS("id", compare_row, name, "finding", NONE, FACT, "name of the finding"),
 	COLUMN_AS("before.cost_ns", compare_row, numbers[BEFORE][TIME], "cost before", NS, FACT,
@@ -173,7 +172,7 @@ static const char *state_of(const struct compare_row *line)
 {
 	if (line->open[BEFORE] || line->open[NOW])
 		return "unknown";
-	return !line->in[BEFORE] ? "new" : line->in[NOW] ? "stayed" : "resolved";
+	return !line->in[BEFORE] ? "came" : line->in[NOW] ? "stayed" : "went";
 }
 
 /* Returns the time of a row: 0 if the run has none, TABLE_NO_UINT if that is unknown. */
@@ -188,12 +187,12 @@ static void compare(struct compare_row *line)
 
 	line->state = state_of(line);
 	line->change_ns = TABLE_NO_INT;
-	line->ratio = NAN;
+	line->times = NAN;
 	if (before == TABLE_NO_UINT || now == TABLE_NO_UINT)
 		return;
 	line->change_ns = (int64_t)(now - before);
 	if (before && line->in[NOW])
-		line->ratio = (double)now / before;
+		line->times = (double)now / before;
 }
 
 static uint64_t size_of_change(const struct compare_row *line)

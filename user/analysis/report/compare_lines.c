@@ -24,7 +24,7 @@ struct compared_line {
 	/* of the change: */
 	int64_t change_ns;
 	uint64_t change_uncertainty_ns;
-	double ratio;
+	double times;
 };
 
 struct compared_lines {
@@ -110,7 +110,7 @@ static void compare(const struct compared_lines *all, struct compared_line *line
 {
 	line->change_ns = line->time_ns[NOW] - line->time_ns[BEFORE];
 	line->change_uncertainty_ns = rounded(sqrt(line->variance[BEFORE] + line->variance[NOW]));
-	line->ratio =
+	line->times =
 		line->time_ns[BEFORE] ? (double)line->time_ns[NOW] / line->time_ns[BEFORE] : NAN;
 	for (int side = 0; side < SIDES; side++) {
 		line->uncertainty_ns[side] = rounded(sqrt(line->variance[side]));
@@ -139,7 +139,7 @@ static const struct table_column columns[] = {
 	COLUMN(compared_line, change_ns, "change", NS, FACT, "time now minus time before"),
 	COLUMN(compared_line, change_uncertainty_ns, "±", NS, FACT,
 	       "standard error of the change, from those of both times"),
-	COLUMN(compared_line, ratio, "ratio", NONE, FACT, "time now divided by time before"),
+	COLUMN(compared_line, times, "ratio", NONE, FACT, "time now divided by time before"),
 	COLUMN_AS("before.time_ns", compared_line, time_ns[BEFORE], "time before", NS, FACT,
 		  "time in the earlier run, summed over threads"),
 	COLUMN_AS("before.uncertainty_ns", compared_line, uncertainty_ns[BEFORE], "±", NS, FACT,
@@ -156,7 +156,7 @@ static const struct table_column columns[] = {
 
 static const char shown[] =
 	"location,state,change_ns,change_uncertainty_ns,before.time_ns,now.time_ns,"
-	"before.share,now.share,ratio";
+	"before.share,now.share,times";
 
 static void fill(struct compared_lines *all, struct table *table)
 {

@@ -215,12 +215,12 @@ static void get_says(struct table *table, struct cell *cell, const void *row,
 
 static const struct table_column columns[] = {
 	COLUMN(limits_row, state, "", NONE, FACT,
-	       "worse: over the limit; within: not over it; unknown: it cannot be checked"),
+	       "worse: over the limit; within: not over it; or not known"),
 	COLUMN(limits_row, measure, "measure", NONE, FACT, "measure that must not grow"),
 	COLUMN(limits_row, unit, NULL, NONE, FACT, "ns, bytes or count"),
 	COLUMN(limits_row, before, NULL, NONE, FACT, "value in the earlier run, in unit"),
 	COLUMN(limits_row, now, NULL, NONE, FACT, "value in this run, in unit"),
-	{ "limit", NULL, UNIT_NONE, KIND_FACT, "highest value that is allowed, in unit",
+	{ "allowed", NULL, UNIT_NONE, KIND_FACT, "highest value that is allowed, in unit",
 	  TABLE_UINT(struct limits_row, most), 0 },
 	{ "says", "what", UNIT_NONE, KIND_FACT, "the result as text", .get = get_says },
 };
@@ -228,7 +228,7 @@ static const struct table_column columns[] = {
 static const char *reported(char text[UNITS_TEXT], uint64_t value, enum table_unit unit)
 {
 	if (value == TABLE_NO_UINT)
-		return "unknown";
+		return "not known";
 	return unit == UNIT_NS	    ? units_ns(text, value)
 	       : unit == UNIT_BYTES ? units_bytes(text, value)
 				    : units_count(text, value);
@@ -346,9 +346,9 @@ static enum limits_state judge_findings(struct limits_row *line, const struct li
 int limits_make(struct table **table, enum limits_state *state, const struct limits *list,
 		size_t count, const struct report *before, const struct report *now)
 {
-	static const char *const states[] = { "within", "unknown", "worse" };
+	static const char *const states[] = { "within", "not known", "worse" };
 
-	*table = table_new("limits", "Limits", TABLE_LIST);
+	*table = table_new("allowed", "Limits", TABLE_LIST);
 	*state = LIMIT_WITHIN;
 	table_add_columns(*table, TABLE_COLUMNS(columns));
 	for (size_t i = 0; i < count; i++) {

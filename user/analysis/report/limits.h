@@ -40,7 +40,7 @@ int limits_find(struct limits *limits, const struct report *report, const char *
 enum limits_state { LIMIT_WITHIN, LIMIT_UNKNOWN, LIMIT_EXCEEDED };
 
 /*
- * Makes the table "limits", one row for each measure, in order. Without `before`, numbers before
+ * Makes the table "allowed", one row for each measure, in order. Without `before`, numbers before
  * are 0. *state receives the worst state. Returns 0 or -ENOMEM; the caller frees the table in any
  * case.
  */

@@ -197,7 +197,7 @@ int fail_above_status(const struct fail_above *asked)
 		log_error("--fail-above: limits exceeded: %s", list.bytes);
 		return EXIT_WORSE;
 	}
-	list = name_measures(asked->table, "unknown");
+	list = name_measures(asked->table, "not known");
 	log_error("--fail-above: not measured in these traces, so not checked: %s", list.bytes);
 	return EXIT_FAILED;
 }

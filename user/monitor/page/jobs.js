@@ -52,7 +52,7 @@ const PROCESS_COLUMNS = [
 	{ title: 'written', get: (process) => bytesText(sumOf(process.methods, 'bytes', false, writes)) },
 	{ title: 'waited', get: (process) => timeText(sumOf(process.methods, 'time_ns')) },
 	{ title: 'age', get: (process) => timeText(process.age_ns) },
-	{ title: 'in flight', get: (process) => inFlightText(process.operations_in_flight) },
+	{ title: 'in flight', get: (process) => inFlightText(process.in_flight) },
 ];
 
 const fileKey = (file) => `${file.dev}:${file.ino}:${file.path}`;

@@ -211,7 +211,7 @@ static void put_in_flight_of_process(struct json *out, const struct ledger *ledg
 	size_t count;
 	const struct ledger_in_flight *operations = ledger_in_flight(ledger, process, &count);
 
-	json_begin_list(out, "operations_in_flight");
+	json_begin_list(out, "in_flight");
 	for (size_t i = 0; i < count && i < IN_FLIGHT_LISTED_MAX; i++) {
 		json_begin(out, NULL);
 		put_in_flight(out, &operations[i], now_ns);

@@ -34,7 +34,8 @@ function rulerRow(name, rows, label) {
 				&& item.start_ns + item.time_ns > ns);
 			return row && { title: `${name.replace(/s$/, '')} ${label(row)}`, rows: [
 				['duration', timeText(row.time_ns)], ['waited for data', timeText(row.wait_ns)],
-				['unoverlapped I/O', timeText(row.unoverlapped_io_ns)]]
+				['unoverlapped I/O', timeText(row.stall_ns === undefined
+					? row.unoverlapped_io_ns : row.stall_ns)]]
 				.concat(row.outlier ? [['', 'much longer than the others']] : []) };
 		} });
 	figure.prepend(el('figcaption', null, name));

@@ -344,7 +344,7 @@ def run_report(*arguments: str) -> Dict[str, Any]:
 def picture(timeline: List[Dict[str, Any]]) -> str:
     """Draws the run as bars: I/O or, if compute is known, unoverlapped I/O with compute above
     it."""
-    if all(row["unoverlapped_io_ns"] is None for row in timeline):
+    if all(row["io_ns"] is None for row in timeline):
         return "<p><small>I/O over time is unavailable</small></p>"
     known = any(row["compute_ns"] is not None for row in timeline)
     says = "unoverlapped I/O" if known else "I/O"
@@ -353,7 +353,7 @@ def picture(timeline: List[Dict[str, Any]]) -> str:
     for row in timeline:
         x, wide = row["start_ns"] / end * width, row["length_ns"] / end * width
         base = 0.0
-        for name, colour in (("unoverlapped_io_ns", "#c0392b"), ("compute_ns", "#c2cad2")):
+        for name, colour in (("io_ns", "#c0392b"), ("compute_ns", "#c2cad2")):
             share = (row[name] or 0) / (row["length_ns"] or 1)
             if share:
                 bars.append(f'<rect x="{x:.1f}" y="{height * (1 - base - share):.1f}" '
