@@ -206,8 +206,9 @@ __noinline int uring_store_range(struct async_key *key)
 		return 0;
 	at = *key;
 	begun = async_find(&at);
+	/* A sync adds no pages to the cache. */
 	if (!begun || begun->account.mapping || begun->row.shape < ASYNC_RW ||
-	    begun->row.shape > ASYNC_SPLICE)
+	    begun->row.shape == ASYNC_SYNC || begun->row.shape > ASYNC_SPLICE)
 		return 0;
 	ring = (void *)begun->context;
 	if (begun->row.shape == ASYNC_SPLICE)

@@ -64,7 +64,7 @@ def add(way, pattern, where):
     setattr(Mixed, f"test_{way}_{pattern}_{where}", test)
 
 
-for each_way in ("plain", "chain", "worker", "polled", "libaio"):
+for each_way in ("plain", "chain", "synced", "worker", "polled", "libaio"):
     for each_pattern in ("random", "readahead"):
         add(each_way, each_pattern, "root")
 for each_place in ("xfs", "overlay"):

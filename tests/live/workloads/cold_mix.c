@@ -4,7 +4,9 @@
  * to OUT, which it creates. Reads are far apart, so that no round reads what another one's
  * readahead fetched. Exits with 77 if the kernel lacks io_uring.
  *
- *   cold_mix plain|chain|worker|polled|libaio random|readahead FIRST SECOND OUT ROUNDS
+ *   cold_mix plain|chain|synced|worker|polled|libaio random|readahead FIRST SECOND OUT ROUNDS
+ *
+ * "synced" is a chain with a sync after the first read, and a close after the second.
  */
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -76,6 +78,37 @@ static void use_ring(unsigned int ring_flags, unsigned int flags, unsigned int l
 	close(ring.fd);
 }
 
+static void use_synced(void)
+{
+	struct ring ring;
+
+	ring_open(&ring, 0);
+	for (int round = 0; round < rounds; round++) {
+		for (int i = 0; i < 3; i++) {
+			ring_ask(&ring, (struct io_uring_sqe) {
+						.opcode = i < 2 ? IORING_OP_READ : IORING_OP_WRITE,
+						.fd = files[i],
+						.addr = buffer(i),
+						.len = BLOCK,
+						.off = offset(i, round),
+						.flags = i < 2 ? IOSQE_IO_LINK : 0,
+					});
+			if (i < 2)
+				ring_ask(&ring,
+					 (struct io_uring_sqe) {
+						 .opcode = i ? IORING_OP_CLOSE : IORING_OP_FSYNC,
+						 .fd = i ? dup(files[i]) : files[i],
+						 .flags = IOSQE_IO_LINK,
+					 });
+		}
+		require(syscall(SYS_io_uring_enter, ring.fd, 5, 5, IORING_ENTER_GETEVENTS, NULL,
+				0) == 5);
+		for (int i = 0; i < 5; i++)
+			ring_reap(&ring, 1, i % 2 ? 0 : BLOCK);
+	}
+	close(ring.fd);
+}
+
 int main(int argc, char **argv)
 {
 	require(argc == 7);
@@ -92,6 +125,8 @@ int main(int argc, char **argv)
 		use_libaio();
 	else if (!strcmp(argv[1], "chain"))
 		use_ring(0, 0, IOSQE_IO_LINK);
+	else if (!strcmp(argv[1], "synced"))
+		use_synced();
 	else if (!strcmp(argv[1], "worker"))
 		use_ring(0, IOSQE_ASYNC, 0);
 	else if (!strcmp(argv[1], "polled"))
