@@ -25,7 +25,7 @@ ELSEWHERE |= {"cpu-bound", "worker-bound", "helper-bound", "cpu-starved", "sleep
               "pickled-data", "rank-behind"}
 # test_mount_findings, test_nodes
 ELSEWHERE |= {"node-slow", "mount-small-reads", "mount-metadata"}
-# Only with made traces: tests/unit/report.
+# Only with made traces: tests/unit/findings.
 ELSEWHERE |= {"memory-waits", "device-waits", "mount-retransmits", "replace-waits",
               "mount-readahead"}
 

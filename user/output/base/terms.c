@@ -31,7 +31,8 @@ const struct term terms[] = {
 	  "the device, later on its own or on request (fsync)." },
 	{ "throttled", "Put to sleep by the kernel while writing because too much was dirty: part "
 		       "of the time of calls and faults." },
-	{ "finding", "A known problem. Its cost is the time that fixing it would save or, if that "
+	{ "finding", "A known problem. Its cost is the time that fixing it would save (~ marks an "
+		     "estimate) or, if that "
 		     "is unknown, bytes." },
 	{ "line", "The innermost frame of the application: not in Python's standard library, "
 		  "site-packages or dist-packages. Its time is estimated from samples; the "

@@ -119,7 +119,9 @@ TEST(test_read_again_with_work)
 			report, "read-again", "advice",
 			much ? "Keep what was read (and decoded) in memory, or read each part once "
 			       "(from a database, by an index); or make the calls cheaper: for "
-			       "HDF5 selections with many parts, read the enclosing range and "
+			       "HDF5, use a chunk cache that holds what is read again "
+			       "(rdcc_nbytes), and for selections with many parts, read the "
+			       "enclosing range and "
 			       "select in memory"
 			     : "Keep what was read (and decoded) in memory, or read each part once "
 			       "(from a database, by an index)");

@@ -592,7 +592,7 @@ TEST(test_all_have_cases)
 			found = !strcmp(id, cases[j].id);
 		if (!found)
 			fail_msg("%s has no case: add a FINDING_CASE in the findings_of_*.h of its "
-				 "subject, in tests/unit/report/",
+				 "subject, in tests/unit/findings/",
 				 id);
 	}
 }

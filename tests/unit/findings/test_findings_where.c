@@ -8,7 +8,7 @@
 #include "findings_of_jobs.h"
 #include "findings_of_mounts.h"
 #include "findings_of_opens.h"
-#include "random_job.h"
+#include "report/random_job.h"
 
 /* A sample of `time_ms` at a line; without a state, of an operation. */
 struct at_line {
