@@ -13,7 +13,6 @@
 #include "pagecache/read_for_write.h"
 #include "records/block_functions.h"
 
-const volatile __u32 bio_traced; /* flag of a bio whose queueing was traced; 0: unknown */
 __u64 direct_end_io, direct_simple_end_io, btrfs_end_io, btrfs_mirrored_end_io;
 __u64 device_end_io, device_async_end_io, device_simple_end_io, wait_end_io, await_end_io;
 bool direct_size_lags;
@@ -276,25 +275,6 @@ static __always_inline int bio_queue(struct bio *bio, __u32 copy)
 }
 
 COPIED_PROGRAM("?tp_btf/block_bio_queue", fl_bio_queue, bio_queue(bio, copy), struct bio *bio)
-
-/*
- * A device without requests passes the bio itself on, as NVMe multipath does. The kernel traces the
- * queueing of each bio once, before that. A bio on its way to a partition gets there by a remap of
- * its own, from the partition to its disk.
- */
-static __always_inline int bio_remap(struct bio *bio, __u32 from, __u32 copy)
-{
-	struct block_device *to = KREAD(bio, bio, bi_bdev);
-
-	if (!(bio->bi_flags & bio_traced) ||
-	    (to != KREAD(gendisk, KREAD(block_device, to, bd_disk), part0) &&
-	     from != KREAD(block_device, to, bd_dev)))
-		return 0;
-	return bio_queue(bio, copy);
-}
-
-COPIED_PROGRAM("?tp_btf/block_bio_remap", fl_bio_remap, bio_remap(bio, from, copy), struct bio *bio,
-	       __u32 from)
 
 static __always_inline struct bio_now bio_now(struct bio *bio)
 {

@@ -95,24 +95,6 @@ def judge_stacked(results):
     return f"{', '.join(devices)} as by their own counts, and each direct bio at its place"
 
 
-def judge_remapped(results):
-    """An array that passes bios on instead of making its own: its disks' requests have them."""
-    lost = reported_losses(results, results.report())
-    check_counts(results, ("nullb0", "nullb1"), lost)
-    disks = {row["dev"]: row["name"] for row in results.printed("block")
-             if row["kind"] == "device" and row["name"] in ("nullb0", "nullb1")}
-    sums = collections.Counter()
-    for row in results.printed("block"):
-        if row["kind"] == "bio" and row["dev"] in disks and row["pid"]:
-            sums[disks[row["dev"]], row["op"], row.get("path", "")] += row["bytes"]
-    wanted = {(disk, op, "/dev/md_job"): REMAPPED_BYTES // 2
-              for disk in ("nullb0", "nullb1") for op in ("request_read", "request_write")}
-    wrong = {key: (sums[key], size) for key, size in wanted.items()
-             if (sums[key] > size if lost else sums[key] != size)}
-    check(not wrong, f"(told, moved): {wrong}, of {dict(sums)}")
-    return f"{REMAPPED_BYTES} bytes written and read, half on each disk"
-
-
 def direct_places(results, path):
     """{operation: {file offset: count}}, by block, for O_DIRECT requests."""
     places = collections.defaultdict(collections.Counter)
@@ -213,13 +195,6 @@ dd if=/mnt/merged/direct of=/dev/null bs=64k iflag=direct; cat /mnt/merged/f1
 umount /mnt/merged; umount /mnt/x'; s=$?
 for name in nvme0n1 nullb0; do cat /sys/block/$name/stat >after-$name; done; exit $s"""
 
-# Stripes of 64 KiB on the first two disks.
-ARRAY = """echo md_job >/sys/module/md_mod/parameters/new_array; cd /sys/block/md_job/md || exit
-echo none >metadata_version; echo raid0 >level; echo 2 >raid_disks; echo 65536 >chunk_size
-for n in 0 1; do cat /sys/block/nullb$n/dev >new_dev; echo 1048576 >dev-nullb$n/size; echo $n >dev-nullb$n/slot; done
-echo active >array_state || echo clean >array_state; cd $OUT
-"""
-
 # Two partitions of 32 MiB each, at 1 MiB and at 33 MiB.
 STACKED = """need dmsetup mke2fs || exit; disks 3 cache_size=64 || exit 77
 load raid0 && load dm_mod || exit 77
@@ -227,7 +202,11 @@ printf '\\000\\000\\000\\000\\203\\000\\000\\000\\000\\010\\000\\000\\000\\000\\
 printf '\\000\\000\\000\\000\\203\\000\\000\\000\\000\\010\\001\\000\\000\\000\\001\\000' >>table
 dd if=table of=/dev/nullb2 bs=1 seek=446; printf '\\125\\252' | dd of=/dev/nullb2 bs=1 seek=510
 blockdev --rereadpt /dev/nullb2; sleep 1
-""" + ARRAY + """DM_DISABLE_UDEV=1 dmsetup create line --table "0 65536 linear /dev/nullb2p1 0" || exit
+echo md_job >/sys/module/md_mod/parameters/new_array; cd /sys/block/md_job/md || exit
+echo none >metadata_version; echo raid0 >level; echo 2 >raid_disks; echo 65536 >chunk_size
+for n in 0 1; do cat /sys/block/nullb$n/dev >new_dev; echo 1048576 >dev-nullb$n/size; echo $n >dev-nullb$n/slot; done
+echo active >array_state || echo clean >array_state; cd $OUT
+DM_DISABLE_UDEV=1 dmsetup create line --table "0 65536 linear /dev/nullb2p1 0" || exit
 counts() { for name in nullb0 nullb1 nullb2 md_job dm-0 nullb2/nullb2p1 nullb2/nullb2p2; do
 cat /sys/block/$name/stat >$1-$(echo $name | tr / -); done; }
 for n in 1 2; do IFS=: read major minor </sys/block/nullb2/nullb2p$n/dev
@@ -246,17 +225,6 @@ uring /mnt/stacked/data account direct; s=$?; umount /mnt/stacked; exit $s'; s=$
 counts after
 DM_DISABLE_UDEV=1 dmsetup remove line; echo clear >/sys/block/md_job/md/array_state
 exit $s"""
-
-# Without counts of its own, the array does not copy bios, up to 6.5.
-REMAPPED_BYTES = 64 << 16
-REMAPPED = f"""disks 2 cache_size=64 || exit 77
-load raid0 || exit 77
-{ARRAY}echo 0 >/sys/block/md_job/queue/iostats || exit 77
-for name in nullb0 nullb1; do cat /sys/block/$name/stat >before-$name; done
-$RUN -- sh -c 'dd if=/dev/zero of=/dev/md_job bs=64k count=64 oflag=direct
-dd if=/dev/md_job of=/dev/null bs=64k count=64 iflag=direct'; s=$?
-for name in nullb0 nullb1; do cat /sys/block/$name/stat >after-$name; done
-echo clear >/sys/block/md_job/md/array_state; exit $s"""
 
 # A disk of 64 MiB that fails at sector 4660; for some requests requeues every seventh, and for
 # others transfers every fifth only partly. The kernel's tracer gives the numbers.
@@ -302,7 +270,6 @@ def for_kernel(quick):
     """The jobs for a supported kernel."""
     return [Job("block", "chosen", "late", LATE, judge_late),
             Job("block", "chosen", "stacked", STACKED, judge_stacked),
-            Job("block", "chosen", "remapped", REMAPPED, judge_remapped),
             Job("block", "chosen", "failing", FAILING, judge_failing),
             Job("block", "chosen", "zoned", ZONED % ("", ""), judge_zoned),
             Job("block", "chosen", "appended", ZONED % (EMULATED, EMULATED), judge_zoned)]

@@ -199,7 +199,6 @@ class Missing(unittest.TestCase):
         "balance_dirty_pages": ("", "pagecache: throttling of writers", "throttled"),
         "block_bio_queue": ("block", "", ""),
         "block_split": ("block", "", ""),
-        "block_bio_remap": ("", "block: requests of devices that pass bios on", ""),
         "block_bio_complete": ("block", "", ""),
         "block_rq_issue": ("block", "", ""),
         "block_rq_complete": ("block", "", ""),

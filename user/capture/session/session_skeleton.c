@@ -45,13 +45,6 @@ static uint32_t flush_sequence(struct kernel *kernel)
 	return 1u << (bit < 0 ? 4 : bit & 31);
 }
 
-static uint32_t bio_traced(struct kernel *kernel)
-{
-	int bit = kernel_enum_value(kernel, "BIO_TRACE_COMPLETION");
-
-	return bit < 0 ? 0 : 1u << (bit & 31);
-}
-
 /* Without random numbers, open files are not identified. */
 static void settings_fill_secrets(uint64_t secrets[2])
 {
@@ -121,10 +114,8 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 		session->choice.on[LAYER_SPAN] || skeleton->rodata->stacks_native;
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
 	skeleton->rodata->tick_ns = kernel_tick_ns();
-	if (session->choice.on[LAYER_BLOCK]) {
+	if (session->choice.on[LAYER_BLOCK])
 		skeleton->rodata->flush_sequence = flush_sequence(session->kernel);
-		skeleton->rodata->bio_traced = bio_traced(session->kernel);
-	}
 	skeleton->rodata->follow_privileged = session->options.follow_privileged;
 	skeleton->rodata->reads_other_tasks =
 		kernel_enum_value(session->kernel, "BPF_FUNC_copy_from_user_task") > 0;

@@ -231,13 +231,6 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_BLOCK,
-		.without =
-			"requests of devices that pass bios on (NVMe multipath) are not recorded",
-		.variants = { COPIED(TYPED("fl_bio_remap", "block_bio_remap",
-					   "bio*, unsigned int, long long unsigned int")) },
-	},
-	{
-		.layer = LAYER_BLOCK,
 		.without = "merges and requeues are not counted",
 		.variants = { VARIANT("tp_btf", TYPED("fl_bio_back", "block_bio_backmerge", "bio*"),
 				      TYPED("fl_bio_front", "block_bio_frontmerge", "bio*"),
