@@ -17,9 +17,9 @@ struct uring_end {
 #define URING_UNNAMED_LOG 12
 #define URING_UNNAMED_PLACES 32
 
-/* Requests in flight whose ring and user data hash to the slot, at any of its places. Which they
- * are, the operations show: so a place whose operation is gone is free, and none needs removal.
- * A request without a place is lost as a whole, and counted. */
+/* Requests in flight whose ring and user data hash to the slot, at any of its places. A place is
+ * free if its operation is gone, so entries need no removal. A request without a place is lost as a
+ * whole, and counted. */
 struct uring_unnamed_slot {
 	__u64 requests[URING_UNNAMED_PLACES]; /* 0: free */
 };

@@ -3,8 +3,8 @@
  * Loads only where loops over an array are safe. Before 3990ed4c4266 (5.16, and backported) the
  * verifier recorded a callback's subprogram number too early: a subprogram that it finds later but
  * that is placed before the callback shifts that number, possibly past the end of the table. Such a
- * kernel mistakes loop_check_global for the callback and refuses it, since callbacks must be static.
- * Never attached.
+ * kernel mistakes loop_check_global for the callback and refuses it, since callbacks must be
+ * static. Never attached.
  */
 #include "core/loop.h"
 #include "vmlinux/trace.h"

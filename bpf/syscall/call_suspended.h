@@ -68,7 +68,8 @@ static __always_inline void call_exchange(struct task_state *state)
 /*
  * A signal interrupted the call in flight. After the signal handler returns, the kernel either
  * restarts the call or returns EINTR; what follows shows which. A call that is already suspended is
- * cut off: usually a handler has left it by siglongjmp.
+ * cut off: usually a handler has left it by siglongjmp. If instead a second signal interrupted a
+ * call of the handler, the outer call is recorded once more when it restarts.
  */
 __noinline int call_suspend(struct task_state *state, __u64 ip, __u64 sp)
 {
@@ -101,12 +102,15 @@ __noinline int call_begins_suspended(struct task_state *state, __u64 number, __u
 	if (!state)
 		return 0;
 	same = state->suspended.ip == ip && state->suspended.sp == sp;
-	if (number == sigreturn_number)
+	if (number == sigreturn_number) {
 		state->call_suspended = SUSPENDED_RESUMES;
-	else if (same && state->call_suspended == SUSPENDED_HANDLER)
+	} else if (same && state->call_suspended == SUSPENDED_HANDLER) {
+		if (state->call.account.op)
+			call_end_unseen(state);
 		call_cut_suspended(state);
-	else if (!same || state->suspended.call.number != number)
+	} else if (!same || state->suspended.call.number != number) {
 		state->call_suspended = SUSPENDED_HANDLER;
+	}
 	return 0;
 }
 

@@ -29,9 +29,9 @@ static __always_inline __u64 oom_cgroup(void)
 
 /*
  * Called by the task whose allocation makes the kernel kill a process. Returns the limit that it
- * ran into, in bytes; 0: unknown, or no cgroup's but the machine's. The kernel marks the cgroup
- * that is out of memory, and all below it. Where it lacks the mark, because it is built without
- * cgroup v1, a cgroup that is full stands for it.
+ * ran into, in bytes; 0: unknown, or the machine itself was out of memory. The kernel marks the
+ * cgroup that is out of memory, and all below it. Where it lacks the mark, because it is built
+ * without cgroup v1, the first full cgroup is taken instead.
  */
 static __always_inline __u64 oom_limit_bytes(void)
 {

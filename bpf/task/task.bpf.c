@@ -244,9 +244,8 @@ static __always_inline struct task_state *task_state_of_exec(struct task_struct 
 	return state;
 }
 
-/* Stops following a task that goes on. Its call in flight is the execve: neither that call nor its
- * duration is the recording's. Another task may take its slot at once, and so may itself, if it is
- * followed again. */
+/* Stops following a task that goes on. Its call in flight is the execve, which is not recorded. The
+ * slot can be taken at once, by another task or by this one if it is followed again. */
 static __always_inline void task_unfollow(struct task_struct *task, struct task_state *state)
 {
 	struct task_slot *slot = task_slot(task->pid);
@@ -295,9 +294,8 @@ static __always_inline int task_exec(struct task_struct *task, int old_tid,
 
 /* --- exit --- */
 
-/* The limits that the OOM killer's victims ran into, by thread. An entry counts only if the kernel
- * says that the process was chosen, and then it is that process's: each victim has stored its own.
- */
+/* The limits that the OOM killer's victims ran into, by thread. Used only for processes that the
+ * kernel marks as chosen, so stale entries do no harm. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);

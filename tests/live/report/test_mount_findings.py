@@ -68,7 +68,7 @@ class MountFindings(served.Served):
         self.assertEqual(evidence["op"], "fuse_lookup")
         self.assertNotIn("mount-metadata", self.read())
         again = self.found(FSTATTER, path, 100)["mount-metadata"]["evidence"]["again"]
-        self.assertGreaterEqual(again, 99)
+        self.assertGreaterEqual(again, 90)  # within a second of the previous one
 
     def test_saturated(self):
         """Many readers of one daemon with one thread, whether or not disks were recorded."""

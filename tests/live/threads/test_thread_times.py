@@ -65,6 +65,9 @@ class Timehist(test_threads.Schedstat):
         for tid in counted:
             start, end = lives[tid][0][0], lives[tid][-1][1]
             rows = [row for row in found[tid] if start < row[0] < end]
+            if not rows:  # perf has lost them
+                compared.append(("cpu", sums[tid]["cpu"], 0, 0))
+                continue
             first = rows[0][0] - rows[0][2] - rows[0][3]  # woken
             running = sum(row[3] for row in rows)
             runnable, blocked = rows[0][2], first - start + end - rows[-1][0]

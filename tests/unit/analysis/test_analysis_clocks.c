@@ -59,8 +59,8 @@ static void check_skew(const struct other *other, const char *says)
 }
 
 #define ENDS                                                                                       \
-	", by 5 barriers, which none leaves before all have reached it: times of these hosts are " \
-	"off by as much"
+	", judging by 5 barriers, which no process leaves before all have reached them; compare "  \
+	"times of these hosts with that error"
 
 TEST(test_skew)
 {

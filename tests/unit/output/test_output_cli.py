@@ -4,6 +4,7 @@ be written, and the output of print. Needs no root."""
 
 import fcntl
 import fnmatch
+import itertools
 import json
 import os
 import pathlib
@@ -322,9 +323,10 @@ class Reading(Command):
         real, out = self.path("real"), self.path("out")
         os.mkdir(real)
         os.symlink(real, out)
-        for name in "csv", "jsonl":
-            with self.subTest(name):
-                self.refused("export", "--to", name, "--force", "-o", out, SAMPLE, naming="is a symbolic link")
+        for name, slashes in itertools.product(("csv", "jsonl"), ("", "/", "//")):
+            with self.subTest(name, slashes=slashes):
+                self.refused("export", "--to", name, "--force", "-o", out + slashes, SAMPLE,
+                             naming="is a symbolic link")
                 self.assertEqual(os.listdir(real), [])
         os.symlink(victim, os.path.join(real, "files.csv"))
         self.assertEqual(call("export", "--to", "csv", "--force", "-o", real, SAMPLE).returncode, 0)

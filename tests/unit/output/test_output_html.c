@@ -137,7 +137,7 @@ static uint64_t stretches_sum(const struct pictures *pictures, size_t member_at)
 	return sum;
 }
 
-#define COURSE(pictures, name) stretches_sum(pictures, offsetof(struct picture_stretch, name))
+#define TIMELINE(pictures, name) stretches_sum(pictures, offsetof(struct picture_stretch, name))
 
 /* The timeline adds up to the tables' totals exactly. */
 TEST(test_timeline)
@@ -150,22 +150,25 @@ TEST(test_timeline)
 	made_finish(&made, 0, 2000 * MS);
 	report = picture_report(&made, NULL);
 	pictures = report->pictures;
-	CHECK(report, "overlap", 0, "unoverlapped_io_ns", COURSE(pictures, alone_ns[PICTURE_ALL]));
+	CHECK(report, "overlap", 0, "unoverlapped_io_ns",
+	      TIMELINE(pictures, alone_ns[PICTURE_ALL]));
 	CHECK(report, "overlap", 0, "io_ns",
-	      COURSE(pictures, alone_ns[PICTURE_ALL]) + COURSE(pictures, hidden_ns[PICTURE_ALL]));
-	CHECK(report, "overlap", 0, "compute_ns", COURSE(pictures, compute_ns));
+	      TIMELINE(pictures, alone_ns[PICTURE_ALL]) +
+		      TIMELINE(pictures, hidden_ns[PICTURE_ALL]));
+	CHECK(report, "overlap", 0, "compute_ns", TIMELINE(pictures, compute_ns));
 	CHECK(report, "overlap", 0, "read.unoverlapped_ns",
-	      COURSE(pictures, alone_ns[PICTURE_READ]));
+	      TIMELINE(pictures, alone_ns[PICTURE_READ]));
 	CHECK(report, "overlap", 0, "mmap_read.unoverlapped_ns",
-	      COURSE(pictures, alone_ns[PICTURE_FAULTS]));
+	      TIMELINE(pictures, alone_ns[PICTURE_FAULTS]));
 	CHECK(report, "totals", 0, "sync.time_ns",
-	      COURSE(pictures, alone_ns[PICTURE_SYNC]) + COURSE(pictures, hidden_ns[PICTURE_SYNC]));
-	assert_true(COURSE(pictures, hidden_ns[PICTURE_READ]) > 0);
-	CHECK(report, "totals", 0, "read.bytes", COURSE(pictures, read_bytes));
-	CHECK(report, "totals", 0, "write.bytes", COURSE(pictures, write_bytes));
-	CHECK(report, "totals", 0, "mmap_read.faults", COURSE(pictures, minor));
-	assert_int_equal(COURSE(pictures, fetched_bytes), 167 * 8192 + 300 * 16384);
-	assert_int_equal(COURSE(pictures, created_bytes), 1 << 20);
+	      TIMELINE(pictures, alone_ns[PICTURE_SYNC]) +
+		      TIMELINE(pictures, hidden_ns[PICTURE_SYNC]));
+	assert_true(TIMELINE(pictures, hidden_ns[PICTURE_READ]) > 0);
+	CHECK(report, "totals", 0, "read.bytes", TIMELINE(pictures, read_bytes));
+	CHECK(report, "totals", 0, "write.bytes", TIMELINE(pictures, write_bytes));
+	CHECK(report, "totals", 0, "mmap_read.faults", TIMELINE(pictures, minor));
+	assert_int_equal(TIMELINE(pictures, fetched_bytes), 167 * 8192 + 300 * 16384);
+	assert_int_equal(TIMELINE(pictures, created_bytes), 1 << 20);
 	/*
 	 * No bucket holds more time than its length; the write is spread over its whole duration.
 	 */
@@ -327,9 +330,9 @@ TEST(test_filter)
 	make_run(&made);
 	made_finish(&made, 0, 2000 * MS);
 	report = picture_report(&made, &filter);
-	assert_int_equal(COURSE(report->pictures, write_bytes), 1 << 20);
-	assert_int_equal(COURSE(report->pictures, read_bytes), 0);
-	CHECK(report, "overlap", 0, "io_ns", COURSE(report->pictures, alone_ns[PICTURE_ALL]));
+	assert_int_equal(TIMELINE(report->pictures, write_bytes), 1 << 20);
+	assert_int_equal(TIMELINE(report->pictures, read_bytes), 0);
+	CHECK(report, "overlap", 0, "io_ns", TIMELINE(report->pictures, alone_ns[PICTURE_ALL]));
 	done(&made, report);
 }
 

@@ -143,6 +143,18 @@ TEST(test_earlier_run_lacks_it)
 	}
 }
 
+/* Slow devices are those of layer block or of mounts: one is enough. */
+TEST(test_checked_if_a_layer_suffices)
+{
+	const struct finding_rule *rule = finding_rule_named("device-slow");
+	struct report *with = new_report(NULL, NULL), *without = new_report("block", NULL);
+
+	assert_true(finding_is_checked(rule, with));
+	assert_false(finding_is_checked(rule, without));
+	report_free(with);
+	report_free(without);
+}
+
 /* A finding that this run could not have is not gone, and others may be new. */
 TEST(test_this_run_lacks_it)
 {

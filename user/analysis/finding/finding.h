@@ -27,8 +27,8 @@
  *     Without any, the page draws the times or bytes of the evidence, so evidence without these
  *     needs one.
  *
- * Its test is a FINDING_CASE in tests/unit/findings/findings_of_*.h: a trace that has it, and a sound
- * one that does not. Tests assert that every rule is complete, has a case and has a picture.
+ * Its test is a FINDING_CASE in tests/unit/findings/findings_of_*.h: a trace that has it, and a
+ * sound one that does not. Tests assert that every rule is complete, has a case and has a picture.
  *
  * The cost is time that compute did not overlap, where that is known (finding_unhidden), or else
  * bytes. The severity follows from the cost, unless the rule sets it.

@@ -40,7 +40,7 @@ bool finding_is_checked(const struct finding_rule *rule, const struct report *re
 		return false;
 	aggregated = is_aggregated(report);
 	return (!aggregated || rule->sums != FINDING_OF_EVENTS) &&
-	       (layers_of(trace, aggregated) & rule->needs) == rule->needs;
+	       finding_rule_applies(rule, layers_of(trace, aggregated));
 }
 
 /* Returns whether the runs computed for an unknown time. */

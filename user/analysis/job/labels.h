@@ -31,7 +31,7 @@ struct label {
 	enum category meaning;
 	bool evaluates;
 	bool waits, has_body; /* one of DFTracer's two spans of a loop ... */
-	size_t loop_length; /* ... whose own name has this length */
+	size_t loop_length;   /* ... whose own name has this length */
 };
 
 /* True if the name is this one; true if it contains this part. */

@@ -116,8 +116,9 @@ static void say(struct strbuf *text, const struct job *job, uint32_t host, const
 
 	units_ns(middle, middle_ns < 0 ? -(uint64_t)middle_ns : (uint64_t)middle_ns);
 	strbuf_add(text,
-		   "the clock of %s is %s %s that of %s, ± %s, by %s barriers, which none leaves "
-		   "before all have reached it: times of these hosts are off by as much",
+		   "the clock of %s is %s %s that of %s, ± %s, judging by %s barriers, which no "
+		   "process leaves before all have reached them; compare times of these hosts with "
+		   "that error",
 		   job->traces[host].header->host, middle, middle_ns < 0 ? "behind" : "ahead of",
 		   job->traces[job->traces[0].host].header->host, units_ns(half, half_ns),
 		   units_count(count, skew->barriers));

@@ -64,7 +64,7 @@ struct rollup {
 	uint32_t *known; /* per file or process: group + 1; 0: unknown so far */
 	size_t known_count;
 	struct path_memory paths; /* ... and per path */
-	uint64_t others;	  /* events of groups beyond the maximum, which share the last one */
+	uint64_t others; /* events of groups beyond the maximum, which share the last one */
 	char text[64];
 };
 

@@ -2,8 +2,8 @@
 /*
  * Keeps a bit for each id that was begun, in chunks of 64 consecutive ids, and the ends whose bit
  * was not set when they arrived. Most find it a moment later, because CPU buffers are drained one
- * after the other. Memory is bounded: nothing is reported if there are too many chunks or ends, or if
- * an end without a begin could belong to a fork that was not kept.
+ * after the other. Memory is bounded: nothing is reported if there are too many chunks or ends, or
+ * if an end without a begin could belong to a fork that was not kept.
  */
 #include "capture/drain/span_ends.h"
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,21 +51,37 @@ static int create_file(struct export_target *target, bool force)
 	return EXIT_USAGE;
 }
 
+/* Returns whether a name is a symbolic link, also if slashes follow it, with which lstat would look
+ * behind it. */
+static bool is_link(const char *name)
+{
+	size_t length = strlen(name);
+	struct stat there;
+	bool link;
+	char *bare;
+
+	while (length > 1 && name[length - 1] == '/')
+		length--;
+	bare = strndup(name, length);
+	link = bare && !lstat(bare, &there) && S_ISLNK(there.st_mode);
+	free(bare);
+	return link;
+}
+
 /* An existing directory may be used: no file in it is overwritten without `force`. */
 static int open_directory(struct export_target *target, bool force)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (force ? O_NOFOLLOW : 0);
-	struct stat there;
 
+	if (force && is_link(target->name)) {
+		say_link(target);
+		return EXIT_USAGE;
+	}
 	target->made_directory = !mkdir(target->name, 0700);
 	if (target->made_directory || errno == EEXIST)
 		target->directory = open(target->name, flags);
 	if (target->directory >= 0)
 		return 0;
-	if (force && !lstat(target->name, &there) && S_ISLNK(there.st_mode)) {
-		say_link(target);
-		return EXIT_USAGE;
-	}
 	if (target->made_directory)
 		rmdir(target->name);
 	target->made_directory = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The whole node: a tile per number, with its history while the page has been open. */
 
-const COURSE_LENGTH = 60; /* values */
+const TIMELINE_LENGTH = 60; /* values */
 
 const TILES = [
 	{ title: 'from storage', get: (methods) => sumOf(methods, 'fetched_bytes', true), text: bytesRate },
@@ -20,7 +20,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 function tileEl(tile) {
 	const svg = document.createElementNS(SVG, 'svg'), path = document.createElementNS(SVG, 'path');
 	svg.setAttribute('class', 'series');
-	svg.setAttribute('viewBox', `0 0 ${COURSE_LENGTH - 1} 26`);
+	svg.setAttribute('viewBox', `0 0 ${TIMELINE_LENGTH - 1} 26`);
 	svg.setAttribute('preserveAspectRatio', 'none');
 	svg.setAttribute('aria-hidden', 'true');
 	svg.append(path);
@@ -39,7 +39,7 @@ function seriesPath(values) {
 			pen = 'M';
 			return;
 		}
-		const x = COURSE_LENGTH - values.length + i, y = 24.5 - value / top * 23;
+		const x = TIMELINE_LENGTH - values.length + i, y = 24.5 - value / top * 23;
 		drawn += `${pen}${x} ${y.toFixed(1)}`;
 		pen = 'L';
 	});
@@ -53,7 +53,7 @@ function drawTiles(node) {
 	for (const tile of TILES) {
 		const value = tile.get(node.methods);
 		tile.values.push(value);
-		if (tile.values.length > COURSE_LENGTH)
+		if (tile.values.length > TIMELINE_LENGTH)
 			tile.values.shift();
 		setText(tile.number, tile.text(value));
 		tile.path.setAttribute('d', seriesPath(tile.values));

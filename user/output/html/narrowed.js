@@ -94,7 +94,7 @@ function heatInRange(table) {
 
 /* Notes on rows of a part of the run. */
 const NOW = 'Covers the selected part of the run.';
-const STAYS = 'Rows that overlap the selected part of the run, whole.';
+const STAYS = 'Rows that overlap the selected part of the run, each in full.';
 
 /* When a row took place: the index of its start, and of how long it lasted. */
 function whenOf(table) {
