@@ -74,28 +74,6 @@ TEST(test_sums)
 	done(&made, report);
 }
 
-/* Calls that map or unmap memory without a file are no I/O, as in other tables. */
-TEST(test_other_memory)
-{
-	struct made_trace made;
-	struct report *report;
-
-	begin(&made);
-	SAMPLE(&made, .time = 100, .dur = 5 * MS, .pid = 10, .op = M_MMAP, .stack = STACK_ITEM);
-	SAMPLE(&made, .time = 6 * MS, .dur = 3 * MS, .pid = 10, .op = M_MMAP, .file = 1,
-	       .stack = STACK_ITEM);
-	SAMPLE(&made, .time = 10 * MS, .dur = 2 * MS, .pid = 10, .op = M_MADVISE, .fetched = 4096,
-	       .stack = STACK_ITEM);
-	SAMPLE(&made, .time = 20 * MS, .dur = MS, .pid = 10, .state = "cpu", .op = M_MMAP,
-	       .stack = STACK_ITEM);
-	report = report_of(&made, 10 * S);
-	assert_int_equal(report_table(report, "lines")->row_count, 2);
-	CHECK(report, "lines", 0, "time_ns", 5 * MS);
-	CHECK(report, "lines", 0, "count", 2);
-	check_text(report, "lines", 1, "state", "cpu");
-	done(&made, report);
-}
-
 /* The application's innermost frame is named, and the library that it called. */
 TEST(test_owners)
 {

@@ -186,9 +186,6 @@ _Static_assert((int)REMOTE_DEV == (int)REQUEST_DEV && (int)REMOTE_BYTES == (int)
 
 /* Returns the state of that name: enum thread_state or SAMPLE_IO. */
 unsigned int event_state_named(struct trace_string name);
-/* Whether an event is a sample of a thread's state or of I/O: not of a call on memory without a
- * file, which is no I/O. Needs the columns of the state and of fetched bytes. */
-bool event_is_counted_sample(const struct job *job, const struct event *event);
 /* Returns the state of a sample: enum thread_state or SAMPLE_IO. Needs its column. */
 unsigned int event_sample_state(const struct job *job, const struct event *event);
 /* Returns the number of operations that a sample represents: it was taken because its operation,

@@ -53,14 +53,6 @@ unsigned int event_sample_state(const struct job *job, const struct event *event
 						     event_value(event, SAMPLE_STATE)));
 }
 
-bool event_is_counted_sample(const struct job *job, const struct event *event)
-{
-	return event_is_sample(event) &&
-	       !(job->operations[event->operation].family == TRACE_MAP &&
-		 event->file == FILE_NONE && !event_value(event, SAMPLE_FETCHED) &&
-		 event_sample_state(job, event) == SAMPLE_IO);
-}
-
 double event_sample_operations(const struct event *event)
 {
 	const uint64_t duration_ns = event->end - event->start;

@@ -420,7 +420,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count && !status; event++) {
-		if (!event_is_counted_sample(flame->job, event))
+		if (!event_is_sample(event))
 			continue;
 		status = add_sample(flame, event);
 		if (!status)

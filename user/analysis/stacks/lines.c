@@ -166,7 +166,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count && !status; event++)
-		if (event_is_counted_sample(lines->job, event))
+		if (event_is_sample(event))
 			status = add_sample(lines, event);
 	return status ? status : arena_status(lines->arena);
 }
@@ -442,7 +442,7 @@ bool lines_add_to_row(void *filled, const struct event *event, struct sampled_su
 	struct line line;
 	const struct line *found;
 
-	if (!event_is_counted_sample(lines->job, event))
+	if (!event_is_sample(event))
 		return false;
 	line = line_of(lines, event);
 	found = find_line(lines, &line);

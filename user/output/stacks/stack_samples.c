@@ -107,7 +107,7 @@ static int take_events(void *state, const struct event *events, size_t count)
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count && !status; event++)
-		if (event_is_counted_sample(&samples->job, event))
+		if (event_is_sample(event))
 			status = take_sample(samples, event);
 	return status;
 }
