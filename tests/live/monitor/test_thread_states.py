@@ -96,7 +96,7 @@ class Monitor(Watching):
             now = self.states(samples, group)
             for name, value in before[state].items():
                 self.assertGreaterEqual(now[name], value, (state, name))
-            self.assertLess(sum(now.values()), elapsed)
+            self.assertLess(sum(now.values()), elapsed, (state, now, before[state]))
         self.assertEqual(watched.end(), 0)
 
     def test_moved(self):
