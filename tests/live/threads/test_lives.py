@@ -23,7 +23,7 @@ class Lives(Threads):
         return collections.Counter(row[name] for row in trace.dicts(kind))
 
     def record_created(self, kind, count):
-        recording = Recording(threads(kind, str(count)))
+        recording = Recording(threads(kind, str(count)), "--buffer", "32M")  # they end at once
         rows = self.check_rows(recording.trace)
         created = self.tids(recording.trace, "fork", "child_tid")
         self.assertEqual(sum(created.values()), count)

@@ -147,8 +147,12 @@ TEST(test_earlier_run_lacks_it)
 TEST(test_checked_if_a_layer_suffices)
 {
 	const struct finding_rule *rule = finding_rule_named("device-slow");
-	struct report *with = new_report(NULL, NULL), *without = new_report("block", NULL);
+	struct report *without = new_report(NULL, NULL), *with;
+	struct made_trace made;
 
+	BEGIN_RUN(&made, .block = true);
+	with = report_between(&made, 10, END);
+	made_close(&made);
 	assert_true(finding_is_checked(rule, with));
 	assert_false(finding_is_checked(rule, without));
 	report_free(with);
