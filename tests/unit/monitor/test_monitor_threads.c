@@ -135,6 +135,25 @@ TEST(test_records_in_any_order)
 	close_both(times, ledger);
 }
 
+/* A record comes a reading late: the next row begins after it, or the thread has ended. */
+TEST(test_late_records)
+{
+	static const struct times none;
+	struct thread_times *times;
+	struct ledger *ledger = open_both(&times);
+
+	settle(times, ledger, row(7, 7, 100, (struct times) { 0, 50 }));
+	settle(times, ledger, row(7, 7, 160, (struct times) { 3, 0 }));
+	record(times, 7, 7, 100, (struct times) { 5, 55 });
+	settle(times, ledger, row(7, 7, 160, (struct times) { 4, 0 }));
+	assert_times(ledger, "/a", (struct times) { 5 + 4, 55 });
+	settle(times, ledger, row(8, 8, 100, none));
+	record(times, 7, 7, 160, (struct times) { 6, 0 });
+	settle(times, ledger, row(8, 8, 100, none));
+	assert_times(ledger, "/a", (struct times) { 5 + 6, 55 });
+	close_both(times, ledger);
+}
+
 /* If a row overstates a state, the next record books that much less of it. */
 TEST(test_estimates_are_made_up_for)
 {

@@ -28,6 +28,7 @@ struct lap {
 	uint64_t from_ns;
 	uint64_t until_ns, process_start_ns; /* 0: unknown */
 	uint64_t thread_ns[THREAD_STATE_COUNT];
+	bool missed; /* of LAP_BOOKED: the latest list lacked the thread */
 };
 
 struct thread_times {
@@ -131,6 +132,73 @@ static void book(struct ledger *ledger, struct lap *booked, const struct lap *la
 			  more_ns);
 }
 
+/* What has been booked of a thread's intervals; from_ns 0: nothing. */
+struct booked {
+	struct lap now, before; /* `before` if its record has not come */
+};
+
+/* A record may come one reading late: one that its CPU is still writing holds it back. */
+static void book_record(struct ledger *ledger, struct booked *booked, const struct lap *lap)
+{
+	struct lap unseen = { .tid = lap->tid, .pid = lap->pid };
+
+	if (booked->before.from_ns && lap->from_ns == booked->before.from_ns) {
+		book(ledger, &booked->before, lap);
+		booked->before.from_ns = 0;
+		for (unsigned int state = 0; state < THREAD_STATE_COUNT; state++)
+			booked->now.thread_ns[state] += booked->before.thread_ns[state];
+	} else if (lap->from_ns < booked->now.from_ns && lap->until_ns <= booked->now.from_ns) {
+		book(ledger, &unseen, lap);
+	} else {
+		book(ledger, &booked->now, lap);
+	}
+}
+
+static void book_row(struct ledger *ledger, struct booked *booked, const struct lap *lap)
+{
+	/* A record may have been sent after the row was written. */
+	if (!lap->from_ns || lap->from_ns < booked->now.from_ns)
+		return;
+	if (booked->now.from_ns && lap->from_ns > booked->now.from_ns)
+		booked->before = booked->now;
+	book(ledger, &booked->now, lap);
+}
+
+/* Settles the laps of one thread, from `at` on, and keeps what has been booked. Returns the index
+ * after them. */
+static size_t settle_thread(struct thread_times *times, struct ledger *ledger, size_t at,
+			    bool listed, size_t *kept)
+{
+	struct booked booked = {
+		.now = { .tid = times->laps[at].tid, .pid = times->laps[at].pid },
+	};
+	bool lives = false, recorded = false;
+
+	for (; at < times->count && !compare_threads(&times->laps[at], &booked.now); at++) {
+		const struct lap *lap = &times->laps[at];
+
+		if (lap->kind == LAP_BOOKED) {
+			booked.before = booked.now;
+			booked.now = *lap;
+			lives = !listed;
+		} else if (lap->kind == LAP_RECORD) {
+			book_record(ledger, &booked, lap);
+			recorded = true;
+		} else {
+			book_row(ledger, &booked, lap);
+			lives = true;
+		}
+	}
+	/* Its last record may be late. */
+	if (!lives && (recorded || booked.now.missed || !booked.now.from_ns))
+		return at;
+	booked.now.missed = !lives;
+	if (booked.before.from_ns)
+		times->laps[(*kept)++] = booked.before;
+	times->laps[(*kept)++] = booked.now;
+	return at;
+}
+
 void thread_times_settle(struct thread_times *times, struct ledger *ledger,
 			 const struct thread_list *list)
 {
@@ -139,26 +207,8 @@ void thread_times_settle(struct thread_times *times, struct ledger *ledger,
 
 	if (times->count)
 		qsort(times->laps, times->count, sizeof(*times->laps), compare);
-	for (size_t at = 0; at < times->count;) {
-		struct lap booked = { .tid = times->laps[at].tid, .pid = times->laps[at].pid };
-		bool lives = false;
-
-		if (times->laps[at].kind == LAP_BOOKED) {
-			booked = times->laps[at++];
-			lives = !listed;
-		}
-		for (; at < times->count && !compare_threads(&times->laps[at], &booked); at++) {
-			const struct lap *lap = &times->laps[at];
-
-			lives |= lap->kind == LAP_ROW;
-			/* A record may have been sent after the row was written. */
-			if (lap->kind == LAP_RECORD ||
-			    (lap->from_ns && lap->from_ns >= booked.from_ns))
-				book(ledger, &booked, lap);
-		}
-		if (lives)
-			times->laps[kept++] = booked;
-	}
+	for (size_t at = 0; at < times->count;)
+		at = settle_thread(times, ledger, at, listed, &kept);
 	times->count = kept;
 	times->records = 0;
 }
