@@ -7,7 +7,7 @@ usage: BUILD=DIR [LIVE_JOBS=N] tests/live/run.py [--once] [NAME...]
 NAMEs select tests whose full names (test_faults.Faults.test_threads) contain one of them. Needs
 root, the workloads (make programs), strace, and loop devices; harness.py describes the tests.
 
-Three classes run at a time (LIVE_JOBS): most tests wait. Those that watch the whole machine, or change
+Two classes run at a time (LIVE_JOBS): most tests wait. Those that watch the whole machine, or change
 it, follow one by one: modules and classes that set ALONE, and others of the folder monitor unless they
 set it to False.
 
@@ -37,7 +37,7 @@ FOLDERS = sorted(entry.path for entry in os.scandir(HERE)
 sys.path[:0] = [HERE, *FOLDERS]  # modules have unique names, whichever folder they are in
 sys.dont_write_bytecode = True
 MOST_UNSTEADY = 3  # more failures than this are no accident
-JOBS = 3
+JOBS = 2
 PR_SET_PDEATHSIG = 1
 
 
