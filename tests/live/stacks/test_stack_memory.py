@@ -120,8 +120,8 @@ with open(sys.argv[2], "w") as file:
 
 class PagedOut(Jobs):
     def check(self, what):
-        """What the kernel has swapped out is missing, and nothing stands in for it. The first wait
-        is with all memory."""
+        """Frames that are swapped out are missing, and are not replaced by others. During the first
+        wait, all memory is present."""
         group = harness.little_memory(self, 256 << 20)
         library, script, truth = (f"{self.directory}/{name}"
                                   for name in ("library.so", "job.py", "truth"))
@@ -155,7 +155,7 @@ class PagedOut(Jobs):
         self.check("interpreter")
 
     def test_callback(self):
-        """The code that waits has been read again, and what the kernel read ahead."""
+        """The frames of the waiting code, and those read ahead with them, are in memory again."""
         self.check("callback")
 
 

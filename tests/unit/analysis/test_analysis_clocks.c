@@ -8,7 +8,7 @@
 #define SECOND (1000 * MS)
 #define BARRIERS 5
 
-/* What the second host does otherwise than the first. */
+/* How the second host differs from the first. */
 struct other {
 	int64_t ahead_ns; /* its clock */
 	uint64_t late_ns; /* it reaches each barrier that much later */

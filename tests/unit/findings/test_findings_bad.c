@@ -73,7 +73,7 @@ static bool may_miss(enum variant variant, const char *id)
 	return variant == NO_THREADS && finding_rule_named(id)->needs & JOB_THREAD;
 }
 
-/* What is lost takes time, too. */
+/* Lost events took time, too. */
 static bool is_bound(const struct report *report, const char *id)
 {
 	const struct cell *is = ask(report, "findings", finding_row(report, id), "cost_is");

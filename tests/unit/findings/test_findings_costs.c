@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Costs of findings: what compute overlaps, and what is only a bound. */
+/* Costs of findings: reduced by overlapping compute, or only bounds. */
 #include "unit_test.h"
 
 #include <inttypes.h>

@@ -67,7 +67,7 @@ TEST(test_link_or_server)
 	}
 }
 
-/* Of other mounts, nothing is said. */
+/* Other mounts have no such text. */
 TEST(test_unknown_round_trips)
 {
 	struct made_trace made;

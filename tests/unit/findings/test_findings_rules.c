@@ -305,8 +305,8 @@ TEST(test_straggler_says)
 	}
 }
 
-/* Of two findings with the same cost, the one that names the rank comes before the one that names
- * the wait. */
+/* If two findings cost the same, the one that names the rank precedes the one that names the wait.
+ */
 TEST(test_specific_first)
 {
 	struct made_trace made;

@@ -182,7 +182,7 @@ static void make_load_at_half_speed(struct made_trace *made)
 	make_load(made, 7);
 }
 
-/* What the device does in parallel all the time can be no faster. */
+/* A device that always serves requests in parallel cannot be used better. */
 static void make_load_at_all_times(struct made_trace *made)
 {
 	make_load(made, 14);

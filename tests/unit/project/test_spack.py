@@ -12,7 +12,7 @@ import unittest
 TOP = pathlib.Path(__file__).parents[3]
 RECIPES = TOP / "scripts/spack/packages"
 PREFIX = "/opt/spack/faultline"
-# What provides the contents of Debian's packages. None: Spack's own, or the system's.
+# Spack packages that correspond to Debian's. None: part of Spack or of the system.
 PROVIDERS = {
     "gcc": "c", "libc6-dev": None, "make": None, "bpftool": None, "pkg-config": "pkgconfig",
     "clang": "llvm", "libbpf-dev": "libbpf", "libelf-dev": "elfutils", "libdw-dev": "elfutils",
