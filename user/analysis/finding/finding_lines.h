@@ -13,6 +13,7 @@ struct finding_dragged {
 	uint64_t time_ns;  /* with the CPU waits */
 	double waits;	   /* their share of it */
 	uint64_t files_ns; /* the part in Python's own modules for files */
+	uint64_t entry_ns; /* the part in which the kernel enters and leaves the operations */
 };
 
 /* Gets the critical path's CPU time and CPU waits, outside operations, at the lines of a finding's

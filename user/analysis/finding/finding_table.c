@@ -185,9 +185,9 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 		status = finding_drag(findings, finding, &dragged);
 	dragged_ns = finding_limited(dragged.time_ns * saved);
 	if (rule->drags_most && !(rule->drags_any && rule->drags_any(finding->evidence)))
-		dragged_ns = number_min(dragged_ns,
-					finding_limited(threshold(*rule->drags_most) * io_ns +
-							dragged.files_ns * saved));
+		dragged_ns = number_min(
+			dragged_ns, finding_limited(threshold(*rule->drags_most) * io_ns +
+						    (dragged.files_ns + dragged.entry_ns) * saved));
 	if (status < 0 || !dragged_ns || finding->verdict.cost_ns == TABLE_NO_UINT)
 		return status;
 	finding_raise_cost(findings, finding, number_sub(number_add(io_ns, dragged_ns), keeps_ns));

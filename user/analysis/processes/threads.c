@@ -419,6 +419,16 @@ double threads_busy_of_io(const struct results *results)
 	       all.io_ns;
 }
 
+uint64_t threads_kernel_ns(const struct results *results)
+{
+	const struct thread_times all = times_of_all(results);
+	const double both_ns = (double)all.user_ns + all.system_ns;
+
+	return both_ns > 0 ? number_sub(all.states[THREAD_CPU] * (all.system_ns / both_ns),
+					thread_times_io_cpu(&all))
+			   : 0;
+}
+
 uint64_t threads_computing_ns(const struct results *results)
 {
 	const struct thread_times all = times_of_all(results);

@@ -50,6 +50,9 @@ double threads_cpu_of_io(const struct results *results);
 /* Returns the part of operations' time that was on a CPU or waiting for one, leaving out time
  * blocked for storage. Operations get the same part of the CPU waits as of the CPU time. */
 double threads_busy_of_io(const struct results *results);
+/* Returns the time of all threads on a CPU in the kernel, outside operations, in ns: entering,
+ * leaving and recording them, and page faults without I/O. 0 if unknown. */
+uint64_t threads_kernel_ns(const struct results *results);
 void thread_times_add(struct thread_times *sum, const struct thread_times *times);
 /* Returns the time that all threads were on a CPU or waited for one, in ns; 0 if unknown. */
 uint64_t threads_computing_ns(const struct results *results);

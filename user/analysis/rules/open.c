@@ -86,8 +86,8 @@ static uint64_t cost_moved(const struct file_group *file_group)
 }
 
 THRESHOLD_MAX(SMALL_FILES_DRAG, 0.1, UNIT_NONE,
-	      "CPU time counted at the same lines, relative to the calls' time; all of that in "
-	      "Python's file modules counts",
+	      "CPU time counted at the same lines, besides the kernel's around each call and that "
+	      "in Python's file modules, relative to the calls' time",
 	      "a choice: Python's part of opening a file; processing the data is not included");
 
 THRESHOLD_MAX(

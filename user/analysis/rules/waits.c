@@ -188,7 +188,8 @@ static int find_saves(struct findings *findings, const struct finding_rule *rule
 }
 
 THRESHOLD_MAX(SAVE_DRAG, 1, UNIT_NONE,
-	      "CPU time counted at the same lines, relative to the calls' time",
+	      "CPU time counted at the same lines, besides the kernel's around each "
+	      "call, relative to the calls' time",
 	      "measured: pickling large arrays takes 0.5 to 1 times the time of writing them");
 
 const struct finding_rule finding_save_waits = {

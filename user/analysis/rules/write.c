@@ -200,7 +200,8 @@ THRESHOLD_MAX(SMALL_WRITES_OF_FILE, 4, UNIT_COUNT,
 	      "a choice: a header, data and a trailer");
 
 THRESHOLD_MAX(SMALL_WRITES_DRAG, 1, UNIT_NONE,
-	      "CPU time counted at the same lines, relative to the writes' time",
+	      "CPU time counted at the same lines, besides the kernel's around each "
+	      "call, relative to the writes' time",
 	      "measured: the loop and formatting stay, so Python saves 0.5 to 0.8");
 
 static int find_small_writes(struct findings *findings, const struct finding_rule *rule)
