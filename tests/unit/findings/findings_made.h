@@ -23,6 +23,16 @@ MADE void add_file(struct made_trace *made, uint64_t id, uint64_t size, const ch
 	FILE_ROW(made, .time = 10, .id = id, .dev = 1, .ino = id, .size = size, .path = path);
 }
 
+/* A program that the main thread starts and waits for, as a shell script does. */
+MADE void add_program(struct made_trace *made, uint64_t pid, uint64_t begin_ns, uint64_t time_ns)
+{
+	made_fork(made, begin_ns - 2, 10, pid);
+	THREAD_TIME(made, .time = begin_ns, .dur = time_ns, .pid = pid,
+		    .states = { [THREAD_CPU] = time_ns });
+	WAIT(made, .time = begin_ns - 1, .dur = time_ns + 1, .pid = 10, .state = "child",
+	     .call = "wait4", .waker_pid = pid, .waker_tid = pid);
+}
+
 /* `count` consecutive calls on file 1 of `bytes` each, `step` bytes apart. */
 struct series {
 	uint64_t count, op, bytes, asked, step, dur, fetched, flags;

@@ -510,11 +510,12 @@ static double fetched_beyond(const struct file_group *file_group)
 				 file_group->fetched_bytes);
 }
 
-/* If each reads its own part, it copies less; but all of the data still comes from storage. */
+/* If each reads its own part, it copies less, and waits less for a CPU to do so; but all of the
+ * data still comes from storage. */
 static double is_of_others(const struct findings *findings, const struct file_group *file_group)
 {
-	const double of_cpu = threads_cpu_of_io(findings->results);
-	const double copies = file_group->fetched_bytes && of_cpu ? of_cpu : 1; /* 0: unknown */
+	const double busy = threads_busy_of_io(findings->results);
+	const double copies = file_group->fetched_bytes && busy ? busy : 1; /* 0: unknown */
 
 	return copies * (1 - 1.0 / file_group->processes) +
 	       (1 - copies) * fetched_beyond(file_group);
