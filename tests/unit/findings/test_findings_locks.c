@@ -92,7 +92,8 @@ TEST(test_turns)
 		check_about(cost_of(report, "lock-wait"), END / 2);
 		check_text(report, "findings", row, "title", "Lock waits on shard.lock");
 		check_text(report, "findings", row, "where",
-			   "a.py:1 in f, 100% of the time on shard.lock");
+			   ranks ? "a.py:1 in f, 100% of the time on shard.lock"
+				 : "a.py:1 in f, 100% of the time on shard.lock (in workers)");
 		check_text(report, "findings", row, "says",
 			   "20 flock and fcntl calls waited 49.0 ms each, 980 ms in total; the "
 			   "lock was held at a.py:2 in f");

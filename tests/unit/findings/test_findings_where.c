@@ -79,7 +79,7 @@ TEST(test_where)
 		  "a.py:1 in f, 75% of the time in operations on it" },
 		{ "device-overloaded",
 		  { IO(1, 60, 11, M_READ, 1, 4096) },
-		  "a.py:1 in f, 100% of the time in operations on it" },
+		  "a.py:1 in f, 100% of the time in operations on it (in workers)" },
 		{ "flushes",
 		  { IO(1, 60, 10, M_FSYNC, 1, 0), IO(2, 90, 10, M_WRITE, 1, 0) },
 		  "a.py:1 in f, 100% of it" },
@@ -98,11 +98,11 @@ TEST(test_where)
 		{ "loader-io",
 		  { IO(1, 50, 20, M_READ, 1, 0), IO(2, 90, 10, M_READ, 1, 0),
 		    STATE(3, 90, 20, "cpu") },
-		  "a.py:1 in f, 100% of the loader's I/O" },
+		  "a.py:1 in f, 100% of the loader's I/O (in workers)" },
 		{ "loader-preprocessing",
 		  { STATE(1, 50, 20, "cpu"), STATE(1, 50, 20, "cpu"), STATE(1, 50, 20, "cpu"),
 		    STATE(2, 90, 10, "cpu"), IO(3, 90, 20, M_READ, 1, 0) },
-		  "a.py:1 in f, 100% ± 25% of the loader's time on CPUs" },
+		  "a.py:1 in f, 100% ± 25% of the loader's time on CPUs (in workers)" },
 		/* One sample is not enough. */
 		{ "loader-preprocessing", { STATE(1, 50, 20, "cpu") }, NULL },
 		{ "sync-checkpoint",
@@ -205,8 +205,9 @@ TEST(test_lines_of_spawn)
 		SAMPLE(&made, .time = (400 + i * 10) * MS, .weight = 10 * MS, .pid = 20,
 		       .state = "cpu", .stack = 4);
 	report = report_between(&made, 10, END);
-	check_finding_text(report, "pickled-data", "where",
-			   "a.py:7 in run, 100% ± 1% of this CPU time");
+	check_finding_text(
+		report, "pickled-data", "where",
+		"a.py:7 in run, 100% ± 1% of this CPU time (in the main thread and workers)");
 	done(&made, report);
 }
 
@@ -217,11 +218,13 @@ TEST(test_lines_of_faults)
 		uint64_t faults, parent_faults, unknown_faults;
 		const char *where, *advice;
 	} runs[] = {
-#define AT(line)                                                                                   \
-	"a.py:" line " in f, 100% ± 5% of the CPU time of processes with most of the faults"
-		{ 150000, 200000, 0, AT("2"), "Do not write to what 2 forked processes inherited" },
-		{ 300000, 200000, 0, AT("2"), "Keep buffers" },
-		{ 50000, 200000, 0, AT("1"), "Keep buffers" },
+#define AT(line, kind)                                                                             \
+	"a.py:" line                                                                               \
+	" in f, 100% ± 5% of the CPU time of processes with most of the faults (in " kind ")"
+		{ 150000, 200000, 0, AT("2", "workers"),
+		  "Do not write to what 2 forked processes inherited" },
+		{ 300000, 200000, 0, AT("2", "workers"), "Keep buffers" },
+		{ 50000, 200000, 0, AT("1", "the main thread"), "Keep buffers" },
 		{ 150000, 100000, 500000, NULL, "Keep buffers" },
 #undef AT
 	};

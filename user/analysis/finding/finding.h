@@ -155,7 +155,7 @@ struct finding_rule {
 	 * cost of that work is unknown, so cost_ns is a lower bound. */
 	bool drags;
 	/* Returns whether that work happens at the lines that request the I/O, so that it can be
-	 * estimated from samples: see finding_drag. NULL: it does not. */
+	 * estimated from samples: see finding_work_of. NULL: it does not. */
 	bool (*drags_lines)(const void *evidence);
 	const struct finding_threshold *drags_most; /* at most, relative to the I/O; NULL: any */
 	bool (*drags_any)(const void *evidence);    /* whether that does not apply; NULL: it does */
@@ -265,6 +265,7 @@ struct findings {
 	 * as one on average. 1: times are exact. */
 	size_t runs;
 	uint64_t elsewhere_bytes;     /* see finding_files.h */
+	bool many_kinds;	      /* of threads: see finding_lines_kinds */
 	const struct table *reported; /* with findings of single runs; NULL: none */
 	struct finding *all;
 	size_t count, room;

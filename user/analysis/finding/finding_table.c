@@ -7,6 +7,7 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_lines.h"
 #include "analysis/finding/finding_made.h"
+#include "analysis/finding/finding_work.h"
 #include "collections/arena.h"
 #include "base/number.h"
 #include "base/strbuf.h"
@@ -127,8 +128,9 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 	[FINDING_WHERE] =
 		COLUMN(finding, where, NULL, NONE, LARGEST,
 		       "the lines with most of the time, and their shares of it, estimated "
-		       "from samples of the run where it costs most; null: no samples, or found "
-		       "only in all summaries together"),
+		       "from samples of the run where it costs most, with the kinds of thread if "
+		       "the run has several; null: no samples, or found only in all summaries "
+		       "together"),
 	[FINDING_COST_CPU_NS] =
 		COLUMN(finding, cost_cpu_ns, NULL, NS, LARGEST,
 		       "the part of cost_ns that is CPU work at the lines that issue "
@@ -176,24 +178,24 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 {
 	const struct finding_rule *rule = finding->rule;
 	const double saved = saved_part(finding);
-	struct finding_dragged dragged = { 0 };
+	struct finding_work work = { 0 };
 	const uint64_t io_ns = cost_of_io(finding), keeps_ns = finding->verdict.keeps_ns;
 	uint64_t dragged_ns, waits_ns;
 	int status = 0;
 
 	if (rule->drags_lines(finding->evidence))
-		status = finding_drag(findings, finding, &dragged);
-	dragged_ns = finding_limited(dragged.time_ns * saved);
+		status = finding_work_of(findings, finding, &work);
+	dragged_ns = finding_limited(work.time_ns * saved);
 	if (rule->drags_most && !(rule->drags_any && rule->drags_any(finding->evidence)))
-		dragged_ns = number_min(
-			dragged_ns, finding_limited(threshold(*rule->drags_most) * io_ns +
-						    (dragged.files_ns + dragged.entry_ns) * saved));
+		dragged_ns = number_min(dragged_ns,
+					finding_limited(threshold(*rule->drags_most) * io_ns +
+							(work.files_ns + work.entry_ns) * saved));
 	if (status < 0 || !dragged_ns || finding->verdict.cost_ns == TABLE_NO_UINT)
 		return status;
 	finding_raise_cost(findings, finding, number_sub(number_add(io_ns, dragged_ns), keeps_ns));
 	dragged_ns = number_min(number_sub(finding->verdict.cost_ns, number_sub(io_ns, keeps_ns)),
 				dragged_ns);
-	waits_ns = finding_limited(dragged.waits * dragged_ns);
+	waits_ns = finding_limited(work.waits * dragged_ns);
 	if (dragged_ns > waits_ns) {
 		finding->cost_cpu_ns = dragged_ns - waits_ns;
 		finding->cost_cpu_wait_ns = waits_ns;
@@ -272,6 +274,7 @@ static void conclude(const struct results *results, struct table *table)
 	status = ask_all(&findings);
 	if (findings.count)
 		qsort(findings.all, findings.count, sizeof(*findings.all), compare_findings);
+	findings.many_kinds = finding_lines_kinds(results);
 	for (size_t i = 0; i < findings.count && !status; i++)
 		status = finding_locate(&findings, &findings.all[i]);
 	for (size_t i = 0; i < findings.count && !status; i++)

@@ -17,6 +17,7 @@
 #define LINES_MAX (1u << 18) /* further ones share rows, as do those beyond the memory limit */
 #define LINE_CELLS 4	     /* of a table, which take as much memory as a line */
 #define KEY_WORDS 5
+#define USE_WORDS 4
 
 #define STATES (THREAD_STATE_COUNT + 1) /* of threads; SAMPLE_IO */
 
@@ -37,7 +38,7 @@ struct lines {
 	struct map numbers; /* keys -> index in `all` */
 	struct line_use *uses;
 	size_t use_count, use_room;
-	struct map use_numbers; /* site, file and class -> index in `uses` */
+	struct map use_numbers; /* site, file, class and kind -> index in `uses` */
 	bool overflowed;	/* some are missing */
 	size_t most;		/* of either */
 	struct {
@@ -57,7 +58,7 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 	lines->most = number_min(lines->most, LINES_MAX);
 	sites_init(&lines->sites, arena, job);
 	map_init_in(&lines->numbers, arena, KEY_WORDS, 1);
-	map_init_in(&lines->use_numbers, arena, 3, 1);
+	map_init_in(&lines->use_numbers, arena, USE_WORDS, 1);
 }
 
 /* --- samples --- */
@@ -88,12 +89,13 @@ static struct line *find_line(struct lines *lines, const struct line *like)
 	return line;
 }
 
-static void add_use(struct lines *lines, const struct event *event, uint32_t site,
+static void add_use(struct lines *lines, const struct event *event, const struct line *like,
 		    const struct line_sums *sums)
 {
+	const uint32_t site = like->site;
 	struct event_unseen as[2];
-	uint64_t key[] = { site == SITE_NONE ? site : lines->sites.all[site].plain, event->file,
-			   IO_NONE };
+	uint64_t key[USE_WORDS] = { site == SITE_NONE ? site : lines->sites.all[site].plain,
+				    event->file, IO_NONE, (uintptr_t)like->kind };
 	struct line_use *use;
 	bool added;
 
@@ -109,7 +111,9 @@ static void add_use(struct lines *lines, const struct event *event, uint32_t sit
 	if (!use)
 		return;
 	if (added)
-		*use = (struct line_use) { .site = key[0], .file = event->file, .class = key[2] };
+		*use = (struct line_use) {
+			.site = key[0], .file = event->file, .class = key[2], .kind = like->kind
+		};
 	line_sums_add(&use->sums, sums);
 }
 
@@ -154,7 +158,7 @@ static int add_sample(struct lines *lines, const struct event *event)
 		return -ENOMEM;
 	line_sums_add(&line->sums, &sums);
 	if (like.state == SAMPLE_IO) {
-		add_use(lines, event, like.site, &sums);
+		add_use(lines, event, &like, &sums);
 		add_unfinished(lines, event, like.site);
 	}
 	return 0;

@@ -44,11 +44,12 @@ bool lines_add_to_row(void *lines, const struct event *event, struct sampled_sum
 	}
 #define LINES_SPREAD 3
 
-/* The time of operations of a class at a line, on a file. */
+/* The time of operations of a class at a line, on a file, by threads of a kind. */
 struct line_use {
-	uint32_t site; /* without its library; SITE_NONE: the line is unknown */
-	uint32_t file; /* number in the job's table, or FILE_NONE */
-	uint8_t class; /* enum io_class */
+	uint32_t site;	  /* without its library; SITE_NONE: the line is unknown */
+	uint32_t file;	  /* number in the job's table, or FILE_NONE */
+	uint8_t class;	  /* enum io_class */
+	const char *kind; /* of the threads, a static text: see thread_kind */
 	struct line_sums sums;
 };
 
