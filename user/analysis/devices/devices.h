@@ -38,7 +38,8 @@ struct device_view {
 	uint64_t all_requests, own_requests;
 	uint64_t failed[DEVICE_WRITES + 1]; /* failed reads and writes of the run */
 	uint64_t flushes, flush_ns;
-	/* Reads of at most THRESHOLD_SMALL_READ, and their median latency; 0 in merged reports. */
+	/* Reads of at most THRESHOLD_SMALL_READ, and the time of the fastest: others may queue
+	 * behind readahead. 0 in merged reports. */
 	uint64_t small_reads, small_read_ns;
 	/* Mounts only; unknown (0, NULL) in merged reports. */
 	uint64_t reads_in_order; /* that start where the previous one on their file ends */
