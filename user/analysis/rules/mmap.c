@@ -77,8 +77,8 @@ THRESHOLD(MMAP_PAGES_EACH, 2, UNIT_COUNT,
 	  "measured: 1.5 for samples of 2 KiB, 2.3 for values of 8 KB in LMDB");
 
 /* Returns what a fault that reads a single page takes on the device that the run reads most from:
- * no longer than its usual request. */
-static double page_ns(const struct findings *findings)
+ * less than one that reads a window, which takes `window_ns`, unless that waits for others. */
+static double page_ns(const struct findings *findings, double window_ns)
 {
 	const double usual_ns = threshold(THRESHOLD_MMAP_PAGE_NS);
 	double time_ns = usual_ns;
@@ -91,10 +91,12 @@ static double page_ns(const struct findings *findings)
 		if (reads->bytes <= most_bytes)
 			continue;
 		most_bytes = reads->bytes;
-		time_ns = view.small_reads >= threshold(THRESHOLD_MMAP_PAGE_READS)
-				  ? view.small_read_ns
-			  : reads->service_p50_ns ? fmin(usual_ns, reads->service_p50_ns)
-						  : usual_ns;
+		time_ns = usual_ns;
+		if (view.small_reads >= threshold(THRESHOLD_MMAP_PAGE_READS) &&
+		    view.small_read_ns < window_ns)
+			time_ns = view.small_read_ns;
+		else if (reads->service_p50_ns)
+			time_ns = fmin(usual_ns, reads->service_p50_ns);
 	}
 	return time_ns;
 }
@@ -104,11 +106,13 @@ static double page_ns(const struct findings *findings)
 static double is_of_readahead(const struct findings *findings, const struct file_group *file_group)
 {
 	const struct tally all = totals_class(findings->results, IO_MMAP_READ);
-	const double threads = fmax(finding_share(all.thread_time_ns, all.time.measure), 1);
+	const double time_ns =
+		fmax(finding_share(all.thread_time_ns, all.time.measure), 1) * file_group->time_ns;
+	const double each_ns = page_ns(findings, finding_share(time_ns, file_group->major));
 
-	return fmax(1 - finding_share(page_ns(findings) * threshold(THRESHOLD_MMAP_PAGES_EACH) *
+	return fmax(1 - finding_share(each_ns * threshold(THRESHOLD_MMAP_PAGES_EACH) *
 					      file_group->count,
-				      threads * file_group->time_ns),
+				      time_ns),
 		    0);
 }
 
