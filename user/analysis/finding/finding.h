@@ -117,6 +117,9 @@ struct file_group_rule {
 	bool (*speaks)(const struct findings *findings, const struct file_group *file_group);
 	/* The share of the time that the change saves; NULL: all of it. */
 	double (*saved)(const struct findings *findings, const struct file_group *file_group);
+	/* The share of the time that stays without these calls, but not of the CPU work at the same
+	 * lines; NULL: none. Not with `saved`. */
+	double (*stays)(const struct findings *findings, const struct file_group *file_group);
 	/* Bytes that it costs. */
 	uint64_t (*cost_bytes)(const struct file_group *file_group);
 	bool keeps_busy; /* the devices have the same to read after the change */

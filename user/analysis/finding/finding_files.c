@@ -333,6 +333,9 @@ int file_group_find(struct findings *findings, const struct finding_rule *rule)
 		keeps_ns =
 			finding_unhidden(findings, rule->class,
 					 finding_kept_busy_ns(findings, file_group.storage_bytes));
+	/* Devices work during what stays of the calls. */
+	if (kind->stays)
+		keeps_ns = number_max(keeps_ns, cost_ns * kind->stays(findings, &file_group));
 	return finding_add_as(
 		findings, rule, &file_group,
 		&(struct finding_verdict) {

@@ -160,6 +160,22 @@ static bool takes_small_storage(const struct file_view *file)
 	       !is_random(file);
 }
 
+THRESHOLD(CALL_BYTES, 4096, UNIT_BYTES, "bytes whose copying takes as long as a call",
+	  "measured: a read of 4 KiB from memory takes twice as long as one of a byte");
+
+/* Returns the part of the reads' CPU time that larger reads of the same data take, too. */
+static double of_copies(const struct file_group *file_group)
+{
+	return finding_share(file_group->bytes_each,
+			     file_group->bytes_each + threshold(THRESHOLD_CALL_BYTES));
+}
+
+/* Larger reads save the waits and the calls, not the copies. */
+static double copies_stay(const struct findings *findings, const struct file_group *file_group)
+{
+	return of_copies(file_group) * threads_busy_of_io(findings->results);
+}
+
 THRESHOLD_MAX(SMALL_READS_DRAG, 2, UNIT_NONE,
 	      "CPU time counted at the same lines, besides the kernel's around each "
 	      "call, relative to the reads' time",
@@ -178,6 +194,7 @@ const struct finding_rule finding_small_reads_storage = {
 		.use = USE_READ,
 		.takes = takes_small_storage,
 		.speaks = are_many,
+		.stays = copies_stay,
 		.cost_bytes = file_group_fetched,
 		.keeps_busy = true,
 	},
@@ -187,7 +204,8 @@ const struct finding_rule finding_small_reads_storage = {
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_READ, &THRESHOLD_SMALL_REQUESTS,
 			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_SMALL_FILE, &THRESHOLD_HOLES,
-			&THRESHOLD_SMALL_READS_DRAG, &THRESHOLD_BUSY_REQUESTS,
+			&THRESHOLD_SMALL_READS_DRAG, &THRESHOLD_CALL_BYTES,
+			&THRESHOLD_BUSY_REQUESTS,
 			&THRESHOLD_SCAN_ORDER, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Small reads of {file} from storage",
 	.says = "{count} reads of {bytes_each} on average, {fetched_bytes} from storage[, at "
@@ -202,8 +220,8 @@ const struct finding_rule finding_small_reads_storage = {
 		"reads benefit from readahead, but wait again at each window; small reads with "
 		"gaps, and all after POSIX_FADV_RANDOM, wait at nearly each call. With larger "
 		"reads, or advice ahead of use, the device works while the program computes. The "
-		"cost leaves out the time in which it is busy with several requests at once: it "
-		"has to read the data in any case.",
+		"cost leaves out the time in which it is busy with several requests at once, "
+		"because it has to read the data in any case, and the time of copying the data.",
 };
 
 /* --- small reads from the page cache --- */
@@ -276,6 +294,14 @@ static bool takes_small_cached(const struct file_view *file)
 		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
 }
 
+/* All of the time is on a CPU. */
+static double cached_copies_stay(const struct findings *findings,
+				 const struct file_group *file_group)
+{
+	(void)findings;
+	return of_copies(file_group);
+}
+
 const struct finding_rule finding_small_reads_cached = {
 	.id = "small-reads-cached",
 	.drags_lines = finding_always,
@@ -290,13 +316,15 @@ const struct finding_rule finding_small_reads_cached = {
 		.use = USE_READ,
 		.takes = takes_small_cached,
 		.speaks = are_many,
+		.stays = cached_copies_stay,
 	},
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_CACHED_READ, &THRESHOLD_SMALL_READS_OF_FILE,
 			&THRESHOLD_SMALL_REQUESTS, &THRESHOLD_FROM_MEMORY_SHARE,
-			&THRESHOLD_SMALL_READS_DRAG, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
+			&THRESHOLD_CALL_BYTES, &THRESHOLD_SMALL_READS_DRAG, &THRESHOLD_TIME_DECIDES,
+			&THRESHOLD_FEW },
 	.title = "Small reads of {file} from memory: call overhead dominates",
 	.says = "{count} reads of {bytes_each} on average[, {fetched_share} of the bytes from "
 		"storage][; {others:more such file|more such files}]",
@@ -304,7 +332,8 @@ const struct finding_rule finding_small_reads_cached = {
 	.more = "faultline report --table files TRACE",
 	.pictures = "sizes read",
 	.rule = "The data is already in memory. A call costs some hundred nanoseconds whatever it "
-		"reads, so reads of a few KiB spend most of their time on the call itself.",
+		"reads, so reads of a few KiB spend most of their time on the call itself. The "
+		"cost leaves out the time of copying the data.",
 };
 
 /* --- random or backward reads of a large file --- */
@@ -536,7 +565,8 @@ const struct finding_rule finding_read_by_several = {
 		.saved = is_of_others,
 		.cost_bytes = cost_again,
 	},
-	.reported_by = { "fetched-again" },
+	/* Workers that persist read it once each. */
+	.reported_by = { "fetched-again", "workers-renewed" },
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
