@@ -131,6 +131,26 @@ TEST(test_index_of_small_files)
 	done(&made, report);
 }
 
+/* An index that each new worker reads is a reason to keep workers, not to divide the index. */
+TEST(test_index_of_new_workers)
+{
+	for (int sound = 0; sound < 2; sound++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN_RUN(&made, .threads = true);
+		renew_workers(&made, sound);
+		add_file(&made, 1, MIB, "/data/index.json");
+		for (uint64_t i = 0; i < 5; i++)
+			CALL(&made, .time = 102 + i * 150 * MS, .dur = 20 * MS, .pid = 20 + i,
+			     .op = M_READ, .file = 1, .asked = MIB, .result = MIB);
+		report = report_between(&made, 10, END);
+		assert_int_equal(row_of_finding(report, "workers-renewed") >= 0, !sound);
+		assert_int_equal(row_of_finding(report, "read-by-several") >= 0, sound);
+		done(&made, report);
+	}
+}
+
 /* A bound is what no other finding explains: reads from memory next to a load. */
 TEST(test_unexplained_reads)
 {

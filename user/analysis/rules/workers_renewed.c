@@ -298,7 +298,7 @@ static bool is_worker(const struct job *job, const void *evidence, const struct 
 
 const struct finding_rule finding_workers_renewed = {
 	.id = "workers-renewed",
-	.order = 245,
+	.order = 204,
 	.drags = true,
 	.needs = JOB_THREAD | JOB_EVENTS,
 	.find = find_renewed,
