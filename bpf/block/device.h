@@ -127,15 +127,22 @@ static __always_inline __u32 disk_dev(struct gendisk *disk)
 	return whole ? KREAD(block_device, whole, bd_dev) : 0;
 }
 
-/* Returns NULL, and counts a lost record, if there are too many devices. */
-static __always_inline struct device_total *device_total(const struct device_source *source,
-							 __u32 dev, __u32 instance)
+/* Returns a device's number; if there are too many, returns DEVICES_MAX and counts a lost record.
+ */
+static __always_inline __u32 device_number(const struct device_source *source, __u32 dev,
+					   __u32 instance)
 {
 	__u32 number = device_home(dev, instance);
 	struct device_slot *slot = bpf_map_lookup_elem(&device_slots, &number);
 
-	if (!slot || slot->taken != DEVICE_TAKEN(dev, instance))
-		number = device_find(source, dev, instance);
+	if (slot && slot->taken == DEVICE_TAKEN(dev, instance))
+		return number;
+	return device_find(source, dev, instance);
+}
+
+/* Returns NULL for a number that is not a device's. */
+static __always_inline struct device_total *device_total(__u32 number)
+{
 	return bpf_map_lookup_elem(&devices, &number);
 }
 
@@ -178,7 +185,7 @@ static __always_inline struct device_total *disk_total(struct gendisk *disk)
 {
 	struct device_source source = { .name = (__u64)KFIELD(gendisk, disk, disk_name) };
 
-	return device_total(&source, disk_dev(disk), disk_instance(disk));
+	return device_total(device_number(&source, disk_dev(disk), disk_instance(disk)));
 }
 
 static __always_inline struct device_counts *device_counts(struct gendisk *disk, __u32 class)

@@ -127,6 +127,15 @@ struct device_total {
 	__u64 kernel_metadata_bytes; /* queued for writing by kernel threads */
 };
 
+/* Calls to the server of an NFS mount, by class. Servers get no discards: DEVICE_OTHER_CALLS are
+ * those that are neither reads, writes nor commits. */
+#define DEVICE_OTHER_CALLS DEVICE_DISCARD
+struct device_calls {
+	__u64 calls;
+	__u64 retransmits;
+	__u64 round_trip_ns; /* summed, each from the last transmission to the reply */
+};
+
 #define DEVICE_NOT_COUNTED (~0ull)
 #define DEVICES_MAX_LOG 9
 #define DEVICES_MAX (1 << DEVICES_MAX_LOG)
@@ -144,6 +153,8 @@ struct device_slot {
 	/* Type of a mount's file system; empty for a disk. */
 	char type[16];
 	char subtype[16];
+	/* From any process and CPU. A later device that gets the slot counts on from there. */
+	struct device_calls calls[DEVICE_CLASSES];
 };
 
 #define DEVICE_TAKEN(dev, instance) (((__u64)(instance) << 32 | (dev)) + 1)
@@ -187,7 +198,7 @@ EVENT_RECORD(event_span, struct event_header header, SPAN_BEGIN, 40); /* and ins
 EVENT_RECORD(event_span_end, struct event_header header, SPAN_END, 32);
 EVENT_RECORD(event_request, struct event_header header, REQUEST, 96);
 EVENT_RECORD(event_bio, struct event_header header, BIO, 88);
-EVENT_RECORD(event_device, struct event_header header, DEVICE, 392);
+EVENT_RECORD(event_device, struct event_header header, DEVICE, 488);
 EVENT_RECORD(event_thread_time, struct event_header header, THREAD_TIME, 152);
 EVENT_RECORD(event_wait, struct event_header header, WAIT, 64);
 EVENT_RECORD(event_frame, struct event_header header, FRAME, 824);

@@ -259,6 +259,24 @@ static __always_inline void remote_source(struct device_source *source, struct s
 	source->subtype = (__u64)KREAD(super_block, sb, s_subtype);
 }
 
+/* Counts a call to the server of an NFS mount. */
+static __always_inline void remote_count_call(__u32 number, __u32 class,
+					      const struct remote_end *end)
+{
+	struct device_slot *slot = bpf_map_lookup_elem(&device_slots, &number);
+	struct device_calls *calls;
+
+	if (!slot)
+		return;
+	if (class >= DEVICE_CLASSES)
+		class = DEVICE_OTHER_CALLS;
+	BARRIER_VAR(class); /* as in device_class_counts */
+	calls = &slot->calls[class & (DEVICE_CLASSES - 1)];
+	__sync_fetch_and_add(&calls->calls, 1);
+	__sync_fetch_and_add(&calls->retransmits, end->retransmits);
+	__sync_fetch_and_add(&calls->round_trip_ns, end->rtt_ns);
+}
+
 /* Counts a request to a server as one to its device, unless that is a block device (fuseblk), to
  * which the server makes requests of its own. `class`: DEVICE_CLASSES for requests that are
  * neither reads, writes nor syncs. */
@@ -266,11 +284,14 @@ static __always_inline void remote_count(const struct device_source *source, __u
 					 const struct remote_mark *mark,
 					 const struct remote_end *end)
 {
-	struct device_total *total = end->dev && !(end->dev >> 20)
-					     ? device_total(source, end->dev, end->instance)
-					     : NULL;
+	__u32 number = end->dev && !(end->dev >> 20)
+			       ? device_number(source, end->dev, end->instance)
+			       : DEVICES_MAX;
+	struct device_total *total = device_total(number);
 	struct device_counts *counts;
 
+	if (end->rtt_ns >= 0)
+		remote_count_call(number, class, end);
 	if (!total || class >= DEVICE_CLASSES)
 		return;
 	counts = device_class_counts(total, class);

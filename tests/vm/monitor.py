@@ -3,7 +3,7 @@
 process without I/O; and its flight recording of chosen jobs."""
 import re
 
-from job import Job, check, equal, strace_counts, reported_losses
+from job import Job, NotRun, check, equal, strace_counts, reported_losses
 
 READS = ("read", "pread64", "readv", "preadv", "preadv2")
 # Starts the service, and waits until it watches; %s: layers.
@@ -15,6 +15,15 @@ strace -f -qq -c -U name,calls,errors -o strace hotread /mnt/hot account 3 reads
 hotread /mnt/hot account 3 reads 500 || exit
 sleep 0.1; wget -q -O metrics http://127.0.0.1:9918/metrics || exit
 kill $pid; wait $pid"""
+# On a machine that has room for this many CPUs: buffers for all, whether they are there or not. What
+# the service's memory is: smaps.
+CPUS, BESIDE_BYTES = 128, 64 << 20
+MANY_CPUS = f"""head -c 1048576 /dev/urandom >/mnt/hot; cd $OUT
+cat /sys/devices/system/cpu/possible >possible
+{START.replace("--layers %s ", "")}
+hotread /mnt/hot account 3 reads 500 || exit
+sleep 0.1; wget -q -O metrics http://127.0.0.1:9918/metrics || exit
+cat /proc/$pid/smaps >smaps; kill $pid; wait $pid"""
 # Runs of our programs, by the kernel's own count, for a number of calls.
 NEIGHBOUR = """echo 1 >/proc/sys/kernel/bpf_stats_enabled
 for layer in vfs syscall; do rm -f ready
@@ -65,6 +74,23 @@ def judge_calls(results):
     return f"{ours:.0f} reads as strace counts them"
 
 
+def judge_many_cpus(results):
+    if (results.text("possible") or "").strip() != f"0-{CPUS - 1}":
+        raise NotRun(f"possible CPUs are {results.text('possible')}")
+    reads = told(results.text("metrics"), "faultline_io_operations_total", command="hotread",
+                 op="read", method="syscall")
+    check(reads >= 1500 * (0.9 if results.passed_over else 1), f"{reads} reads of 1500")
+    beside = of_maps = 0
+    for mapping in re.split(r"^(?=[0-9a-f]+-)", results.text("smaps"), flags=re.M)[1:]:
+        head, size = mapping.splitlines()[0], int(re.search(r"^Rss: +(\d+)", mapping, re.M)[1]) << 10
+        if "bpf-map" in head or "bpf_map" in head:
+            of_maps += size
+        else:
+            beside += size
+    check(beside <= BESIDE_BYTES, f"{beside >> 20} MiB beside the kernel's maps")
+    return f"{beside / 2**20:.1f} MiB beside {of_maps / 2**20:.1f} MiB of the kernel's maps"
+
+
 def judge_neighbour(results):
     """With VFS functions nothing runs; with tracepoints on all calls, two programs each."""
     share = {}
@@ -101,3 +127,7 @@ def for_kernel(quick):
     return [Job("monitor", "chosen", "calls", CALLS, judge_calls),
             Job("monitor", "chosen", "neighbour", NEIGHBOUR, judge_neighbour),
             Job("monitor", "chosen", "flight_of", FLIGHT_OF, judge_flight_of)]
+
+
+def for_many_cpus():
+    return [Job("monitor", "chosen", "cpus", MANY_CPUS, judge_many_cpus)]

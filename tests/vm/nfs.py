@@ -7,23 +7,54 @@ from job import VARIANTS, Job, check, equal
 FILE_BYTES = 1 << 20
 # An NFS 4 server on this machine, with its daemons' upcalls answered by hand. Opens fail during its
 # grace period, 90 s by default and 10 s at minimum.
-SERVE = f"""load nfsd; load nfsv4; [ -d /proc/fs/nfsd ] && grep -q nfs4 /proc/filesystems || exit 77
+V4_SERVE = f"""load nfsd; load nfsv4; [ -d /proc/fs/nfsd ] && grep -q nfs4 /proc/filesystems || exit 77
 mkdir -p /mnt/export /mnt/n; dd if=/dev/urandom of=/mnt/export/data bs={FILE_BYTES} count=1
 mount -t nfsd nfsd /proc/fs/nfsd; cd /proc/fs/nfsd
 echo 10 >nfsv4leasetime; echo 10 >nfsv4gracetime; echo "-3 +4" >versions; echo "tcp 2049" >portlist
 cd /proc/net/rpc; echo "nfsd 127.0.0.1 2147483647 job" >auth.unix.ip/channel
 echo "job /mnt/export 2147483647 9218 65534 65534 0" >nfsd.export/channel
 printf "%s\\n" "job 1 \\x00000000 2147483647 /mnt/export" >nfsd.fh/channel
-echo 2 >/proc/fs/nfsd/threads; cd $OUT
-mount -t nfs4 -o vers=4.2,addr=127.0.0.1,clientaddr=127.0.0.1 127.0.0.1:/ /mnt/n || exit"""
+echo 2 >/proc/fs/nfsd/threads; cd $OUT"""
+V4_MOUNT = "mount -t nfs4 -o %s,addr=127.0.0.1,clientaddr=127.0.0.1 127.0.0.1:%s /mnt/n || exit"
+SERVE = f"{V4_SERVE}\n{V4_MOUNT % ('vers=4.2', '/')}"
 STOP = "umount /mnt/n; echo 0 >/proc/fs/nfsd/threads; umount /proc/fs/nfsd"
 WORK = """cd /mnt/n; ls -l; cat data missing >/dev/null; mkdir dir; head -c 300000 /dev/zero >dir/made
 mv dir/made made; sync; rm made; rmdir dir; stat data"""
-V4 = f"""{SERVE}
-cat /proc/self/mountstats >before
+RECORD = f"""cat /proc/self/mountstats >before
 $RUN -- sh -c "{WORK}"; s=$?
-cat /proc/self/mountstats >after
+cat /proc/self/mountstats >after"""
+V4 = f"""{SERVE}
+{RECORD}
 {STOP}; exit $s"""
+# Mount options that change how calls are made: smaller ones, over several connections, more of them.
+OTHER_V4 = {"v40": "vers=4.0,rsize=8192,wsize=4096", "v41": "vers=4.1,nconnect=4,noac,soft"}
+# Another server, whose files are on the scratch disk.
+GANESHA_CONF = """NFS_CORE_PARAM { Protocols = 3, 4; Enable_NLM = false; Enable_RQUOTA = false; MNT_Port = 2051;
+Plugins_Dir = /usr/lib/ganesha; } NFSV4 { Graceless = true; Lease_Lifetime = 10; } LOG { Default_Log_Level = EVENT; }
+EXPORT { Export_Id = 1; Path = /mnt/export; Pseudo = /data; Access_Type = RW; Squash = No_Root_Squash; SecType = sys;
+Protocols = 3, 4; Transports = TCP; FSAL { Name = VFS; } }"""
+GANESHA = f"""need rpcbind ganesha.nfsd; load nfsv3; load nfsv4; grep -q nfs4 /proc/filesystems || exit 77
+mkdir -p /mnt/export /mnt/n /run/rpcbind /run/ganesha /var/run/ganesha /var/lib/nfs/ganesha /var/log /etc
+dd if=/dev/urandom of=/mnt/export/data bs={FILE_BYTES} count=1; echo "{GANESHA_CONF}" >conf
+printf "root:x:0:0::/:/bin/sh\n_rpc:x:107:65534::/:/bin/sh\n" >/etc/passwd; echo root:x:0: >/etc/group
+printf "tcp tpi_cots_ord v inet tcp - -\n" >/etc/netconfig; rpcbind -f -h 127.0.0.1 >rpcbind 2>&1 & portmapper=$!
+until netstat -ltn | grep -q :111; do sleep 0.1; done
+ganesha.nfsd -F -f conf -L $OUT/ganesha.log -p $OUT/ganesha.pid & server=$!; tries=600
+until netstat -ltn | grep -q :2049; do sleep 0.1; tries=$((tries - 1)); [ $tries -gt 0 ] || exit 99; done; sleep 1"""
+GANESHA_STOP = "umount /mnt/n; kill -KILL $server $portmapper; wait"
+GANESHA_V3 = ("mount -t nfs -o vers=3,proto=tcp,nolock,addr=127.0.0.1,mountaddr=127.0.0.1,mountproto=tcp,port=2049,"
+              "mountport=2051 127.0.0.1:/mnt/export /mnt/n || exit")
+GANESHA_MOUNTS = {"ganesha3": GANESHA_V3,
+                  **{f"ganesha4{n}": V4_MOUNT % (f"vers=4.{n}", "/data") for n in (0, 1, 2)}}
+
+
+def other_server(mount):
+    return f"""{GANESHA}
+{mount}
+{RECORD}
+{GANESHA_STOP}; exit $s"""
+
+
 # A version 3 server of these tests, which lists the calls that it answered.
 PORT, DELAY_MS, LINKED = 2050, 2, """load nfsv3; grep -q nfs$ /proc/filesystems || exit 77
 mkdir -p /mnt/n"""
@@ -41,8 +72,10 @@ V3 = f"""{V3_MOUNT}
 $RUN -- sh -c "{V3_WORK}"; s=$?
 {V3_STOP}; exit $s"""
 # The server dies when it is to answer a read, and comes back: the client calls again.
+RESTARTED = f"""(while kill -0 $server; do sleep 0.1; done
+exec nfs_serve {PORT} 0 served again >ready) & server=$!"""
 BACK = f"""{V3_MOUNT}
-(while kill -0 $server; do sleep 0.1; done; exec nfs_serve {PORT} 0 served again >ready) & server=$!
+{RESTARTED}
 $RUN -- cat /mnt/n/die >/dev/null; s=$?
 {V3_STOP}; exit $s"""
 # One mount after the other of the same export, which get the same device number. The second is
@@ -80,6 +113,8 @@ MONITOR = f"""[ ! -d /sys/module/nfs ] || exit 77; {V3_SERVE % (PORT, DELAY_MS, 
 {monitor.START % "task,syscall,pagecache,block,nfs"}
 {LOADED}
 mount -t nfs -o {V3_OPTIONS} 127.0.0.1:/export /mnt/n || exit; cat /mnt/n/data >/dev/null
+{RESTARTED}
+cat /mnt/n/die >/dev/null; cat /proc/self/mountstats >after
 wget -q -O metrics http://127.0.0.1:9918/metrics || exit
 umount /mnt/n; {UNLOADED}
 kill $server $pid; wait $pid"""
@@ -148,15 +183,20 @@ def recorded(results):
     return rows, used, device["name"]
 
 
-def judge_v4(results):
+def judge_v4(results, mount="127.0.0.1:/ (nfs4)"):
     rows, used, name = recorded(results)
-    equal(name, "127.0.0.1:/ (nfs4)", "name of the mount")
+    equal(name, mount, "name of the mount")
     check(len(used) > 8, f"only {used}")
     reads = named(rows, "read")
     equal({row.get("path") for row in reads}, {"/mnt/n/data"}, "files read")
     equal(sum(row["bytes"] for row in reads), FILE_BYTES, "bytes read")
     equal(sum(row["bytes"] for row in named(rows, "write")), 300000, "bytes written")
     return f"{len(rows)} calls of {len(used)} procedures"
+
+
+def judge_other_server(results):
+    is_v3 = "nfs3" in results.text("before")
+    return judge_v4(results, "127.0.0.1:/mnt/export (nfs)" if is_v3 else "127.0.0.1:/data (nfs4)")
 
 
 def answered(results, which=""):
@@ -234,16 +274,39 @@ def judge_late(results):
 
 
 def judge_monitor(results):
-    return served.monitored(results, "127.0.0.1:/export (nfs)", FILE_BYTES)
+    """Two files, one of which the server answers only when it is back."""
+    mount, text = "127.0.0.1:/export (nfs)", results.text("metrics")
+    theirs = counts(results.text("after"))
+
+    def ours(name, op):
+        return monitor.told(text, f"faultline_nfs_{name}_total", device=mount, op=op)
+
+    calls, sent, _, _, _, _, rtt_ms, _, _ = theirs["READ"]
+    check(sent > calls, "no read was sent again")
+    equal((ours("calls", "read"), ours("retransmits", "read")), (calls, sent - calls), "reads")
+    check(abs(ours("round_trip_seconds", "read") * 1000 - rtt_ms) <= 1,
+          f"{ours('round_trip_seconds', 'read')} s, expected {rtt_ms} ms")
+    # Those of mounting are not about a file of the mount.
+    others = sum(theirs[name][0] for name in theirs if name not in ("READ", "WRITE", "COMMIT"))
+    check(theirs["LOOKUP"][0] <= ours("calls", "other") <= others,
+          f"{ours('calls', 'other')} other calls of {others}")
+    return (f"{served.monitored(results, mount, 2 * FILE_BYTES)}, {sent - calls} sent again, "
+            f"{ours('calls', 'other'):.0f} other calls")
 
 
 def for_kernel(quick):
     table = [("v3", V3, judge_v3), ("v4", V4, judge_v4), ("back", BACK, judge_back),
              ("soft", SOFT, judge_soft), ("again", AGAIN, judge_again)]
+    others = [(name, f"{V4_SERVE}\n{V4_MOUNT % (options, '/')}\n{RECORD}\n{STOP}; exit $s", judge_v4)
+              for name, options in OTHER_V4.items()]
+    others += [(name, other_server(mount), judge_other_server)
+               for name, mount in GANESHA_MOUNTS.items()]
     # First those that load the modules themselves.
     return [Job("nfs", "chosen", "late", LATE, judge_late),
             Job("monitor", "chosen", "nfs", MONITOR, judge_monitor),
             *(Job("nfs", variant, name, script, judge)
               for name, script, judge in table[:1 if quick else None]
               for variant in ("chosen", *([] if quick else VARIANTS["nfs"]))),
+            *(Job("nfs", "chosen", name, script, judge)
+              for name, script, judge in ([] if quick else others)),
             *served.of_no_use("nfs", "nfsv3", "sunrpc nfs", ["rpc_task_begin", "rpc_stats_latency"])]

@@ -156,9 +156,13 @@ def make_root(architecture, build, places, workloads):
     root.put(busybox, "/bin/busybox")
     root.add_program(strace)
     for name in ("/sbin/dmsetup", "/sbin/mke2fs", "/sbin/mkfs.btrfs", "/sbin/blkzone",
-                 "/usr/sbin/ksmbd.mountd"):
+                 "/usr/sbin/ksmbd.mountd", "/usr/bin/ganesha.nfsd", "/sbin/rpcbind"):
         if root.find(name):
             root.add_program(root.find(name))
+    # A part of that server, which it loads later.
+    if vfs_part := root.find("ganesha/libfsalvfs.so"):
+        root.put(vfs_part, "/usr/lib/ganesha/libfsalvfs.so")
+        root.add_libraries(vfs_part)
     add_python(root)
     # By path, since the shell has a builtin of this name.
     root.put(busybox, "/usr/bin/true")
@@ -171,6 +175,16 @@ def smb_server(packages):
         return [packages.unpack([packages.download("ksmbd-tools", "bookworm-backports")], "smb")]
     except (kernels.Unavailable, OSError, subprocess.SubprocessError):
         return []  # its jobs then say what is missing
+
+
+def nfs_server(packages):
+    """The same of an NFS server."""
+    names = ("nfs-ganesha", "nfs-ganesha-vfs", "libntirpc4.3", "liburcu8", "libnfsidmap1",
+             "libwbclient0", "libbsd0", "libmd0", "rpcbind", "libtirpc3", "libwrap0")
+    try:
+        return [packages.unpack([packages.download(name, "bookworm") for name in names], "nfs")]
+    except (kernels.Unavailable, OSError, subprocess.SubprocessError):
+        return []
 
 
 def guest_seconds(options):
@@ -248,6 +262,9 @@ def guests_for(kernel, version, options, table):
     guests = [(kernel, version, [job for some in made for job in some.for_kernel(options.quick)], "")]
     if not options.quick and kernel.flavour != "full":
         guests.append((kernel, f"{version} preempted", jobs.for_crowd(), "preempt=full"))
+    if not options.quick and kernel.flavour != "full" and options.arch == "amd64":
+        guests.append((kernel, f"{version} {monitor.CPUS} CPUs", monitor.for_many_cpus(),
+                       f"possible_cpus={monitor.CPUS}"))
     return guests
 
 
@@ -308,7 +325,7 @@ def main():
         packages.all_names()
     except (kernels.Unavailable, OSError, subprocess.SubprocessError):
         pass  # each kernel then reports why it is skipped
-    options.places += smb_server(packages)
+    options.places += smb_server(packages) + ([] if options.quick else nfs_server(packages))
     versions = options.versions or ([] if options.kernel else MATRIX[options.arch])
     run_matrix(versions, packages, options, table)
     table.tell_never_attached(options)

@@ -55,19 +55,34 @@ static void expect(struct device_stats *stats, uint32_t instance, uint64_t count
 	assert_int_equal(last.total.of[DEVICE_READ].requests, counted);
 }
 
-/* A request that ends while the slot of its device is about to be freed is still reported, and not
- * as the next device's. */
-TEST(test_freed_slot)
+static struct device_stats *open_stats(struct device_slot **slots)
 {
 	const size_t bytes = DEVICES_MAX * sizeof(struct device_slot);
 	const int fd = memfd_create("slots", MFD_CLOEXEC);
 	struct device_stats *stats;
-	struct device_slot *slots;
 
 	assert_int_equal(ftruncate(fd, bytes), 0);
-	slots = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	assert_true(slots != MAP_FAILED);
+	*slots = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(*slots != MAP_FAILED);
 	assert_int_equal(device_stats_open(&stats, fd, -1, 1, true), 0);
+	close(fd);
+	memset(requests, 0, sizeof(requests));
+	return stats;
+}
+
+static void close_stats(struct device_stats *stats, struct device_slot *slots)
+{
+	device_stats_close(stats);
+	munmap(slots, DEVICES_MAX * sizeof(*slots));
+}
+
+/* A request that ends while the slot of its device is about to be freed is still reported, and not
+ * as the next device's. */
+TEST(test_freed_slot)
+{
+	struct device_slot *slots;
+	struct device_stats *stats = open_stats(&slots);
+
 	slots[0] = (struct device_slot) { .taken = DEVICE_TAKEN(DEV, 1), .named = 1 };
 	requests[0] = 5;
 	expect(stats, 1, 5);
@@ -83,7 +98,32 @@ TEST(test_freed_slot)
 	expect(stats, 0, 0);
 	requests[0] += 2;
 	expect(stats, 3, 2);
-	device_stats_close(stats);
-	munmap(slots, bytes);
-	close(fd);
+	close_stats(stats, slots);
+}
+
+/* The same for calls to a server, which are counted in the slot itself. */
+TEST(test_calls)
+{
+	struct device_slot *slots;
+	struct device_stats *stats = open_stats(&slots);
+	struct device_calls *calls;
+
+	slots[0] = (struct device_slot) { .taken = DEVICE_TAKEN(DEV, 1), .named = 1 };
+	calls = &slots[0].calls[DEVICE_OTHER_CALLS];
+	*calls = (struct device_calls) { .calls = 3, .retransmits = 1, .round_trip_ns = 700 };
+	assert_int_equal(device_stats_go_on(stats, take, NULL), 0);
+	assert_memory_equal(&last.calls[DEVICE_OTHER_CALLS], calls, sizeof(*calls));
+	slots[1] = (struct device_slot) { .taken = DEVICE_TAKEN(DEV, 2), .named = 1 };
+	expect(stats, 0, 0);
+	assert_true(slots[0].taken == DEVICE_FREED);
+	slots[0].taken = DEVICE_TAKEN(DEV + 1, 3);
+	slots[0].named = 1;
+	calls->calls += 2;
+	calls->round_trip_ns += 50;
+	assert_int_equal(device_stats_go_on(stats, take, NULL), 0);
+	assert_int_equal(last.instance, 3);
+	assert_int_equal(last.calls[DEVICE_OTHER_CALLS].calls, 2);
+	assert_int_equal(last.calls[DEVICE_OTHER_CALLS].retransmits, 0);
+	assert_int_equal(last.calls[DEVICE_OTHER_CALLS].round_trip_ns, 50);
+	close_stats(stats, slots);
 }

@@ -281,6 +281,45 @@ TEST(test_layers_that_are_off)
 	ledger_close(ledger);
 }
 
+/* Calls of NFS have series once there are any; mounts of one name are counted together. */
+TEST(test_nfs_calls)
+{
+	struct ledger_device device = { .name = "server:/data (nfs4)", .dev = 50 };
+	struct ledger *ledger = open_ledger(4 * LEDGER_DEVICE_USES * 2 + 3 * LEDGER_DEVICE_USES);
+	char *text;
+
+	ledger_set_device(ledger, &device, 1);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
+	HAS(text, "\n# TYPE faultline_nfs_retransmits_total counter\n");
+	HAS_NOT(text, "\nfaultline_nfs_calls_total{");
+	free(text);
+	device.calls[LEDGER_OTHER_CALLS] = (struct ledger_calls) { 7, 2, 1500000000 };
+	ledger_set_device(ledger, &device, 1);
+	ledger_set_device(ledger, &device, 1);
+	device.calls[LEDGER_OTHER_CALLS] = (struct ledger_calls) { 1, 0, 500000000 };
+	ledger_set_device(ledger, &device, 2);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
+#define OF_MOUNT "{device=\"server:/data (nfs4)\",op=\"other\"} "
+	HAS(text, "\nfaultline_nfs_calls_total" OF_MOUNT "8\n");
+	HAS(text, "\nfaultline_nfs_retransmits_total" OF_MOUNT "2\n");
+	HAS(text, "\nfaultline_nfs_round_trip_seconds_total" OF_MOUNT "2.000000000\n");
+	HAS(text, "\nfaultline_nfs_calls_total{device=\"server:/data (nfs4)\",op=\"flush\"} 0\n");
+	HAS_NOT(text, "\nfaultline_nfs_calls_total{device=\"server:/data (nfs4)\",op=\"discard\"}");
+	free(text);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL & ~(1u << LAYER_NFS));
+	HAS_NOT(text, "\nfaultline_nfs_calls_total{");
+	free(text);
+	/* There is no room for the series of another mount's calls. */
+	strcpy(device.name, "server:/more (nfs4)");
+	ledger_set_device(ledger, &device, 3);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
+	HAS(text, "\nfaultline_storage_requests_total{device=\"server:/more (nfs4)\",op=\"read\"}");
+	HAS_NOT(text, "\nfaultline_nfs_calls_total{device=\"server:/more (nfs4)\"");
+	assert_int_equal(ledger_node(ledger)->series_folded, 3 * LEDGER_DEVICE_USES);
+	free(text);
+	ledger_close(ledger);
+}
+
 static unsigned int count_lines(const char *text, const char *with)
 {
 	unsigned int count = 0;

@@ -20,15 +20,20 @@
 
 #define SLOTS_BYTES (DEVICES_MAX * sizeof(struct device_slot))
 
+struct device_sums {
+	struct device_total total;
+	struct device_calls calls[DEVICE_CLASSES];
+};
+
 struct device_stats {
 	struct device_slot *slots; /* the kernel side's */
 	int totals, cpus;
-	bool merges;				   /* merges and requeues are counted */
-	struct device_total *values;		   /* one per CPU */
-	struct device_total reported[DEVICES_MAX]; /* last recorded, by device number */
-	struct device_total counted[DEVICES_MAX];  /* a slot's totals when they were last read */
-	/* The totals when the slot was freed: the next device counts from there. */
-	struct device_total freed[DEVICES_MAX];
+	bool merges;				  /* merges and requeues are counted */
+	struct device_total *values;		  /* one per CPU */
+	struct device_sums reported[DEVICES_MAX]; /* last recorded, by device number */
+	struct device_sums counted[DEVICES_MAX];  /* a slot's sums when they were last read */
+	/* The sums when the slot was freed: the next device counts from there. */
+	struct device_sums freed[DEVICES_MAX];
 	/* Device numbers whose slot was freed: a later device may have them. */
 	uint32_t reused[DEVICES_MAX];
 	size_t reused_count; /* more than DEVICES_MAX: any number may be one of them */
@@ -74,7 +79,7 @@ void device_stats_close(struct device_stats *stats)
 	free(stats);
 }
 
-#define TOTAL_WORDS (sizeof(struct device_total) / sizeof(uint64_t))
+#define WORDS(type) (sizeof(type) / sizeof(uint64_t))
 
 static uint64_t taken_of(const struct device_stats *stats, uint32_t number)
 {
@@ -82,19 +87,22 @@ static uint64_t taken_of(const struct device_stats *stats, uint32_t number)
 }
 
 /* Adds what a slot has counted since it was last freed. */
-static int add_slot(struct device_stats *stats, uint32_t number, struct device_total *total)
+static int add_slot(struct device_stats *stats, uint32_t number, struct device_sums *sums)
 {
 	const uint64_t *before = (const uint64_t *)&stats->freed[number];
-	uint64_t *counted = (uint64_t *)&stats->counted[number], *sums = (uint64_t *)total;
+	const uint64_t *calls = (const uint64_t *)stats->slots[number].calls;
+	uint64_t *counted = (uint64_t *)&stats->counted[number], *sum = (uint64_t *)sums;
 
 	if (bpf_map_lookup_elem(stats->totals, &number, stats->values))
 		return -errno;
-	for (size_t i = 0; i < TOTAL_WORDS; i++) {
-		counted[i] = 0;
+	memset(counted, 0, sizeof(stats->counted[number]));
+	for (size_t i = 0; i < WORDS(struct device_total); i++)
 		for (int cpu = 0; cpu < stats->cpus; cpu++)
 			counted[i] += ((const uint64_t *)&stats->values[cpu])[i];
-		sums[i] += counted[i] - before[i];
-	}
+	for (size_t i = WORDS(struct device_total); i < WORDS(struct device_sums); i++)
+		counted[i] = __atomic_load_n(calls++, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < WORDS(struct device_sums); i++)
+		sum[i] += counted[i] - before[i];
 	return 0;
 }
 
@@ -109,19 +117,20 @@ static bool is_second(const struct device_stats *stats, uint32_t number, uint64_
 }
 
 static int sum_up(struct device_stats *stats, uint32_t number, uint64_t taken,
-		  struct device_total *total)
+		  struct device_sums *sums)
 {
+	struct device_counts *of = sums->total.of;
 	int status = 0;
 
-	memset(total, 0, sizeof(*total));
+	memset(sums, 0, sizeof(*sums));
 	for (uint32_t i = number; i < DEVICES_MAX && !status; i++)
 		if (i == number || taken_of(stats, i) == taken)
-			status = add_slot(stats, i, total);
+			status = add_slot(stats, i, sums);
 	if (status)
 		return status;
 	for (size_t i = 0; i < DEVICE_CLASSES && (!stats->merges || stats->slots[number].type[0]);
 	     i++)
-		total->of[i].merges = total->of[i].requeues = DEVICE_NOT_COUNTED;
+		of[i].merges = of[i].requeues = DEVICE_NOT_COUNTED;
 	return 0;
 }
 
@@ -211,10 +220,10 @@ static bool count_unseen(const struct device_stats *stats, struct event_device *
 /* Whether a device's counts are still those reported. */
 static bool is_at_rest(struct device_stats *stats, uint32_t number, uint64_t taken)
 {
-	struct device_total total;
+	struct device_sums sums;
 
-	return !sum_up(stats, number, taken, &total) &&
-	       !memcmp(&stats->reported[number], &total, sizeof(total));
+	return !sum_up(stats, number, taken, &sums) &&
+	       !memcmp(&stats->reported[number], &sums, sizeof(sums));
 }
 
 /* Frees the slot of a device that is gone and at rest, so that a service that runs for long has
@@ -241,15 +250,18 @@ static int report_device(struct device_stats *stats, uint32_t number, ring_recor
 	struct event_device record = { .header = { .kind = RECORD_DEVICE, .size = sizeof(record) },
 				       .dev = NUMBER_OF(taken),
 				       .instance = INSTANCE_OF(taken) };
+	struct device_sums sums;
 	bool is_gone, unseen;
 	int status;
 
 	record.header.time_ns = host_now_ns();
-	status = sum_up(stats, number, taken, &record.total);
+	status = sum_up(stats, number, taken, &sums);
 	if (status)
 		return status;
+	record.total = sums.total;
+	memcpy(record.calls, sums.calls, sizeof(record.calls));
 	unseen = !has_others(stats, taken, &is_gone) && count_unseen(stats, &record);
-	if (!unseen && !memcmp(&stats->reported[number], &record.total, sizeof(record.total))) {
+	if (!unseen && !memcmp(&stats->reported[number], &sums, sizeof(sums))) {
 		is_gone = is_gone && is_at_rest(stats, number, taken);
 		for (uint32_t i = number; i < DEVICES_MAX && is_gone; i++)
 			if (taken_of(stats, i) == taken)
@@ -257,7 +269,7 @@ static int report_device(struct device_stats *stats, uint32_t number, ring_recor
 		return 0;
 	}
 	fill_name(&record.name, &stats->slots[number]);
-	stats->reported[number] = record.total;
+	stats->reported[number] = sums;
 	stats->records++;
 	take(context, 0, &record, sizeof(record));
 	return 0;

@@ -254,6 +254,11 @@ static void take_device(struct intake *intake, const struct event_device *event)
 							.errors = of->errors,
 							.bytes = of->bytes,
 							.time_ns = of->time_ns };
+		device.calls[i] = (struct ledger_calls) {
+			.count = event->calls[i].calls,
+			.retransmits = event->calls[i].retransmits,
+			.round_trip_ns = event->calls[i].round_trip_ns,
+		};
 	}
 	ledger_set_device(intake->ledger, &device, event->instance);
 }

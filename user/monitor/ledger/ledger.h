@@ -158,11 +158,20 @@ enum {
 };
 #define LEDGER_DEVICES_MAX 512
 
+/* Calls to the server of an NFS mount. */
+#define LEDGER_OTHER_CALLS LEDGER_DEVICE_DISCARD /* see DEVICE_OTHER_CALLS */
+struct ledger_calls {
+	uint64_t count, retransmits;
+	uint64_t round_trip_ns; /* summed over calls */
+};
+
 struct ledger_device {
 	char name[128];
 	uint32_t dev; /* of the latest device of that name */
 	/* `count`: requests; `time_ns`: their sum from creation to completion. */
 	struct ledger_counts of[LEDGER_DEVICE_USES];
+	struct ledger_calls calls[LEDGER_DEVICE_USES];
+	bool has_calls; /* of NFS, and they have series */
 };
 
 /* The whole node, including jobs that are gone. */
@@ -233,7 +242,7 @@ struct ledger_options {
 	struct ledger_costs {
 		/* Series of a program's cell; of a job's cell with latencies. */
 		unsigned int (*cell)(enum ledger_op op, enum io_method method);
-		unsigned int latency, throttled, span, thread_state, file_system, device;
+		unsigned int latency, throttled, span, thread_state, file_system, device, calls;
 	} costs;
 	uint64_t retire_ns; /* a job goes this long after its last process ended */
 	bool lines;	    /* of Python will be added, and forgotten from time to time */

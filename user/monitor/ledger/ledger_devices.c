@@ -46,6 +46,7 @@ static unsigned int row_of(struct ledger *ledger, const struct ledger_device *de
 {
 	struct ledger_node *node = &ledger->node;
 	struct ledger_device *devices;
+	bool has_calls = false;
 	unsigned int row;
 
 	for (row = 0; row < node->device_count; row++)
@@ -54,6 +55,7 @@ static unsigned int row_of(struct ledger *ledger, const struct ledger_device *de
 	if (row == LEDGER_DEVICES_MAX ||
 	    !ledger_take_series(ledger, NULL, ledger->options.costs.device, false)) {
 		row = find_unused(ledger);
+		has_calls = row != NO_ROW && node->devices[row].has_calls;
 	} else {
 		devices = realloc(node->devices, (row + 1) * sizeof(*devices));
 		if (!devices)
@@ -63,9 +65,25 @@ static unsigned int row_of(struct ledger *ledger, const struct ledger_device *de
 	}
 	if (row == NO_ROW)
 		return row;
-	node->devices[row] = (struct ledger_device) { .dev = device->dev };
+	node->devices[row] = (struct ledger_device) { .dev = device->dev, .has_calls = has_calls };
 	memcpy(node->devices[row].name, device->name, sizeof(device->name));
 	return row;
+}
+
+/* Adds a mount's calls since `last`. They take series with the first one. */
+static void add_calls(struct ledger *ledger, struct ledger_device *row, struct ledger_calls *last,
+		      const struct ledger_calls *calls)
+{
+	for (unsigned int i = 0; i < LEDGER_DEVICE_USES; i++) {
+		if (calls[i].count != last[i].count && !row->has_calls)
+			row->has_calls = ledger_take_series(ledger, NULL,
+							    ledger->options.costs.calls, false);
+		row->calls[i].count += sums_grown(last[i].count, calls[i].count);
+		row->calls[i].retransmits += sums_grown(last[i].retransmits, calls[i].retransmits);
+		row->calls[i].round_trip_ns +=
+			sums_grown(last[i].round_trip_ns, calls[i].round_trip_ns);
+		last[i] = calls[i];
+	}
 }
 
 void ledger_set_device(struct ledger *ledger, const struct ledger_device *device, uint32_t instance)
@@ -93,4 +111,5 @@ void ledger_set_device(struct ledger *ledger, const struct ledger_device *device
 		sums_add(&row->of[i], &added);
 		source->last[i] = device->of[i];
 	}
+	add_calls(ledger, row, source->last_calls, device->calls);
 }

@@ -19,6 +19,7 @@ struct device_source {
 	uint32_t dev, instance;
 	uint32_t row;				       /* of its name in node.devices */
 	struct ledger_counts last[LEDGER_DEVICE_USES]; /* counted there so far */
+	struct ledger_calls last_calls[LEDGER_DEVICE_USES];
 };
 
 struct ledger {

@@ -2,15 +2,11 @@
 /* The table of metrics, and the items each has samples of. */
 #include "monitor/service/metrics.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "trace/format/layers.h"
 
 const char *const metric_fault_kinds[METRIC_FAULT_KINDS] = { "minor", "major", "major_in_call" };
 const char *const metric_device_uses[LEDGER_DEVICE_USES] = { "read", "write", "discard", "flush" };
+const char *const metric_calls[LEDGER_DEVICE_USES] = { "read", "write", "other", "flush" };
 
 /* 1 us, 8 us, 66 us, 0.5 ms, 4.2 ms, 34 ms, 0.27 s, 2.1 s; class 0 ends at 64 ns. */
 const uint8_t metric_bucket_classes[METRIC_BUCKETS] = { 5, 8, 11, 14, 17, 20, 23, 26 };
@@ -115,6 +111,15 @@ OF_DEVICE(bytes)
 OF_DEVICE(time_ns)
 OF_DEVICE(errors)
 
+#define OF_CALLS(field)                                                                            \
+	static uint64_t calls_##field(const struct metric_item *item)                              \
+	{                                                                                          \
+		return item->device->calls[item->number].field;                                    \
+	}
+OF_CALLS(count)
+OF_CALLS(retransmits)
+OF_CALLS(round_trip_ns)
+
 static bool device_moves(const struct metric_item *item)
 {
 	return item->number != LEDGER_DEVICE_FLUSH;
@@ -173,6 +178,7 @@ OF_SOURCE(own_start, facts.start_unix_ns)
 #define WITH_PAGECACHE (1u << LAYER_PAGECACHE)
 #define WITH_FAULT (1u << LAYER_FAULT)
 #define WITH_BLOCK (1u << LAYER_BLOCK)
+#define WITH_NFS (1u << LAYER_NFS)
 #define WITH_SPAN (1u << LAYER_SPAN)
 #define WITH_THREAD (1u << LAYER_THREAD)
 
@@ -244,6 +250,17 @@ const struct metric metrics[] = {
 		device_time_ns),
 	COUNTER("storage_errors", NUMBER, DEVICE, WITH_BLOCK,
 		"Failed requests to a block device, " SERVED_MOUNT ".", device_errors),
+	COUNTER("nfs_calls", NUMBER, CALLS, WITH_NFS,
+		"Calls to the server of an NFS mount: read, write, flush (commit), other.",
+		calls_count),
+	COUNTER("nfs_retransmits", NUMBER, CALLS, WITH_NFS,
+		"Times that a call was sent again, because no reply came in time or the connection "
+		"broke.",
+		calls_retransmits),
+	COUNTER("nfs_round_trip_seconds", SECONDS, CALLS, WITH_NFS,
+		"Time from sending a call, the last time if several, until its reply: on the link "
+		"and in the server.",
+		calls_round_trip_ns),
 	COUNTER("anonymous_page_faults", NUMBER, SERVICE, WITH_FAULT,
 		"Page faults on anonymous memory, on the whole node.", anonymous_faults),
 	COUNTER("shmem_page_faults", NUMBER, SERVICE, WITH_FAULT,
@@ -340,6 +357,7 @@ const struct ledger_costs metric_costs = {
 	.thread_state = 1,
 	.file_system = 3 * LEDGER_OPS,
 	.device = 4 * LEDGER_DEVICE_USES,
+	.calls = 3 * LEDGER_DEVICE_USES,
 };
 
 /* --- walks --- */
@@ -500,6 +518,16 @@ static void walk_numbers(struct item_walk *walk, unsigned int count)
 		take(walk);
 }
 
+static void walk_calls(struct item_walk *walk)
+{
+	const struct ledger_node *node = walk->item.source->node;
+
+	for (unsigned int i = 0; i < node->device_count; i++) {
+		walk->item.device = &node->devices[i];
+		walk_numbers(walk, node->devices[i].has_calls ? LEDGER_DEVICE_USES : 0);
+	}
+}
+
 static bool is_measured(const struct metric *metric, const struct metric_source *source)
 {
 	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++)
@@ -552,6 +580,9 @@ void metrics_each(const struct metric *metric, const struct metric_source *sourc
 	case METRIC_OF_DEVICE:
 		walk_devices(&walk);
 		break;
+	case METRIC_OF_CALLS:
+		walk_calls(&walk);
+		break;
 	case METRIC_OF_FLIGHT:
 		if (source->facts.has_flight)
 			take(&walk);
@@ -559,38 +590,5 @@ void metrics_each(const struct metric *metric, const struct metric_source *sourc
 	case METRIC_OF_CAUSE:
 		walk_numbers(&walk, source->facts.has_flight ? FLIGHT_CAUSES : 0);
 		break;
-	}
-}
-
-/* --- the source --- */
-
-static uint64_t resident_bytes(void)
-{
-	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long long pages = 0;
-
-	if (file && fscanf(file, "%*u %llu", &pages) != 1)
-		pages = 0;
-	if (file)
-		fclose(file);
-	return pages * sysconf(_SC_PAGESIZE);
-}
-
-void metrics_fill_source(struct metric_source *source, struct service *service, uint64_t series_max)
-{
-	struct ledger *ledger = service_ledger(service);
-	struct timespec cpu;
-
-	memset(source, 0, sizeof(*source));
-	service_look(service, &source->facts);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-	source->cpu_ns = cpu.tv_sec * 1000000000ull + cpu.tv_nsec;
-	source->resident_bytes = resident_bytes();
-	source->series_max = series_max;
-	source->node = ledger_node(ledger);
-	source->jobs = ledger_jobs(ledger);
-	for (const struct ledger_job *job = source->jobs; job; job = job->next) {
-		source->job_count++;
-		source->process_count += job->process_count;
 	}
 }

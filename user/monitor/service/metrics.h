@@ -29,6 +29,7 @@ enum metric_of {
 	METRIC_OF_THREAD,      /* job and state of its threads */
 	METRIC_OF_FILE_SYSTEM, /* file system and operation */
 	METRIC_OF_DEVICE,      /* device and type of request */
+	METRIC_OF_CALLS,       /* NFS mount and type of call */
 	METRIC_OF_FLIGHT,      /* flight recorder, if there is one */
 	METRIC_OF_CAUSE,       /* ... and who requested a trace */
 };
@@ -75,6 +76,7 @@ extern const size_t metric_count;
 #define METRIC_FAULT_KINDS 3
 extern const char *const metric_fault_kinds[METRIC_FAULT_KINDS];
 extern const char *const metric_device_uses[LEDGER_DEVICE_USES];
+extern const char *const metric_calls[LEDGER_DEVICE_USES];
 
 /* Bounds of latency buckets: how many classes of LEDGER_LATENCIES are below each. The last bucket
  * has no bound and follows these. */

@@ -195,8 +195,11 @@ static void write_labels(struct writing *writing, const struct metric_item *item
 		break;
 	}
 	case METRIC_OF_DEVICE:
+	case METRIC_OF_CALLS:
 		write_label(writing, "device", item->device->name);
-		write_label(writing, "op", metric_device_uses[item->number]);
+		write_label(writing, "op",
+			    (writing->metric->of == METRIC_OF_DEVICE ? metric_device_uses
+								     : metric_calls)[item->number]);
 		break;
 	}
 }

@@ -92,6 +92,7 @@
 	HIDDEN(struct device_name, name)                                                           \
 	COLUMN(DEVICE_NAME, 2, "name", STRING, NONE, PART_TEXT(name.text), "name in /sys/block")   \
 	HIDDEN(struct device_total, total)                                                         \
+	HIDDEN(struct device_calls, calls[DEVICE_CLASSES])                                         \
 	TRACE_COLUMNS_OF_CLASS(COLUMN, READ, "read", 0, 3)                                         \
 	TRACE_COLUMNS_OF_CLASS(COLUMN, WRITE, "write", 1, 9)                                       \
 	TRACE_COLUMNS_OF_CLASS(COLUMN, DISCARD, "discard", 2, 15)                                  \
