@@ -39,28 +39,32 @@ static __always_inline void thread_in(struct task_state *state, struct task_stru
 	thread->in_ns = now_ns;
 }
 
-/* Catches up if the switch to the current thread was not seen: a virtual machine's tasks may give
- * up the CPU without an event. The wakeup may be missing, too: then the wait is taken to have ended
- * before the time on the CPU that the kernel has counted since. Global, so that it is verified
- * once. */
+/* Catches up if the switch to the current thread was not seen, or what woke it: a virtual machine's
+ * tasks may be switched and woken without an event. If the wakeup is missing, the wait is taken to
+ * have ended before the time that the kernel has counted since, of waiting for a CPU and, if the
+ * switch is missing, on one. Global, so that it is verified once. */
 __noinline int thread_check_seen(struct task_state *state, __u32 flags)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 now_ns, counted_ns;
 	struct thread_account *thread;
+	__u64 counted_ns, ended_ns;
+	bool woken, switched;
 
 	if (!state)
 		return 0;
 	thread = &state->thread;
-	if (thread->in_ns >= thread->since_ns || thread->state == THREAD_RUNNABLE)
+	woken = thread->woken_ns > thread->since_ns;
+	switched = thread->in_ns >= thread->since_ns;
+	if ((woken && switched) || thread->state == THREAD_RUNNABLE)
 		return 0;
-	now_ns = bpf_ktime_get_ns();
-	counted_ns = task->se.sum_exec_runtime - thread->cpu_ns + thread_runnable_count(task) -
-		     thread->runnable_ns;
-	if (thread->woken_ns <= thread->since_ns && thread->since_ns + counted_ns < now_ns) {
-		thread->woken_ns = now_ns - counted_ns;
+	if (!woken) {
+		counted_ns = thread_runnable_lap(thread, task, thread_runnable_count(task));
+		if (!switched)
+			counted_ns += task->se.sum_exec_runtime - thread->cpu_ns;
+		ended_ns = number_sub(switched ? thread->in_ns : bpf_ktime_get_ns(), counted_ns);
+		thread->woken_ns = ended_ns > thread->since_ns ? ended_ns : thread->since_ns + 1;
 		thread->waker_pid = thread->waker_tid = 0;
 	}
-	thread_in(state, task, thread->woken_ns, flags);
+	thread_in(state, task, switched ? thread->in_ns : thread->woken_ns, flags);
 	return 0;
 }

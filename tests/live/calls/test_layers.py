@@ -218,7 +218,7 @@ class Missing(unittest.TestCase):
         "p9_req_put": ("", "9p: requests without a reply", ""),
         "netfs_sreq": ("netfs", "", ""),
         "sched_switch": ("thread", "", ""),
-        "sched_waking": ("", "thread: long waits", ""),
+        "sched_waking": ("", "thread: who ended long waits", ""),
     }
     # Without these nothing can be recorded, or attached to.
     FOLLOWED = ("sched_process_fork", "sched_process_exec", "sched_process_exit")

@@ -21,10 +21,12 @@ STATES = {
 
 
 class States(unittest.TestCase):
+    arguments = ()
+
     @classmethod
     def setUpClass(cls):
         truth_path = f"{machine().new_dir()}/truth"
-        cls.recording = Recording([harness.PYTHON, JOB, truth_path])
+        cls.recording = Recording([harness.PYTHON, JOB, truth_path], *cls.arguments)
         with open(truth_path) as file:
             cls.truth = json.load(file)
         cls.stacks = Stacks(cls.recording.trace)
@@ -81,6 +83,11 @@ class States(unittest.TestCase):
         self.assertGreater(self.times["computes", "cpu"], samples * CPU_NS / 2)
         idle = sum(self.times[function, "cpu"] for function in STATES)
         self.assertLess(idle, self.times["computes", "cpu"])
+
+
+class Unwoken(States):
+    """No wakeup is seen: the scheduler's count of waits for a CPU says when a wait ended."""
+    arguments = "--force-absent", "sched_waking"
 
 
 if __name__ == "__main__":

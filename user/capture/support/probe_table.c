@@ -416,7 +416,7 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_THREAD,
-		.without = "long waits are not recorded, nor who ended them",
+		.without = "who ended long waits is not recorded",
 		.variants = { VARIANT("tp_btf", { "fl_waking", HOOK_TP_BTF, "sched_waking" }) },
 	},
 	{
