@@ -141,17 +141,17 @@ static int take_pid(struct attach *attach, unsigned long pid)
 static int take_pids(struct attach *attach)
 {
 	const char *at = attach->options.pids;
-	size_t most = 1;
+	size_t count = 1;
 
 	for (const char *comma = at; *comma; comma++)
-		most += *comma == ',';
-	if (most > ATTACH_FAMILY_MAX) {
-		log_error("-p: %zu processes given, at most %d allowed", most, ATTACH_FAMILY_MAX);
+		count += *comma == ',';
+	if (count > ATTACH_FAMILY_MAX) {
+		log_error("-p: %zu processes given, at most %d allowed", count, ATTACH_FAMILY_MAX);
 		return -EINVAL;
 	}
-	attach->pids = calloc(most, sizeof(*attach->pids));
-	attach->pidfds = calloc(most, sizeof(*attach->pidfds));
-	attach->targets = calloc(most + 1, sizeof(*attach->targets));
+	attach->pids = calloc(count, sizeof(*attach->pids));
+	attach->pidfds = calloc(count, sizeof(*attach->pidfds));
+	attach->targets = calloc(count + 1, sizeof(*attach->targets));
 	if (!attach->pids || !attach->pidfds || !attach->targets)
 		return -ENOMEM;
 	for (;;) {
@@ -332,8 +332,8 @@ static int record(struct attach *attach)
 		.pidfds = attach->pidfds,
 		.count = attach->pid_count,
 		.cgroup = attach->cgroup.fd >= 0 ? &attach->cgroup : NULL,
-		.most_ns = attach->options.duration_ns,
-		.asked = recording_ask,
+		.max_ns = attach->options.duration_ns,
+		.on_signal = recording_ask,
 		.context = recording,
 	};
 	size_t processes = 0, threads = 0;

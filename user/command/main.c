@@ -58,7 +58,7 @@ static void print_version(void)
  * would receive whatever is printed. Reads and writes of them fail, and a command finds them closed
  * as we did.
  */
-static int take_streams(void)
+static int fill_closed_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		int flags = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 	const struct command *command;
 	int status;
 
-	if (take_streams())
+	if (fill_closed_streams())
 		return EXIT_NO_TRACING;
 	choose_thread_stacks();
 	if (argc < 2) {

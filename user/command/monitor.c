@@ -239,11 +239,11 @@ static void write_textfile(struct monitor *monitor)
 /* Stays silent if readings have stopped, so that the service is restarted. */
 static void give_sign_of_life(struct monitor *monitor)
 {
-	uint64_t most_ns = monitor->options.interval_ns + monitor->notify.watchdog_ns;
+	uint64_t max_ns = monitor->options.interval_ns + monitor->notify.watchdog_ns;
 	struct service_facts facts;
 
 	service_look(monitor->service, &facts);
-	if (host_now_ns() - facts.read_ns < most_ns)
+	if (host_now_ns() - facts.read_ns < max_ns)
 		notify_say(&monitor->notify, "WATCHDOG=1\n");
 }
 
@@ -302,32 +302,32 @@ static int open_flight(struct monitor *monitor)
 	return err;
 }
 
-static int ask(struct monitor *monitor, const char *reason, char *said, size_t size)
+static int ask(struct monitor *monitor, const char *reason, char *answer, size_t size)
 {
 	char every[UNITS_TEXT];
 
 	if (flight_ask(monitor->flight, FLIGHT_REQUEST, reason) != FLIGHT_TOO_SOON) {
-		snprintf(said, size, "trace is being written");
+		snprintf(answer, size, "trace is being written");
 		return 0;
 	}
-	snprintf(said, size, "too soon after the last trace; at most one per %s",
+	snprintf(answer, size, "too soon after the last trace; at most one per %s",
 		 units_ns(every, monitor->flight_options.every_ns));
 	return -EAGAIN;
 }
 
-static int ask_by_page(void *context, char *said, size_t size)
+static int ask_by_page(void *context, char *answer, size_t size)
 {
-	return ask(context, "POST /flight", said, size);
+	return ask(context, "POST /flight", answer, size);
 }
 
 static void ask_by_signal(struct monitor *monitor)
 {
-	char said[128];
+	char answer[128];
 
 	if (!monitor->flight)
 		recording_flight_say_none();
-	else if (ask(monitor, "SIGUSR2", said, sizeof(said)))
-		log_warning("SIGUSR2: %s", said);
+	else if (ask(monitor, "SIGUSR2", answer, sizeof(answer)))
+		log_warning("SIGUSR2: %s", answer);
 }
 
 /* --- serving --- */
@@ -340,9 +340,9 @@ static void serve(struct monitor *monitor, const sigset_t *signals)
 	do {
 		uint64_t next = do_chores(monitor), now = host_now_ns();
 		uint64_t wait = number_sub(next, now);
-		const struct timespec most = { wait / 1000000000, wait % 1000000000 };
+		const struct timespec max = { wait / 1000000000, wait % 1000000000 };
 
-		number = sigtimedwait(signals, NULL, next == UINT64_MAX ? NULL : &most);
+		number = sigtimedwait(signals, NULL, next == UINT64_MAX ? NULL : &max);
 		if (number == SIGUSR2)
 			ask_by_signal(monitor);
 	} while (number != SIGTERM && number != SIGINT);

@@ -240,13 +240,44 @@ static int print_events(struct printing *printing, const char *name, uint64_t ki
 	return EXIT_FAILED;
 }
 
+static int print_trace(struct printing *printing, char *path, uint64_t kinds)
+{
+	const struct trace_totals *totals;
+	int status = traces_open_one(&printing->reader, path);
+
+	if (status)
+		return status;
+	if (traces_refuse_summaries(&printing->reader, &path, 1, "print")) {
+		trace_reader_close(printing->reader);
+		return EXIT_USAGE;
+	}
+	if (sink_open(&printing->out, STDOUT_FILENO)) {
+		log_error("out of memory");
+		status = EXIT_FAILED;
+		goto out;
+	}
+	totals = trace_reader_totals(printing->reader);
+	printing->start_ns = totals ? totals->start_ns
+				    : trace_reader_header(printing->reader)->clock_monotonic_ns;
+	printing->json = !strcmp(printing->request->format, "json");
+	status = print_events(printing, path, kinds);
+out:
+	sink_close(&printing->out);
+	row_resolver_close(printing->resolver);
+	filter_close(printing->filter);
+	job_free(&printing->job);
+	if (!status)
+		status = traces_emit_unread(printing->reader, path);
+	trace_reader_close(printing->reader);
+	return status;
+}
+
 int command_print(int argc, char **argv)
 {
 	struct print_request request = { .format = "text", .filter = FILTER_ALL };
 	struct printing printing = { .request = &request };
-	const struct trace_totals *totals;
 	int first, status = options_parse(&table, argc, argv, &request, &first);
-	char *path, *newest = NULL;
+	char *newest = NULL;
 	uint64_t kinds;
 
 	if (status != OPTIONS_GO)
@@ -268,36 +299,10 @@ int command_print(int argc, char **argv)
 		say_known_layers(request.layer);
 		return EXIT_USAGE;
 	}
-	path = first < argc ? argv[first] : (newest = traces_newest("print"));
-	if (!path)
-		return EXIT_USAGE;
-	status = traces_open_one(&printing.reader, path);
-	if (status)
-		goto out_name;
-	if (traces_refuse_summaries(&printing.reader, &path, 1, "print")) {
-		trace_reader_close(printing.reader);
-		status = EXIT_USAGE;
-		goto out_name;
-	}
-	status = EXIT_FAILED;
-	if (sink_open(&printing.out, STDOUT_FILENO)) {
-		log_error("out of memory");
-		goto out;
-	}
-	totals = trace_reader_totals(printing.reader);
-	printing.start_ns = totals ? totals->start_ns
-				   : trace_reader_header(printing.reader)->clock_monotonic_ns;
-	printing.json = !strcmp(request.format, "json");
-	status = print_events(&printing, path, kinds);
-out:
-	sink_close(&printing.out);
-	row_resolver_close(printing.resolver);
-	filter_close(printing.filter);
-	job_free(&printing.job);
-	if (!status)
-		status = traces_emit_unread(printing.reader, path);
-	trace_reader_close(printing.reader);
-out_name:
+	if (first < argc)
+		return print_trace(&printing, argv[first], kinds);
+	newest = traces_newest("print");
+	status = newest ? print_trace(&printing, newest, kinds) : EXIT_USAGE;
 	free(newest);
 	return status;
 }

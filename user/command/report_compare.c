@@ -76,11 +76,11 @@ static int print_compared(const struct report *report, const struct report *befo
 static size_t split_paths(char *text, char ***paths)
 {
 	bool one = !access(text, F_OK);
-	size_t count = 1, most = 1;
+	size_t count = 1, max = 1;
 
 	for (const char *at = text; *at; at++)
-		most += *at == ',';
-	*paths = calloc(most, sizeof(**paths));
+		max += *at == ',';
+	*paths = calloc(max, sizeof(**paths));
 	if (!*paths)
 		return 0;
 	(*paths)[0] = text;

@@ -84,9 +84,9 @@ struct run {
 	char **environment; /* of the command */
 	char output[PATH_MAX], html[PATH_MAX];
 	struct child child;
-	bool begun;  /* the recording has begun; with --delay, after the command */
-	bool failed; /* the recording could not begin after --delay */
-	bool ended;  /* the recording has ended, before the command */
+	bool started; /* the recording has begun; with --delay, after the command */
+	bool failed;  /* the recording could not begin after --delay */
+	bool ended;   /* the recording has ended, before the command */
 };
 
 /* --- ending --- */
@@ -134,7 +134,7 @@ static void end_early(void *context)
 	struct run *run = context;
 	char duration[UNITS_TEXT];
 
-	if (!run->begun)
+	if (!run->started)
 		return;
 	run->ended = true;
 	end_recording(run, -1);
@@ -142,11 +142,11 @@ static void end_early(void *context)
 		 units_ns(duration, run->options.duration_ns));
 }
 
-static void ask(void *context)
+static void request_trace(void *context)
 {
 	struct run *run = context;
 
-	if (run->begun)
+	if (run->started)
 		recording_ask(&run->recording);
 }
 
@@ -154,7 +154,7 @@ static void show_live_line(void *context)
 {
 	struct run *run = context;
 
-	if (run->begun)
+	if (run->started)
 		recording_live_line(&run->recording);
 }
 
@@ -187,7 +187,7 @@ static void begin_late(void *context)
 	struct run *run = context;
 	int err = attach(run);
 
-	run->begun = !err;
+	run->started = !err;
 	run->failed = err;
 	if (err)
 		log_error("cannot attach to the command, which continues untraced: %s",
@@ -208,7 +208,7 @@ static int begin(struct run *run)
 	err = recording_open_session(&run->recording, run->command[0], run->environment);
 	if (err || run->options.delay_ns)
 		return err;
-	run->begun = true;
+	run->started = true;
 	err = recording_open_writer(&run->recording, (const char *const *)run->command, NULL);
 	if (err)
 		return err;
@@ -261,9 +261,9 @@ static int exec_failed(struct run *run, int err)
 /* The command has ended: ends what was begun. */
 static void end(struct run *run, int exit_code)
 {
-	if (run->begun && !run->ended) {
+	if (run->started && !run->ended) {
 		end_recording(run, exit_code);
-	} else if (!run->begun) {
+	} else if (!run->started) {
 		if (!run->failed)
 			log_warning("nothing was recorded: the command ended before --delay had "
 				    "passed");
@@ -274,7 +274,7 @@ static void end(struct run *run, int exit_code)
 static int run_command(struct run *run)
 {
 	struct supervision supervision = { .wait_children = run->options.wait_children,
-					   .asked = ask,
+					   .on_signal = request_trace,
 					   .context = run };
 	bool tracing;
 	int status, err;
@@ -284,18 +284,18 @@ static int run_command(struct run *run)
 	if (child_start(&run->child, run->command, &run->recording.user, run->environment))
 		return EXIT_NO_TRACING;
 	tracing = !open_outputs(run) && !begin(run) &&
-		  (!run->begun || !recording_start(&run->recording));
+		  (!run->started || !recording_start(&run->recording));
 	if (!tracing && !run->options.recording.best_effort) {
 		child_cancel(&run->child);
 		remove_output(run);
 		return EXIT_NO_TRACING;
 	}
-	err = child_release(&run->child, tracing && run->begun && run->recording.markers
+	err = child_release(&run->child, tracing && run->started && run->recording.markers
 						 ? markers_address(run->recording.markers)
 						 : NULL);
 	if (err)
 		return exec_failed(run, err);
-	if (tracing && run->begun) {
+	if (tracing && run->started) {
 		recording_give_up_privileges();
 	} else if (!tracing) {
 		log_warning("running the command without tracing it");

@@ -52,24 +52,24 @@ def metadata():
 
 def package_files():
     """Returns the package's own files, as paths below HERE."""
-    return sorted(os.path.relpath(os.path.join(place, name), HERE)
-                  for place, _, names in os.walk(os.path.join(HERE, NAME)) for name in names
+    return sorted(os.path.relpath(os.path.join(directory, name), HERE)
+                  for directory, _, names in os.walk(os.path.join(HERE, NAME)) for name in names
                   if name.endswith((".py", ".pyi", ".typed")))
 
 
 def licence():
     """Finds LICENSE: at the top of the tree or, in a source archive, next to this file."""
-    for place in (HERE, os.path.join(HERE, os.pardir, os.pardir)):
-        if os.path.exists(os.path.join(place, "LICENSE")):
-            return os.path.join(place, "LICENSE")
+    for directory in (HERE, os.path.join(HERE, os.pardir, os.pardir)):
+        if os.path.exists(os.path.join(directory, "LICENSE")):
+            return os.path.join(directory, "LICENSE")
     raise FileNotFoundError("LICENSE not found with the package's sources")
 
 
 def span_directory():
     """Finds the C library's sources: next to the package in the tree, inside it in an archive."""
-    for place in (os.path.join(HERE, os.pardir, "span"), os.path.join(HERE, "span")):
-        if os.path.exists(os.path.join(place, "span.c")):
-            return place
+    for directory in (os.path.join(HERE, os.pardir, "span"), os.path.join(HERE, "span")):
+        if os.path.exists(os.path.join(directory, "span.c")):
+            return directory
     raise FileNotFoundError("sources of libfaultline (span.c) not found next to the package")
 
 
@@ -140,13 +140,13 @@ def _record_line(name, data):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    with tempfile.TemporaryDirectory() as place:
-        reason = build(place)
+    with tempfile.TemporaryDirectory() as directory:
+        reason = build(directory)
         if reason is not None:
             warn(reason)
         files = {}
         for name in package_files() + [os.path.join(NAME, EXTENSION)] * (reason is None):
-            with open(os.path.join(place, name), "rb") as file:
+            with open(os.path.join(directory, name), "rb") as file:
                 files[name] = file.read()
     tag = _tag(reason is None)
     info = f"{NAME}-{VERSION}.dist-info"
@@ -178,14 +178,14 @@ def build_sdist(sdist_directory, config_settings=None):
     root = f"{NAME}-{VERSION}"
     names = package_files() + ["pyproject.toml", "backend.py", "README.md"]
     names += [os.path.join("src", name) for name in sorted(os.listdir(os.path.join(HERE, "src")))]
-    places = {name: os.path.join(HERE, name) for name in names}
-    places["LICENSE"] = licence()
+    members = {name: os.path.join(HERE, name) for name in names}
+    members["LICENSE"] = licence()
     for name in ("span.c", "ask.c", "ask.h", "tracer.h", "faultline.h", "pack.h"):
-        places[os.path.join("span", name)] = os.path.join(span_directory(), name)
+        members[os.path.join("span", name)] = os.path.join(span_directory(), name)
     archive_name = f"{root}.tar.gz"
     with tarfile.open(os.path.join(sdist_directory, archive_name), "w:gz") as archive:
-        for name, place in places.items():
-            archive.add(place, f"{root}/{name}", filter=_nobodys)
+        for name, path in members.items():
+            archive.add(path, f"{root}/{name}", filter=_nobodys)
         information = tarfile.TarInfo(f"{root}/PKG-INFO")
         information.size = len(metadata())
         archive.addfile(information, io.BytesIO(metadata()))

@@ -55,7 +55,7 @@ static void idle(struct controls *controls)
 	controls->idle = !controls->idle;
 }
 
-static void pause_or_go_on(struct controls *controls)
+static void toggle_pause(struct controls *controls)
 {
 	controls->paused = !controls->paused;
 }
@@ -83,7 +83,7 @@ static const struct {
 	{ { '/' }, filter, "/         filter by name, job or user; Return to apply" },
 	{ { TERMINAL_ESCAPE, '*' }, all, "Esc, *    clear the filter" },
 	{ { 'i' }, idle, "i         show or hide idle jobs and processes" },
-	{ { ' ' }, pause_or_go_on, "Space     pause, resume" },
+	{ { ' ' }, toggle_pause, "Space     pause, resume" },
 	{ { 'h', '?' }, help, "h, ?      show or hide this help" },
 	{ { 'q', 'Q' }, quit, "q         quit" },
 };

@@ -44,7 +44,7 @@ void own_close(struct own *own)
 
 int own_take(void *context, struct sink *json, char *error, size_t size)
 {
-	static const struct jobs_asked everything = { .jobs = LEDGER_JOBS_MAX + 2,
+	static const struct jobs_query everything = { .jobs = LEDGER_JOBS_MAX + 2,
 						      .processes = 1024,
 						      .files = LEDGER_FILES_MAX };
 	struct own *own = context;

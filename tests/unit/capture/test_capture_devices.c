@@ -47,7 +47,7 @@ static void expect(struct device_stats *stats, uint32_t instance, uint64_t count
 {
 	const size_t before = records;
 
-	assert_int_equal(device_stats_go_on(stats, take, NULL), 0);
+	assert_int_equal(device_stats_emit(stats, take, NULL), 0);
 	assert_int_equal(records - before, counted ? 1 : 0);
 	if (!counted)
 		return;

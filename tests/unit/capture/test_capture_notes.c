@@ -66,7 +66,7 @@ TEST(test_arguments)
 #endif
 }
 
-TEST(test_arguments_that_are_none)
+TEST(test_invalid_arguments)
 {
 	static const char *const texts[] = {
 		"8",
@@ -458,7 +458,7 @@ static void crash(void *context, void *out)
 	raise(SIGKILL);
 }
 
-TEST(test_confined_that_does_not_return)
+TEST(test_confined_child_hangs)
 {
 	struct time_budget time_budget = { CONFINED_BUDGET_NS };
 	int out;
@@ -476,18 +476,18 @@ TEST(test_patience)
 {
 	struct time_budget time_budget = { CONFINED_LONGEST_NS };
 
-	assert_int_equal(confined_most_ns(&time_budget), CONFINED_LONGEST_NS);
+	assert_int_equal(confined_max_ns(&time_budget), CONFINED_LONGEST_NS);
 	confined_took(&time_budget, CONFINED_SHARE_NS);
 	confined_took(&time_budget, 0);
-	assert_int_equal(confined_most_ns(&time_budget), CONFINED_LONGEST_NS);
+	assert_int_equal(confined_max_ns(&time_budget), CONFINED_LONGEST_NS);
 	confined_took(&time_budget, CONFINED_LONGEST_NS);
 	assert_int_equal(time_budget.left_ns, CONFINED_SHARE_NS);
-	assert_int_equal(confined_most_ns(&time_budget), 2 * CONFINED_SHARE_NS);
+	assert_int_equal(confined_max_ns(&time_budget), 2 * CONFINED_SHARE_NS);
 	confined_took(&time_budget, UINT64_MAX);
 	assert_int_equal(time_budget.left_ns, 0);
-	assert_int_equal(confined_most_ns(&time_budget), CONFINED_SHARE_NS);
+	assert_int_equal(confined_max_ns(&time_budget), CONFINED_SHARE_NS);
 	confined_took(&time_budget, UINT64_MAX);
-	assert_int_equal(confined_most_ns(&time_budget), CONFINED_SHARE_NS);
+	assert_int_equal(confined_max_ns(&time_budget), CONFINED_SHARE_NS);
 }
 
 int main(void)

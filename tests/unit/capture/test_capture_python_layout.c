@@ -274,7 +274,7 @@ TEST(test_other_offsets)
 	}
 }
 
-TEST(test_files_that_are_no_interpreters)
+TEST(test_files_that_are_not_interpreters)
 {
 	struct library library = library_of(0x30b);
 	struct python_layout layout;

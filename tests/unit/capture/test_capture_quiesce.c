@@ -28,19 +28,19 @@ static uint64_t mask_of(const cpu_set_t *set)
 	return mask;
 }
 
-static unsigned int made_up_present_end(int cpus)
+static unsigned int fake_present_end(int cpus)
 {
 	return present;
 }
 
-static long made_up_sysconf(int name)
+static long fake_sysconf(int name)
 {
 	if (name == _SC_NPROCESSORS_ONLN)
 		return __builtin_popcountll(online);
 	return name == _SC_NPROCESSORS_CONF ? 64 : -1;
 }
 
-static int made_up_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+static int fake_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
 	CPU_ZERO(set);
 	for (int cpu = 0; cpu < 64; cpu++)
@@ -49,7 +49,7 @@ static int made_up_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 	return 0;
 }
 
-static int made_up_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+static int fake_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
 	uint64_t mask = mask_of(set);
 
@@ -62,7 +62,7 @@ static int made_up_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *se
 	return 0;
 }
 
-static long made_up_syscall(long number, ...)
+static long fake_syscall(long number, ...)
 {
 	va_list rest;
 
@@ -78,11 +78,11 @@ static long made_up_syscall(long number, ...)
 	return 0;
 }
 
-#define present_end made_up_present_end
-#define sysconf made_up_sysconf
-#define sched_getaffinity made_up_sched_getaffinity
-#define sched_setaffinity made_up_sched_setaffinity
-#define syscall made_up_syscall
+#define present_end fake_present_end
+#define sysconf fake_sysconf
+#define sched_getaffinity fake_sched_getaffinity
+#define sched_setaffinity fake_sched_setaffinity
+#define syscall fake_syscall
 #include "capture/drain/quiesce.c"
 
 static void machine(uint64_t are_online, uint64_t may, unsigned int are_present)

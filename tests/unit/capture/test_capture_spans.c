@@ -123,7 +123,7 @@ TEST(test_client_order)
 		assert_null(clients_next(&clients)); /* they have not asked yet */
 	}
 	for (size_t i = count; i-- > 0;)
-		clients_ask(&clients.all[i], i % 2 ? -1 : open_null(), costs[i]);
+		clients_request(&clients.all[i], i % 2 ? -1 : open_null(), costs[i]);
 	for (size_t i = 0; i < count; i++) {
 		struct client *next = clients_next(&clients);
 
@@ -143,13 +143,13 @@ TEST(test_silent_clients)
 		assert_true(clients_have_room(&clients));
 		clients_add(&clients, open_null(), i + 1);
 		if (i % 2)
-			clients_ask(&clients.all[i], open_null(), 1);
+			clients_request(&clients.all[i], open_null(), 1);
 	}
 	assert_true(clients_have_room(&clients));
 	assert_int_equal(clients.count, CLIENTS_MAX / 2);
 	while (clients.count < CLIENTS_MAX) {
 		clients_add(&clients, open_null(), 1000);
-		clients_ask(&clients.all[clients.count - 1], -1, 1);
+		clients_request(&clients.all[clients.count - 1], -1, 1);
 	}
 	assert_false(clients_have_room(&clients));
 	assert_int_equal(clients.count, CLIENTS_MAX);

@@ -110,7 +110,7 @@ TEST(test_pid_comes_again)
 }
 
 /* A known start time identifies the process, even if both began within one tick of /proc. */
-TEST(test_pid_comes_again_with_its_start)
+TEST(test_pid_reused_with_its_start)
 {
 	struct ledger *ledger = open_with(roomy);
 	struct ledger_added added = { .pid = 7,
@@ -138,7 +138,7 @@ TEST(test_pid_comes_again_with_its_start)
 }
 
 /* Two processes of one job used the same PID in turn: the job is certain, the process is not. */
-TEST(test_pid_comes_again_in_the_job)
+TEST(test_pid_reused_in_the_job)
 {
 	struct ledger *ledger = open_with(roomy);
 	const struct ledger_job *job;

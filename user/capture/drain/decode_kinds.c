@@ -161,7 +161,7 @@ void decoder_settle(struct decoder *decoder, bool wait)
 }
 
 /* Reads a command line that the kernel side could not, because another process moved this one. */
-static uint64_t ask_command(struct decoder *decoder, uint32_t pid)
+static uint64_t read_command(struct decoder *decoder, uint32_t pid)
 {
 	size_t bytes;
 	char *text = proc_arguments(pid, EVENT_COMMAND_BYTES, &bytes);
@@ -185,7 +185,7 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 	row[EXEC_COMMAND] = bytes || !(event->flags & TRACE_EXEC_JOINED)
 				    ? trace_writer_name(decoder->writer, TRACE_NAME_COMMAND,
 							event->command, bytes)
-				    : ask_command(decoder, event->header.pid);
+				    : read_command(decoder, event->header.pid);
 	row[EXEC_RANK] = names_rank(&event->ranks);
 	/* CPU buffers are drained in turn: a child's exec may come before the command's. */
 	if (!decoder->start_ns || event->header.time_ns < decoder->start_ns)

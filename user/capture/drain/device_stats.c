@@ -152,7 +152,7 @@ void device_stats_end(struct device_stats *stats)
 		stats->ended_count = diskstats_read(stats->ended, STATS_MAX);
 }
 
-static uint64_t beyond(uint64_t began, uint64_t ended, uint64_t counted)
+static uint64_t unseen_of(uint64_t began, uint64_t ended, uint64_t counted)
 {
 	return number_sub(number_sub(ended, began), counted);
 }
@@ -210,10 +210,11 @@ static bool count_unseen(const struct device_stats *stats, struct event_device *
 
 	if (!began || !ended)
 		return false;
-	record->unseen_reads = beyond(began->reads, ended->reads, reads->requests);
-	record->unseen_read_bytes = beyond(began->read_bytes, ended->read_bytes, reads->bytes);
-	record->unseen_writes = beyond(began->writes, ended->writes, writes->requests);
-	record->unseen_write_bytes = beyond(began->write_bytes, ended->write_bytes, writes->bytes);
+	record->unseen_reads = unseen_of(began->reads, ended->reads, reads->requests);
+	record->unseen_read_bytes = unseen_of(began->read_bytes, ended->read_bytes, reads->bytes);
+	record->unseen_writes = unseen_of(began->writes, ended->writes, writes->requests);
+	record->unseen_write_bytes =
+		unseen_of(began->write_bytes, ended->write_bytes, writes->bytes);
 	return record->unseen_reads || record->unseen_writes;
 }
 
@@ -283,7 +284,7 @@ static int compare_slots(const void *left, const void *right, void *context)
 	return COMPARE(a, b);
 }
 
-int device_stats_go_on(struct device_stats *stats, ring_record_fn take, void *context)
+int device_stats_emit(struct device_stats *stats, ring_record_fn take, void *context)
 {
 	uint32_t numbers[DEVICES_MAX];
 	size_t count = 0;

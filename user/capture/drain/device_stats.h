@@ -20,7 +20,7 @@ void device_stats_end(struct device_stats *stats);
 
 /* Passes on a record for each device whose counters have changed. Returns 0 or a negative errno;
  * does nothing for NULL. */
-int device_stats_go_on(struct device_stats *stats, ring_record_fn take, void *context);
+int device_stats_emit(struct device_stats *stats, ring_record_fn take, void *context);
 
 /* Returns the number of records passed on. */
 uint64_t device_stats_count(const struct device_stats *stats);

@@ -72,12 +72,12 @@ void lanes_mark(struct lanes *lanes)
 		lanes->marks[i] = __atomic_load_n(&lanes->controls[i].given, __ATOMIC_ACQUIRE);
 }
 
-/* Returns how many slots from number `at` on are filled, up to `most`. The run must not wrap. */
-static size_t filled_run(const struct lane_slot *slots, uint64_t mask, uint64_t at, size_t most)
+/* Returns how many slots from number `at` on are filled, up to `max`. The run must not wrap. */
+static size_t filled_run(const struct lane_slot *slots, uint64_t mask, uint64_t at, size_t max)
 {
 	size_t n = 0;
 
-	for (; n < most; n++) {
+	for (; n < max; n++) {
 		__builtin_prefetch(&slots[(at + n + SLOTS_AHEAD) & mask]);
 		if (__atomic_load_n(&slots[(at + n) & mask].ready, __ATOMIC_ACQUIRE) != at + n + 1)
 			break;
@@ -93,8 +93,8 @@ static size_t drain_lane(struct lanes *lanes, unsigned int lane, lane_slots_fn t
 
 	while (at < lanes->marks[lane]) {
 		/* The number of slots is a multiple of RUN_SLOTS. */
-		size_t most = RUN_SLOTS - at % RUN_SLOTS, left = lanes->marks[lane] - at;
-		size_t n = filled_run(slots, mask, at, most < left ? most : left);
+		size_t max = RUN_SLOTS - at % RUN_SLOTS, left = lanes->marks[lane] - at;
+		size_t n = filled_run(slots, mask, at, max < left ? max : left);
 
 		if (n) {
 			take(context, lane, &slots[at & mask], n);

@@ -24,19 +24,19 @@
 #define SLOTS_DEFAULT_MAX 131072u
 #define SLOTS_MIN 16u
 
-/* Above CROWDED slots in use, the least used are freed until ROOMY are left. */
-#define CROWDED(slots) ((slots) / 4 * 3)
-#define ROOMY(slots) ((slots) / 2)
+/* Above FULL_SLOTS in use, the least used are freed until KEPT_SLOTS are left. */
+#define FULL_SLOTS(slots) ((slots) / 4 * 3)
+#define KEPT_SLOTS(slots) ((slots) / 2)
 
 #define SAMPLES 128u /* slots checked to estimate how many are taken */
 
 struct base {
-	uint64_t lately;	  /* operations added at the last reading */
+	uint64_t recent;	  /* operations added at the last reading */
 	struct profile_sums sums; /* as last reported */
 };
 
 struct idle {
-	uint64_t lately, last_ns;
+	uint64_t recent, last_ns;
 	unsigned int slot;
 };
 
@@ -45,11 +45,11 @@ struct profile {
 	unsigned int slot_count, entries;
 	size_t bytes;
 	struct base *bases;
-	struct idle *idle;	   /* space to sort the slots in use */
-	uint64_t read_ns;	   /* time of the last reading */
-	unsigned int sampled;	   /* where the next sample begins */
-	profile_exited_fn is_over; /* NULL: not known */
-	void *over_context;
+	struct idle *idle;	      /* space to sort the slots in use */
+	uint64_t read_ns;	      /* time of the last reading */
+	unsigned int sampled;	      /* where the next sample begins */
+	profile_exited_fn has_exited; /* NULL: not known */
+	void *exited_context;
 	struct profile_use use;
 };
 
@@ -91,7 +91,7 @@ unsigned int profile_map_entries(unsigned int slots)
 }
 
 /* Fills the last-resort slots: one per operation and variant, in use from the start. */
-static void fill_rests(struct profile *profile)
+static void fill_last_resort(struct profile *profile)
 {
 	static const uint32_t flags[PROFILE_VARIANTS] = {
 		0,
@@ -133,7 +133,7 @@ int profile_open(struct profile **out, int fd, unsigned int slots)
 		err = -errno;
 		goto fail;
 	}
-	fill_rests(profile);
+	fill_last_resort(profile);
 	*out = profile;
 	return 0;
 fail:
@@ -189,7 +189,7 @@ static void subtract(const struct profile_sums *now, const struct profile_sums *
  */
 static bool is_at_rest(const struct profile_slot *slot, const struct base *base)
 {
-	return !base->lately &&
+	return !base->recent &&
 	       __atomic_load_n(&slot->sums.count, __ATOMIC_RELAXED) == base->sums.count &&
 	       __atomic_load_n(&slot->sums.time_ns, __ATOMIC_RELAXED) == base->sums.time_ns;
 }
@@ -203,7 +203,7 @@ static bool emit(struct profile *profile, unsigned int number, profile_take_fn t
 	struct profile_sums now;
 
 	read_sums(slot, &now);
-	base->lately = now.count - base->sums.count;
+	base->recent = now.count - base->sums.count;
 	if (!memcmp(&now, &base->sums, sizeof(now)))
 		return false;
 	added = (struct profile_slot) { .key = slot->key, .who = slot->who };
@@ -221,7 +221,7 @@ static bool emit(struct profile *profile, unsigned int number, profile_take_fn t
 }
 
 COMPARE_BY(compare_idle, struct idle,
-	   COMPARE(a->lately, b->lately) ?: COMPARE(a->last_ns, b->last_ns))
+	   COMPARE(a->recent, b->recent) ?: COMPARE(a->last_ns, b->last_ns))
 
 static void retire(struct profile *profile, unsigned int number)
 {
@@ -234,24 +234,24 @@ static void make_room(struct profile *profile, unsigned int first, unsigned int 
 {
 	size_t candidates = 0;
 
-	if (used <= CROWDED(count))
+	if (used <= FULL_SLOTS(count))
 		return;
 	for (unsigned int i = first; i < first + count; i++)
 		if (profile->slots[i].state == PROFILE_USED)
 			profile->idle[candidates++] =
-				(struct idle) { profile->bases[i].lately, profile->slots[i].last_ns,
+				(struct idle) { profile->bases[i].recent, profile->slots[i].last_ns,
 						i };
 	qsort(profile->idle, candidates, sizeof(*profile->idle), compare_idle);
-	for (size_t i = 0; i < candidates && used > ROOMY(count); i++, used--) {
+	for (size_t i = 0; i < candidates && used > KEPT_SLOTS(count); i++, used--) {
 		retire(profile, profile->idle[i].slot);
 		profile->use.given_back++;
 	}
 }
 
-void profile_set_exited(struct profile *profile, profile_exited_fn is_over, void *context)
+void profile_set_exited(struct profile *profile, profile_exited_fn has_exited, void *context)
 {
-	profile->is_over = is_over;
-	profile->over_context = context;
+	profile->has_exited = has_exited;
+	profile->exited_context = context;
 }
 
 bool profile_is_full(struct profile *profile)
@@ -268,7 +268,7 @@ bool profile_is_full(struct profile *profile)
 		taken += __atomic_load_n(&slot->state, __ATOMIC_RELAXED) != PROFILE_FREE;
 	}
 	profile->sampled++;
-	return taken > CROWDED(SAMPLES);
+	return taken > FULL_SLOTS(SAMPLES);
 }
 
 /* Retires the slot of a process that has ended. Last-resort slots belong to no process. */
@@ -276,13 +276,13 @@ static bool retire_ended(struct profile *profile, unsigned int number)
 {
 	uint32_t pid = profile->slots[number].key.pid;
 
-	if (!profile->is_over || !pid || !profile->is_over(profile->over_context, pid))
+	if (!profile->has_exited || !pid || !profile->has_exited(profile->exited_context, pid))
 		return false;
 	retire(profile, number);
 	return true;
 }
 
-static void give_back(struct profile *profile, unsigned int number)
+static void free_slot(struct profile *profile, unsigned int number)
 {
 	__atomic_store_n(&profile->slots[number].state, PROFILE_FREE, __ATOMIC_RELEASE);
 }
@@ -290,7 +290,7 @@ static void give_back(struct profile *profile, unsigned int number)
 size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile_take_fn take,
 		    void *context)
 {
-	const unsigned int rests = profile->entries - PROFILE_RESTS;
+	const unsigned int last_resort = profile->entries - PROFILE_RESTS;
 	unsigned int used[2] = { 0 }, ended[2] = { 0 }; /* any key, other files */
 	bool waited = last;
 	size_t reported = 0;
@@ -310,10 +310,10 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 		if (last || state == PROFILE_RETIRED ||
 		    !is_at_rest(&profile->slots[i], &profile->bases[i]))
 			reported += emit(profile, i, take, context);
-		if (i >= rests)
+		if (i >= last_resort)
 			continue;
 		if (state == PROFILE_RETIRED) {
-			give_back(profile, i);
+			free_slot(profile, i);
 			continue;
 		}
 		used[others]++;

@@ -46,7 +46,7 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 /* Returns whether a process has ended; its slots are freed once they are reported. NULL:
  * unknown. */
 typedef bool (*profile_exited_fn)(void *context, uint32_t pid);
-void profile_set_exited(struct profile *profile, profile_exited_fn is_over, void *context);
+void profile_set_exited(struct profile *profile, profile_exited_fn has_exited, void *context);
 
 /* Estimates from a sample of slots whether keys begin to find no free slot; cheap enough to call
  * often. A reading then retires slots, and the next one frees them. False for NULL. */

@@ -17,15 +17,15 @@
 /*
  * Runs on each online CPU once. Where programs are not preempted, a thread that gets a CPU runs
  * after all programs that ran there, and this is faster than a grace period, which takes
- * milliseconds. Returns false if this is not allowed or there are more than `most` CPUs.
+ * milliseconds. Returns false if this is not allowed or there are more than `max` CPUs.
  */
-static bool visit_all(unsigned int most)
+static bool visit_all(unsigned int max)
 {
 	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF), end = present_end(cpus);
 	cpu_set_t limits, one;
 	bool all = true;
 
-	if (end > most || sched_getaffinity(0, sizeof(limits), &limits) ||
+	if (end > max || sched_getaffinity(0, sizeof(limits), &limits) ||
 	    CPU_COUNT(&limits) != sysconf(_SC_NPROCESSORS_ONLN))
 		return false;
 	for (unsigned int cpu = 0; cpu < end && all; cpu++) {

@@ -241,11 +241,11 @@ static size_t ring_drain(struct ring *ring, unsigned int number, size_t mask, ri
 	return records;
 }
 
-void rings_wait(struct rings *rings, unsigned int most_ms)
+void rings_wait(struct rings *rings, unsigned int max_ms)
 {
 	struct epoll_event event;
 
-	epoll_wait(rings->epoll_fd, &event, 1, most_ms);
+	epoll_wait(rings->epoll_fd, &event, 1, max_ms);
 }
 
 void rings_wake(struct rings *rings)

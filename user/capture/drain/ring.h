@@ -23,7 +23,7 @@ typedef void (*ring_record_fn)(void *context, unsigned int ring, const void *rec
 
 /* Waits until a program wakes the reader, rings_wake is called, or `most_ms` have passed. Records
  * by themselves do not end the wait. */
-void rings_wait(struct rings *rings, unsigned int most_ms);
+void rings_wait(struct rings *rings, unsigned int max_ms);
 void rings_wake(struct rings *rings); /* from any thread */
 
 /* Notes how far the rings are filled. */

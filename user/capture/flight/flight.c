@@ -38,21 +38,21 @@ const char *const flight_causes[FLIGHT_CAUSES] = {
 };
 
 /* Skips repeated requests of a trigger silently; status.passed_over counts them. */
-static enum flight_answer ask(struct flight *flight, enum flight_cause cause,
-			      const struct flight_reason *reason)
+static enum flight_answer request(struct flight *flight, enum flight_cause cause,
+				  const struct flight_reason *reason)
 {
 	enum flight_answer answer = FLIGHT_WILL;
 	uint64_t now_ns = host_now_ns();
 
 	pthread_mutex_lock(&flight->lock);
-	flight->status.asked[cause]++;
-	if (flight->asked)
+	flight->status.requested[cause]++;
+	if (flight->requested)
 		answer = FLIGHT_WAITS;
-	else if (flight->asked_ns && now_ns - flight->asked_ns < flight->options.every_ns)
+	else if (flight->requested_ns && now_ns - flight->requested_ns < flight->options.every_ns)
 		answer = FLIGHT_TOO_SOON;
 	if (answer == FLIGHT_WILL) {
-		flight->asked = true;
-		flight->asked_ns = now_ns;
+		flight->requested = true;
+		flight->requested_ns = now_ns;
 		flight->reason = *reason;
 		pthread_cond_broadcast(&flight->changed);
 	} else {
@@ -67,7 +67,7 @@ enum flight_answer flight_ask(struct flight *flight, enum flight_cause cause, co
 	struct flight_reason reason = { 0 };
 
 	snprintf(reason.why, sizeof(reason.why), "%s", why);
-	return ask(flight, cause, &reason);
+	return request(flight, cause, &reason);
 }
 
 void flight_status(struct flight *flight, struct flight_status *status)
@@ -120,19 +120,19 @@ static void *write_thread(void *context)
 		log_warning("the writer thread cannot drop privileges: %s", strerror(-err));
 	flight_files_find(&flight->files, &flight->options.header);
 	pthread_mutex_lock(&flight->lock);
-	while (flight->asked || !flight->stop) {
+	while (flight->requested || !flight->stop) {
 		struct flight_reason reason;
-		char said[SAID_BYTES];
+		char text[SAID_BYTES];
 
-		if (!flight->asked) {
+		if (!flight->requested) {
 			pthread_cond_wait(&flight->changed, &flight->lock);
 			continue;
 		}
 		reason = flight->reason;
-		flight->asked = false;
+		flight->requested = false;
 		pthread_mutex_unlock(&flight->lock);
-		say_reason(flight, &reason, said);
-		flight_write(flight, said);
+		say_reason(flight, &reason, text);
+		flight_write(flight, text);
 		pthread_mutex_lock(&flight->lock);
 	}
 	pthread_mutex_unlock(&flight->lock);
@@ -408,7 +408,7 @@ void flight_end_sums(struct flight *flight, uint64_t now_ns)
 	} else {
 		name_process(flight, who, NULL, reason.who, sizeof(reason.who));
 	}
-	ask(flight, FLIGHT_WHEN, &reason);
+	request(flight, FLIGHT_WHEN, &reason);
 }
 
 /* --- open and close --- */

@@ -79,11 +79,11 @@ extern const char *const flight_causes[FLIGHT_CAUSES];
 enum flight_answer flight_ask(struct flight *flight, enum flight_cause cause, const char *reason);
 
 struct flight_status {
-	uint64_t written, failed;      /* traces */
-	uint64_t asked[FLIGHT_CAUSES]; /* requests, including skipped ones */
-	uint64_t last_unix_ns;	       /* time of the last trace; 0: none */
-	uint64_t passed_over;	       /* requests skipped: too soon, or one was pending */
-	uint64_t names;		       /* files with a known name */
-	char path[PATH_MAX];	       /* of the last trace; "": none */
+	uint64_t written, failed;	   /* traces */
+	uint64_t requested[FLIGHT_CAUSES]; /* requests, including skipped ones */
+	uint64_t last_unix_ns;		   /* time of the last trace; 0: none */
+	uint64_t passed_over;		   /* requests skipped: too soon, or one was pending */
+	uint64_t names;			   /* files with a known name */
+	char path[PATH_MAX];		   /* of the last trace; "": none */
 };
 void flight_status(struct flight *flight, struct flight_status *status);

@@ -212,37 +212,38 @@ static void look_at(struct flight_files *files, const char *directory, const cha
 }
 
 /* Opens the directory of the traces. With the time or a pid in its name, each run has its own. */
-static DIR *open_place(const struct flight_files *files, char place[PATH_MAX])
+static DIR *open_directory(const struct flight_files *files, char directory[PATH_MAX])
 {
 	char path[PATH_MAX];
-	DIR *directory;
+	DIR *dir;
 
 	if (tracefile_name(files->pattern, files->pid, path))
 		return NULL;
-	strcpy(place, dirname(path));
-	directory = opendir(place);
-	if (!directory)
-		log_warning("%s: cannot count traces of earlier runs: %s", place, strerror(errno));
-	return directory;
+	strcpy(directory, dirname(path));
+	dir = opendir(directory);
+	if (!dir)
+		log_warning("%s: cannot count traces of earlier runs: %s", directory,
+			    strerror(errno));
+	return dir;
 }
 
 void flight_files_find(struct flight_files *files, const struct trace_header *like)
 {
 	const char *slash = strrchr(files->pattern, '/');
 	const char *pattern = slash ? slash + 1 : files->pattern;
-	char place[PATH_MAX];
+	char directory[PATH_MAX];
 	struct dirent *entry;
-	DIR *directory;
+	DIR *dir;
 
 	if (files->keep.files == UINT64_MAX && files->keep.bytes == UINT64_MAX)
 		return;
-	directory = open_place(files, place);
-	if (!directory)
+	dir = open_directory(files, directory);
+	if (!dir)
 		return;
-	while ((entry = readdir(directory)))
+	while ((entry = readdir(dir)))
 		if (is_name(pattern, like->host, entry->d_name))
-			look_at(files, place, entry->d_name, like);
-	closedir(directory);
+			look_at(files, directory, entry->d_name, like);
+	closedir(dir);
 	if (files->count)
 		qsort(files->made, files->count, sizeof(*files->made), compare_age);
 	drop_old(files);

@@ -44,8 +44,8 @@ struct flight {
 	void *emit_context;
 
 	/* Requests. */
-	bool stop, asked;
-	uint64_t asked_ns; /* time of the last accepted request; 0: none */
+	bool stop, requested;
+	uint64_t requested_ns; /* time of the last accepted request; 0: none */
 	struct flight_reason reason;
 	struct cgroups *cgroups; /* NULL: no triggers */
 	struct flight_status status;

@@ -18,13 +18,14 @@
 static const struct {
 	const char *name;
 	bool percent;
-	double most; /* largest sensible limit */
+	double max; /* largest sensible limit */
 } measures[FLIGHT_MEASURES] = {
 	[FLIGHT_MAJOR_FAULTS] = { "major-faults", false, 1e9 },
 	[FLIGHT_STALL] = { "stall", true, 1e4 }, /* a hundred threads at 100% */
 };
 
-struct standing {
+/* Of a process, a cgroup or everything. */
+struct load {
 	uint64_t sums[FLIGHT_MEASURES];		/* of this interval */
 	uint64_t since_ns[FLIGHT_TRIGGERS_MAX]; /* start of the time above the limit; 0: below */
 };
@@ -32,8 +33,8 @@ struct standing {
 struct flight_triggers {
 	struct flight_trigger triggers[FLIGHT_TRIGGERS_MAX];
 	size_t count;
-	struct flight_table who; /* of struct standing */
-	uint64_t begun_ns;	 /* start of the interval */
+	struct flight_table who; /* of struct load */
+	uint64_t start_ns;	 /* start of the interval */
 };
 
 /* --- parsing --- */
@@ -46,7 +47,7 @@ static int measure_of(const char *text, size_t length)
 	return -1;
 }
 
-int flight_trigger_parse(const char *option, const char *text, uint64_t least_ns,
+int flight_trigger_parse(const char *option, const char *text, uint64_t min_ns,
 			 struct flight_trigger *trigger)
 {
 	size_t length = strcspn(text, "=");
@@ -61,9 +62,9 @@ int flight_trigger_parse(const char *option, const char *text, uint64_t least_ns
 	}
 	limit = strtod(text + length + 1, &end);
 	if (end == text + length + 1 || !(limit > 0) || !isfinite(limit) ||
-	    limit > measures[measure].most) {
+	    limit > measures[measure].max) {
 		log_error("%s %s: the limit must be a number above 0 and at most %.0f%s", option,
-			  text, measures[measure].most,
+			  text, measures[measure].max,
 			  measures[measure].percent ? ", in percent" : ", per second");
 		return -EINVAL;
 	}
@@ -78,9 +79,9 @@ int flight_trigger_parse(const char *option, const char *text, uint64_t least_ns
 			  option, text);
 		return -EINVAL;
 	}
-	if (trigger->for_ns < least_ns) {
+	if (trigger->for_ns < min_ns) {
 		log_error("%s %s: the duration must be at least %s, the sampling interval", option,
-			  text, units_ns(shortest, least_ns));
+			  text, units_ns(shortest, min_ns));
 		return -EINVAL;
 	}
 	trigger->measure = measure;
@@ -115,26 +116,26 @@ void flight_triggers_close(struct flight_triggers *triggers)
 void flight_triggers_add(struct flight_triggers *triggers, uint64_t who, uint64_t major_faults,
 			 uint64_t stall_ns)
 {
-	struct standing *standing = flight_table_find(&triggers->who, who, 0);
+	struct load *load = flight_table_find(&triggers->who, who, 0);
 
 	if (!triggers->count)
 		return;
-	if (!standing) {
-		standing = calloc(1, sizeof(*standing));
-		if (!standing || flight_table_put(&triggers->who, who, 0, standing))
+	if (!load) {
+		load = calloc(1, sizeof(*load));
+		if (!load || flight_table_put(&triggers->who, who, 0, load))
 			return;
 	}
-	standing->sums[FLIGHT_MAJOR_FAULTS] += major_faults;
-	standing->sums[FLIGHT_STALL] += stall_ns;
+	load->sums[FLIGHT_MAJOR_FAULTS] += major_faults;
+	load->sums[FLIGHT_STALL] += stall_ns;
 }
 
-static double rate_of(const struct standing *standing, enum flight_measure measure, uint64_t ns)
+static double rate_of(const struct load *load, enum flight_measure measure, uint64_t ns)
 {
 	/* Stalls: ns per ns; others: per second. */
-	return standing->sums[measure] / (double)ns * (measure == FLIGHT_STALL ? 1 : SECOND_NS);
+	return load->sums[measure] / (double)ns * (measure == FLIGHT_STALL ? 1 : SECOND_NS);
 }
 
-static void say(const struct flight_trigger *trigger, double rate, char *reason)
+static void write_reason(const struct flight_trigger *trigger, double rate, char *reason)
 {
 	char time[UNITS_TEXT], share[UNITS_TEXT];
 
@@ -148,34 +149,34 @@ static void say(const struct flight_trigger *trigger, double rate, char *reason)
 }
 
 /* Whether a limit has been exceeded for long enough, including this interval. */
-static bool is_over(struct flight_triggers *triggers, struct standing *standing, uint64_t now_ns,
-		    char *reason)
+static bool is_exceeded(struct flight_triggers *triggers, struct load *load, uint64_t now_ns,
+			char *reason)
 {
 	bool over = false;
 
 	for (size_t i = 0; i < triggers->count; i++) {
 		const struct flight_trigger *trigger = &triggers->triggers[i];
-		double rate = rate_of(standing, trigger->measure, now_ns - triggers->begun_ns);
+		double rate = rate_of(load, trigger->measure, now_ns - triggers->start_ns);
 
 		if (rate < trigger->limit) {
-			standing->since_ns[i] = 0;
+			load->since_ns[i] = 0;
 			continue;
 		}
-		if (!standing->since_ns[i])
-			standing->since_ns[i] = triggers->begun_ns;
-		if (over || now_ns - standing->since_ns[i] < trigger->for_ns)
+		if (!load->since_ns[i])
+			load->since_ns[i] = triggers->start_ns;
+		if (over || now_ns - load->since_ns[i] < trigger->for_ns)
 			continue;
-		say(trigger, rate, reason);
-		standing->since_ns[i] = 0;
+		write_reason(trigger, rate, reason);
+		load->since_ns[i] = 0;
 		over = true;
 	}
 	return over;
 }
 
-static bool is_idle(const struct flight_triggers *triggers, const struct standing *standing)
+static bool is_idle(const struct flight_triggers *triggers, const struct load *load)
 {
 	for (size_t i = 0; i < triggers->count; i++)
-		if (standing->since_ns[i])
+		if (load->since_ns[i])
 			return false;
 	return true;
 }
@@ -200,23 +201,23 @@ bool flight_triggers_end(struct flight_triggers *triggers, uint64_t now_ns, uint
 	bool over = false;
 	size_t at = 0;
 
-	if (!triggers->begun_ns || now_ns <= triggers->begun_ns) {
-		triggers->begun_ns = now_ns;
+	if (!triggers->start_ns || now_ns <= triggers->start_ns) {
+		triggers->start_ns = now_ns;
 		flight_table_free(&triggers->who);
 		return false;
 	}
 	while ((item = flight_table_next(&triggers->who, &at))) {
-		struct standing *standing = item->value;
+		struct load *load = item->value;
 		char why[FLIGHT_REASON_BYTES];
 
-		if (is_over(triggers, standing, now_ns, why) && (!over || item->key < *who)) {
+		if (is_exceeded(triggers, load, now_ns, why) && (!over || item->key < *who)) {
 			*who = item->key;
 			strcpy(reason, why);
 			over = true;
 		}
-		memset(standing->sums, 0, sizeof(standing->sums));
+		memset(load->sums, 0, sizeof(load->sums));
 	}
 	drop_idle(triggers);
-	triggers->begun_ns = now_ns;
+	triggers->start_ns = now_ns;
 	return over;
 }

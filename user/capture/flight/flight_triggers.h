@@ -25,10 +25,10 @@ struct flight_trigger {
 };
 
 /*
- * Parses "major-faults=RATE:TIME" or "stall=PERCENT%:TIME". `least_ns` is the sampling interval,
+ * Parses "major-faults=RATE:TIME" or "stall=PERCENT%:TIME". `min_ns` is the sampling interval,
  * the shortest TIME. Returns 0, or -EINVAL after logging an error that starts with `option`.
  */
-int flight_trigger_parse(const char *option, const char *text, uint64_t least_ns,
+int flight_trigger_parse(const char *option, const char *text, uint64_t min_ns,
 			 struct flight_trigger *trigger);
 
 /* Since when each process or job has been above which limit. */

@@ -30,10 +30,10 @@ static int await_cut(struct flight *flight)
 
 	flight->cut_after = until;
 	while (flight->drains < until && host_now_ns() < end_ns) {
-		struct timespec most = host_after_ns(LOOK_AGAIN_NS);
+		struct timespec deadline = host_after_ns(LOOK_AGAIN_NS);
 
 		session_wake(flight->session);
-		pthread_cond_clockwait(&flight->changed, &flight->lock, CLOCK_MONOTONIC, &most);
+		pthread_cond_clockwait(&flight->changed, &flight->lock, CLOCK_MONOTONIC, &deadline);
 	}
 	return flight->drains < until ? -ETIMEDOUT : 0;
 }

@@ -112,7 +112,7 @@ static const struct hierarchy *hierarchy_of(const struct hierarchies *all, const
 					    bool second)
 {
 	const struct hierarchy *best = NULL;
-	size_t most = 0;
+	size_t longest = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct hierarchy *one = &all->each[i];
@@ -120,10 +120,10 @@ static const struct hierarchy *hierarchy_of(const struct hierarchies *all, const
 
 		if (strncmp(path, one->mount.path, length) ||
 		    (path[length] && path[length] != '/') || second != !one->number ||
-		    length < most)
+		    length < longest)
 			continue;
 		best = one;
-		most = length;
+		longest = length;
 	}
 	return best;
 }

@@ -65,15 +65,15 @@ static int append(char ***environment, size_t count, const char *variable)
 /* Sets "NAME=value", replacing an existing variable of that name. */
 static int put(char ***environment, const char *variable)
 {
-	char **place = find(*environment, variable), *copy;
+	char **entry = find(*environment, variable), *copy;
 
-	if (!place)
+	if (!entry)
 		return append(environment, count_of(*environment), variable);
 	copy = strdup(variable);
 	if (!copy)
 		return -ENOMEM;
-	free(*place);
-	*place = copy;
+	free(*entry);
+	*entry = copy;
 	return 0;
 }
 
@@ -86,9 +86,9 @@ void environment_free(char **environment)
 
 const char *environment_get(char *const *environment, const char *name)
 {
-	char **place = find(environment, name);
+	char **entry = find(environment, name);
 
-	return place ? *place + strlen(name) + 1 : NULL;
+	return entry ? *entry + strlen(name) + 1 : NULL;
 }
 
 int environment_set(char ***environment, const char *name, const char *value)

@@ -123,7 +123,7 @@ int supervise(const struct supervision *supervision, int *status)
 {
 	uint64_t begin_ns = after_ns(supervision->begin_ns);
 	uint64_t over_ns = after_ns(supervision->over_ns);
-	bool command_ended = false, begun = !supervision->begin_ns, over = false;
+	bool command_ended = false, started = !supervision->begin_ns, over = false;
 	unsigned int ends = 0;
 	time_t last_tick = 0;
 	int err = 0, fd;
@@ -139,7 +139,7 @@ int supervise(const struct supervision *supervision, int *status)
 		struct signalfd_siginfo info;
 		time_t now;
 
-		if (poll(&wait, 1, wait_ms(begun ? over_ns : begin_ns)) < 0 && errno != EINTR) {
+		if (poll(&wait, 1, wait_ms(started ? over_ns : begin_ns)) < 0 && errno != EINTR) {
 			err = -errno;
 			break;
 		}
@@ -152,15 +152,15 @@ int supervise(const struct supervision *supervision, int *status)
 				err = 1;
 				goto out;
 			}
-			if (number == SIGUSR2 && begun && !over)
-				supervision->asked(supervision->context);
+			if (number == SIGUSR2 && started && !over)
+				supervision->on_signal(supervision->context);
 			else if (number == SIGUSR2)
 				continue;
 			else if (is_ours_to_hand_on(&info) && !command_ended)
 				kill(supervision->pid, number);
 		}
 		if (!command_ended && has_come(&begin_ns)) {
-			begun = true;
+			started = true;
 			supervision->begin(supervision->context);
 		}
 		if (has_come(&over_ns)) {
@@ -168,7 +168,7 @@ int supervise(const struct supervision *supervision, int *status)
 			supervision->over(supervision->context);
 		}
 		now = time(NULL);
-		if (supervision->tick && begun && !over && now != last_tick) {
+		if (supervision->tick && started && !over && now != last_tick) {
 			supervision->tick(supervision->context);
 			last_tick = now;
 		}

@@ -11,12 +11,12 @@ struct supervision {
 	bool wait_children; /* go on until every descendant has ended */
 	/* Called about once a second; NULL for never. */
 	void (*tick)(void *context);
-	void (*asked)(void *context); /* at SIGUSR2, which is never forwarded */
-	/* Called once after begin_ns; tick and asked are not called before. 0: from the
+	void (*on_signal)(void *context); /* at SIGUSR2, which is never forwarded */
+	/* Called once after begin_ns; tick and on_signal are not called before. 0: from the
 	 * beginning. */
 	void (*begin)(void *context);
 	uint64_t begin_ns;
-	/* Called once after over_ns; tick and asked are not called after that. 0: never. */
+	/* Called once after over_ns; tick and on_signal are not called after that. 0: never. */
 	void (*over)(void *context);
 	uint64_t over_ns;
 	void *context;

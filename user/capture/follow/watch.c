@@ -43,7 +43,7 @@ static int wait_ms(const struct watch *watch, uint64_t now_ns, uint64_t end_ns, 
 {
 	uint64_t next = UINT64_MAX;
 
-	if (watch->most_ns && end_ns < next)
+	if (watch->max_ns && end_ns < next)
 		next = end_ns;
 	if (watch->cgroup && look_ns < next)
 		next = look_ns;
@@ -65,7 +65,7 @@ static bool take_signals(const struct watch *watch, int fd)
 
 	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGUSR2)
-			watch->asked(watch->context);
+			watch->on_signal(watch->context);
 		else
 			ends = true;
 	}
@@ -75,7 +75,7 @@ static bool take_signals(const struct watch *watch, int fd)
 int watch_wait(const struct watch *watch)
 {
 	struct pollfd *fds = calloc(1 + watch->count, sizeof(*fds));
-	uint64_t now_ns = host_now_ns(), end_ns = now_ns + watch->most_ns;
+	uint64_t now_ns = host_now_ns(), end_ns = now_ns + watch->max_ns;
 	uint64_t look_ns = now_ns, tick_ns = now_ns + SECOND_NS;
 	size_t alive = watch->count;
 	int status = -1, fd = -1;
@@ -110,7 +110,7 @@ int watch_wait(const struct watch *watch)
 			status = WATCH_SIGNAL;
 		else if (watch->count && !alive)
 			status = WATCH_ENDED;
-		else if (watch->most_ns && now_ns >= end_ns)
+		else if (watch->max_ns && now_ns >= end_ns)
 			status = WATCH_TIME;
 		if (status < 0 && watch->cgroup && now_ns >= look_ns) {
 			if (!cgroup_target_populated(watch->cgroup))

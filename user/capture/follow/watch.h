@@ -15,9 +15,9 @@ struct watch {
 	const int *pidfds; /* ends when all of these processes, if any, have ended */
 	size_t count;
 	const struct cgroup_target *cgroup; /* ... or when it is empty; NULL: none */
-	uint64_t most_ns;		    /* 0: no limit */
+	uint64_t max_ns;		    /* 0: no limit */
 	void (*tick)(void *context);	    /* about once a second; NULL for never */
-	void (*asked)(void *context);	    /* at SIGUSR2 */
+	void (*on_signal)(void *context);   /* at SIGUSR2 */
 	void *context;
 };
 

@@ -87,13 +87,14 @@ static int open_tracefs(void)
 
 static long tracepoint_id(const char *target)
 {
-	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	static const char *const directories[] = { "/sys/kernel/tracing",
+						   "/sys/kernel/debug/tracing" };
 	char path[192];
 	long id = -ENOENT;
 	int tracefs;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && id < 0; i++) {
-		snprintf(path, sizeof(path), "%s/events/%s/id", places[i], target);
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]) && id < 0; i++) {
+		snprintf(path, sizeof(path), "%s/events/%s/id", directories[i], target);
 		id = read_number(AT_FDCWD, path);
 	}
 	if (id >= 0)

@@ -38,17 +38,17 @@ bool proc_hides_others(void)
 	return !text;
 }
 
-char *proc_read(uint32_t pid, const char *name, size_t most, size_t *bytes)
+char *proc_read(uint32_t pid, const char *name, size_t max, size_t *bytes)
 {
-	char path[64], *text = malloc(most);
+	char path[64], *text = malloc(max);
 	ssize_t got = -1;
 	int fd;
 
 	*bytes = 0;
 	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && text && *bytes < most &&
-	       ((got = read(fd, text + *bytes, most - *bytes)) > 0 || (got < 0 && errno == EINTR)))
+	while (fd >= 0 && text && *bytes < max &&
+	       ((got = read(fd, text + *bytes, max - *bytes)) > 0 || (got < 0 && errno == EINTR)))
 		*bytes += got > 0 ? got : 0;
 	if (fd >= 0)
 		close(fd);
@@ -58,10 +58,10 @@ char *proc_read(uint32_t pid, const char *name, size_t most, size_t *bytes)
 	return NULL;
 }
 
-char *proc_text(uint32_t pid, const char *name, size_t most)
+char *proc_text(uint32_t pid, const char *name, size_t max)
 {
 	size_t bytes;
-	char *text = proc_read(pid, name, most - 1, &bytes), *whole;
+	char *text = proc_read(pid, name, max - 1, &bytes), *whole;
 
 	if (!text)
 		return NULL;
@@ -74,9 +74,9 @@ char *proc_text(uint32_t pid, const char *name, size_t most)
 	return whole;
 }
 
-char *proc_arguments(uint32_t pid, size_t most, size_t *bytes)
+char *proc_arguments(uint32_t pid, size_t max, size_t *bytes)
 {
-	char *text = proc_read(pid, "cmdline", most, bytes);
+	char *text = proc_read(pid, "cmdline", max, bytes);
 
 	while (*bytes && !text[*bytes - 1])
 		--*bytes;

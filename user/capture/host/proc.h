@@ -14,15 +14,15 @@ bool proc_is_of_kernel_side(void);
 /* Returns whether /proc hides other users' processes from the caller (mounted with hidepid). */
 bool proc_hides_others(void);
 
-/* Reads up to `most` bytes of a file in /proc/PID; *bytes receives the length. The caller frees the
+/* Reads up to `max` bytes of a file in /proc/PID; *bytes receives the length. The caller frees the
  * result. Returns NULL, and 0 in *bytes, if the file is empty or cannot be read. */
-char *proc_read(uint32_t pid, const char *name, size_t most, size_t *bytes);
+char *proc_read(uint32_t pid, const char *name, size_t max, size_t *bytes);
 
-/* The same as NUL-terminated text of less than `most` bytes. */
-char *proc_text(uint32_t pid, const char *name, size_t most);
+/* The same as NUL-terminated text of less than `max` bytes. */
+char *proc_text(uint32_t pid, const char *name, size_t max);
 
 /* The command line: arguments separated by NULs, without one at the end; else as proc_read. */
-char *proc_arguments(uint32_t pid, size_t most, size_t *bytes);
+char *proc_arguments(uint32_t pid, size_t max, size_t *bytes);
 
 /* Describes a process in one line: its command line, separated by spaces, or its name in brackets.
  * Truncates to `size`; writes "" if the process has ended. */

@@ -9,7 +9,7 @@ bool clients_have_room(struct clients *clients)
 {
 	if (clients->count == CLIENTS_MAX)
 		for (size_t i = CLIENTS_MAX; i-- > 0;)
-			if (!clients->all[i].asked)
+			if (!clients->all[i].has_request)
 				clients_drop(clients, &clients->all[i]);
 	return clients->count < CLIENTS_MAX;
 }
@@ -19,9 +19,9 @@ void clients_add(struct clients *clients, int fd, pid_t pid)
 	clients->all[clients->count++] = (struct client) { .fd = fd, .pid = pid, .file = -1 };
 }
 
-void clients_ask(struct client *client, int file, uint64_t cost)
+void clients_request(struct client *client, int file, uint64_t cost)
 {
-	client->asked = true;
+	client->has_request = true;
 	client->file = file;
 	client->cost = cost;
 }
@@ -33,7 +33,7 @@ struct client *clients_next(struct clients *clients)
 	for (size_t i = 0; i < clients->count; i++) {
 		struct client *client = &clients->all[i];
 
-		if (client->asked && (!next || client->cost < next->cost))
+		if (client->has_request && (!next || client->cost < next->cost))
 			next = client;
 	}
 	return next;

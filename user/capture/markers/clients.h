@@ -15,7 +15,7 @@
 struct client {
 	int fd; /* connection */
 	pid_t pid;
-	bool asked;
+	bool has_request;
 	int file;      /* the requested file, open with O_PATH; or a negative errno */
 	uint64_t cost; /* of reading that file; 0: it is known */
 };
@@ -34,7 +34,7 @@ bool clients_have_room(struct clients *clients);
 void clients_add(struct clients *clients, int fd, pid_t pid);
 
 /* Records a client's request for a file. */
-void clients_ask(struct client *client, int file, uint64_t cost);
+void clients_request(struct client *client, int file, uint64_t cost);
 
 /* Returns the client whose turn it is, or NULL. If costs are equal, the first one. */
 struct client *clients_next(struct clients *clients);

@@ -153,7 +153,7 @@ static bool receive(struct state *state, struct client *client)
 	if (got != sizeof(question) || question.magic != TRACER_MAGIC)
 		return false;
 	file = open_mapped(client->pid, question.address);
-	clients_ask(client, file, file < 0 ? 0 : marker_files_cost(state->files, file));
+	clients_request(client, file, file < 0 ? 0 : marker_files_cost(state->files, file));
 	return true;
 }
 
@@ -200,7 +200,8 @@ static bool answer_clients(struct state *state, int wait_ms)
 
 	for (size_t i = 0; i < count; i++)
 		wait[2 + i] =
-			(struct pollfd) { .fd = clients->all[i].asked ? -1 : clients->all[i].fd,
+			(struct pollfd) { .fd = clients->all[i].has_request ? -1
+									    : clients->all[i].fd,
 					  .events = POLLIN };
 	if (poll(wait, 2 + count, clients_next(clients) ? 0 : wait_ms) < 0)
 		return false;

@@ -23,7 +23,7 @@ struct identity {
 struct marker_files {
 	struct uprobes *uprobes;
 	uint32_t marked_count, attached_count;
-	struct marker_file beyond; /* stands for all files that are not remembered */
+	struct marker_file overflow; /* stands for all files that are not remembered */
 	struct {
 		struct identity identity;
 		struct marker_file file;
@@ -38,7 +38,7 @@ struct marker_files *marker_files_make(struct uprobes *uprobes)
 	if (!files)
 		return NULL;
 	files->uprobes = uprobes;
-	files->beyond = (struct marker_file) { .number = MARKED_MAX, .status = -ENOSPC };
+	files->overflow = (struct marker_file) { .number = MARKED_MAX, .status = -ENOSPC };
 	return files;
 }
 
@@ -140,7 +140,7 @@ static struct marker_file *look_into(struct marker_files *files, int fd, int con
 		return NULL;
 	}
 	if (files->marked_count == MARKED_MAX) /* not remembered: all others share one entry */
-		return &files->beyond;
+		return &files->overflow;
 	files->marked[files->marked_count].identity = identity;
 	file = &files->marked[files->marked_count].file;
 	file->number = files->marked_count++;

@@ -365,11 +365,11 @@ static uint64_t waiting(const struct markers *markers)
 }
 
 /* Waits up to `most_ms` for all mappings to be handled. Returns whether they were. */
-static bool await_mappings(const struct markers *markers, int most_ms)
+static bool await_mappings(const struct markers *markers, int max_ms)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
-	for (int ms = 0; ms < most_ms && waiting(markers) && !markers->died; ms++)
+	for (int ms = 0; ms < max_ms && waiting(markers) && !markers->died; ms++)
 		nanosleep(&pause, NULL);
 	return !waiting(markers);
 }

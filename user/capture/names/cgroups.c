@@ -36,7 +36,7 @@ struct cgroups {
 	const struct cgroup_slot *kept; /* NULL: no kernel-side table */
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t asked, found;
+	pthread_cond_t work, found;
 	bool stop;
 	/* Numbered and looked up in the order of requests. */
 	struct known_cgroup known[REMEMBERED], *chains[CHAINS];
@@ -204,7 +204,7 @@ static void *work(void *context)
 		char *path;
 
 		if (cgroups->looked_up == cgroups->next) {
-			pthread_cond_wait(&cgroups->asked, &cgroups->lock);
+			pthread_cond_wait(&cgroups->work, &cgroups->lock);
 			continue;
 		}
 		pthread_mutex_unlock(&cgroups->lock);
@@ -224,7 +224,7 @@ static void *work(void *context)
 
 /* Queues a lookup in the slot of the oldest entry. Returns false if all entries are still being
  * looked up. */
-static bool ask(struct cgroups *cgroups, uint64_t id)
+static bool queue_lookup(struct cgroups *cgroups, uint64_t id)
 {
 	struct known_cgroup *known = &cgroups->known[cgroups->next % REMEMBERED];
 	struct known_cgroup **chain = chain_of(cgroups, id);
@@ -235,7 +235,7 @@ static bool ask(struct cgroups *cgroups, uint64_t id)
 	*known = (struct known_cgroup) { .id = id, .chain = *chain };
 	*chain = known;
 	cgroups->next++;
-	pthread_cond_signal(&cgroups->asked);
+	pthread_cond_signal(&cgroups->work);
 	return true;
 }
 
@@ -249,10 +249,10 @@ bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PAT
 		return true;
 	pthread_mutex_lock(&cgroups->lock);
 	known = find(cgroups, id);
-	queued = known || ask(cgroups, id);
+	queued = known || queue_lookup(cgroups, id);
 	while (wait && !queued) {
 		pthread_cond_wait(&cgroups->found, &cgroups->lock);
-		queued = find(cgroups, id) || ask(cgroups, id);
+		queued = find(cgroups, id) || queue_lookup(cgroups, id);
 	}
 	while (wait && (known = find(cgroups, id)) && !known->path)
 		pthread_cond_wait(&cgroups->found, &cgroups->lock);
@@ -321,7 +321,7 @@ int cgroups_open(struct cgroups **out, const char *root)
 	else
 		mounts_each(take_mount, &cgroups->mount);
 	pthread_mutex_init(&cgroups->lock, NULL);
-	pthread_cond_init(&cgroups->asked, NULL);
+	pthread_cond_init(&cgroups->work, NULL);
 	pthread_cond_init(&cgroups->found, NULL);
 	err = thread_start(&cgroups->thread, work, cgroups);
 	if (err) {
@@ -338,14 +338,14 @@ void cgroups_close(struct cgroups *cgroups)
 		return;
 	pthread_mutex_lock(&cgroups->lock);
 	cgroups->stop = true;
-	pthread_cond_signal(&cgroups->asked);
+	pthread_cond_signal(&cgroups->work);
 	pthread_mutex_unlock(&cgroups->lock);
 	pthread_join(cgroups->thread, NULL);
 	for (size_t i = 0; i < REMEMBERED; i++)
 		free(cgroups->known[i].path);
 	if (cgroups->kept)
 		munmap((void *)cgroups->kept, kept_bytes());
-	pthread_cond_destroy(&cgroups->asked);
+	pthread_cond_destroy(&cgroups->work);
 	pthread_cond_destroy(&cgroups->found);
 	pthread_mutex_destroy(&cgroups->lock);
 	free(cgroups);

@@ -262,8 +262,8 @@ static void read_file(int fd, const struct source *source, const struct job_ids 
 	close(fd);
 }
 
-static void ask(int root, const struct source *source, const struct job_ids *ids,
-		struct job_names *names)
+static void read_source(int root, const struct source *source, const struct job_ids *ids,
+			struct job_names *names)
 {
 	bool lists = source->path[strlen(source->path) - 1] == '/';
 	const char *at = strstr(source->path, "%s");
@@ -308,7 +308,7 @@ void job_names_of_environment(const char *environment, size_t bytes, const char 
 	}
 }
 
-static void ask_process(const struct job_ids *ids, uint32_t pid, struct job_names *names)
+static void read_process(const struct job_ids *ids, uint32_t pid, struct job_names *names)
 {
 	size_t bytes;
 	char *text = proc_read(pid, "environ", ENVIRONMENT_BYTES_MAX, &bytes);
@@ -341,7 +341,7 @@ void job_names_read(int root, const struct job_ids *ids, uint32_t pid, struct jo
 	nodes.slurm_job[0] = 0;
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
 		if (job_names_lack(&nodes, names))
-			ask(root, &sources[i], ids, names);
+			read_source(root, &sources[i], ids, names);
 	if (ids->slurm_job[0] && pid && proc_is_of_kernel_side())
-		ask_process(ids, pid, names);
+		read_process(ids, pid, names);
 }

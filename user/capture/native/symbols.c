@@ -93,16 +93,16 @@ static int open_by_build_id(Dwfl_Module *module)
 
 static int open_by_link(Dwfl_Module *module, const char *of, const char *link)
 {
-	static const char *const places[] = { DEBUG_DIRECTORY "%.*s/%s", "%.*s/.debug/%s",
-					      "%.*s/%s" };
+	static const char *const patterns[] = { DEBUG_DIRECTORY "%.*s/%s", "%.*s/.debug/%s",
+						"%.*s/%s" };
 	const char *slash = strrchr(of, '/');
 	char path[2048];
 	int fd = -1;
 
 	if (!slash || strchr(link, '/'))
 		return -1;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && fd < 0; i++)
-		if (snprintf(path, sizeof(path), places[i], (int)(slash - of), of, link) <
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]) && fd < 0; i++)
+		if (snprintf(path, sizeof(path), patterns[i], (int)(slash - of), of, link) <
 		    (int)sizeof(path))
 			fd = open_debug_file(module, path);
 	return fd;

@@ -47,8 +47,8 @@ struct unwind {
 	uint32_t jit;		  /* where the path of code from perf maps is in the queue's text */
 	struct unwind_slot *slot; /* the stack that is being unwound */
 	struct process *process;
-	bool beyond; /* the stack goes on where the copy ends */
-	bool unread; /* memory was needed that is not in the copy */
+	bool past_copy; /* the stack goes on where the copy ends */
+	bool unread;	/* memory was needed that is not in the copy */
 	struct mapped_module modules[MAPPED_MODULES_MAX];
 };
 
@@ -106,7 +106,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *
 
 	if (address < sp || at > copy->end - sizeof(*word)) {
 		unwind->unread = true;
-		unwind->beyond = address >= sp && copy->end == NATIVE_STACK_BYTES;
+		unwind->past_copy = address >= sp && copy->end == NATIVE_STACK_BYTES;
 		return false;
 	}
 	memcpy(word, copy->stack + at, sizeof(*word));
@@ -454,7 +454,7 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 static bool walk_stack(struct unwind *unwind, Dwfl *dwfl, struct stack_walk *walk)
 {
 	walk->count = 0;
-	unwind->beyond = unwind->unread = false;
+	unwind->past_copy = unwind->unread = false;
 	return !dwfl_getthread_frames(dwfl, unwind->slot->tid, take_frame, walk) && !unwind->unread;
 }
 
@@ -477,14 +477,15 @@ static void unwind_stack(struct unwind *unwind, struct unwind_slot *slot)
 	if (!dwfl || !is_native(&slot->copy))
 		return;
 	whole = walk_stack(unwind, dwfl, &walk);
-	if (!whole && !unwind->beyond && ends_unknown(dwfl, &walk) && look_again(unwind, process))
+	if (!whole && !unwind->past_copy && ends_unknown(dwfl, &walk) &&
+	    look_again(unwind, process))
 		whole = walk_stack(unwind, dwfl, &walk);
 	for (uint32_t i = 0; i < walk.count; i++)
 		slot->frames[i] = name_frame(unwind, dwfl, walk.addresses[i]);
 	slot->count = walk.count;
 	if (whole)
 		slot->status = UNWIND_WHOLE;
-	else if (unwind->beyond || walk.count == UNWIND_FRAMES_MAX)
+	else if (unwind->past_copy || walk.count == UNWIND_FRAMES_MAX)
 		slot->status = UNWIND_CUT;
 }
 

@@ -191,8 +191,8 @@ static bool is_width(unsigned int width)
 /* Without marks, if there is no memory for them, lines take longer to find. */
 static void mark_lines(struct arena *arena, struct python_lines *lines)
 {
-	uint32_t most = lines->bytes / PYTHON_MARK_BYTES;
-	struct python_position *marks = most ? arena_alloc(arena, most * sizeof(*marks)) : NULL;
+	uint32_t max = lines->bytes / PYTHON_MARK_BYTES;
+	struct python_position *marks = max ? arena_alloc(arena, max * sizeof(*marks)) : NULL;
 
 	if (!marks)
 		return;

@@ -41,7 +41,7 @@ struct python_live {
 	int files, processes; /* maps */
 	int socket;	      /* to the child */
 	pid_t pid;
-	int status; /* of the last question, see ask; a late answer makes it 0 */
+	int status; /* of the last question, see request_answer; a late answer makes it 0 */
 };
 
 struct walker {
@@ -118,7 +118,7 @@ static void record_end(const struct walker *walker, struct event_header *header,
 
 /* Copies the characters of a string as they are, `*width` bytes each (0: ASCII). Returns how many
  * bytes; negative: unreadable. */
-static int read_text(const struct walker *walker, uint64_t string, void *to, size_t most,
+static int read_text(const struct walker *walker, uint64_t string, void *to, size_t max,
 		     uint8_t *width)
 {
 	const struct python_layout *layout = &walker->layout;
@@ -132,10 +132,10 @@ static int read_text(const struct walker *walker, uint64_t string, void *to, siz
 		return -1;
 	*width = PYTHON_TEXT_IS_ASCII(layout, head.state) ? 0
 							  : PYTHON_TEXT_WIDTH(layout, head.state);
-	bytes = head.length > most ? most : head.length;
+	bytes = head.length > max ? max : head.length;
 	bytes *= *width ? *width : 1;
-	if (bytes > most)
-		bytes = most;
+	if (bytes > max)
+		bytes = max;
 	string += *width ? layout->text_other : layout->text_ascii;
 	return read_at(walker, string, to, bytes) ? (int)bytes : -1;
 }
@@ -430,7 +430,7 @@ struct python_live *python_live_start(int files, int processes)
 }
 
 /* Waits for the child's answer. Returns 0, -ETIMEDOUT, or -EPIPE if the child has ended. */
-static int ask(const struct python_live *live, int within_ms)
+static int request_answer(const struct python_live *live, int within_ms)
 {
 	struct pollfd answer = { .fd = live->socket, .events = POLLIN };
 	char byte = 0;
@@ -489,7 +489,7 @@ int python_live_read(struct python_live *live, int within_ms, uint32_t generatio
 	memcpy(live->shared->threads, threads, count * sizeof(*threads));
 	live->shared->generation = generation;
 	live->shared->count = count;
-	live->status = ask(live, within_ms);
+	live->status = request_answer(live, within_ms);
 	memcpy(threads, live->shared->threads, count * sizeof(*threads));
 	pass_on(live->shared, take, context);
 	if (!live->status)

@@ -129,7 +129,7 @@ static unsigned int sleep_ms(size_t records, uint64_t within_ns)
 }
 
 /* Returns `ms`, or the time until sums are due if that is shorter. */
-static unsigned int least_ms(unsigned int ms, uint64_t due_ns)
+static unsigned int min_ms(unsigned int ms, uint64_t due_ns)
 {
 	return due_ns / 1000000 < ms ? due_ns / 1000000 + 1 : ms;
 }
@@ -160,8 +160,8 @@ static void *drain(void *context)
 		}
 		look_at_writer(recorder, trace_writer_tick(recorder->writer, now_ns));
 		session_wait(recorder->session,
-			     least_ms(sleep_ms(records, now_ns - last_ns),
-				      profile_ns + recorder->options.interval_ns - now_ns));
+			     min_ms(sleep_ms(records, now_ns - last_ns),
+				    profile_ns + recorder->options.interval_ns - now_ns));
 		last_ns = now_ns;
 	}
 	note_running(recorder);
@@ -232,15 +232,15 @@ struct counts {
 	size_t trace_note_count;
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct trace_kind_total kind_totals[RECORD_KIND_COUNT + LAYER_COUNT + 1 + 2];
+	size_t kind_total_count;
 };
 
 static void sum_status(struct recorder *recorder, const struct counts *counts,
 		       struct recorder_status *status)
 {
 	memset(status, 0, sizeof(*status));
-	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
 		status->events += counts->kinds[kind].events;
-	}
 	status->lost = count_lost(counts->kinds);
 	status->lost += counts->notes[NOTE_UNFOLLOWED];
 	status->summed = session_profile_use(recorder->session).operations;
@@ -362,35 +362,66 @@ static void fill_notes(const struct recorder *recorder, struct counts *counts)
 	note_losses(recorder, counts);
 }
 
-/* Adds totals for rows of sums, which are lost if there is no room to write them. Returns their
- * number. */
-static size_t profile_kind_totals(const struct recorder *recorder, struct trace_kind_total *totals)
+static void add_kind_total(struct counts *counts, const struct trace_kind_total *total)
 {
-	static const enum trace_kind kinds[] = { TRACE_PROFILE, TRACE_PROFILE_CLASS };
-	const struct trace_writer *writer = recorder->writer;
-	size_t n = 0;
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		uint64_t written = trace_writer_rows(writer, kinds[i]);
-		uint64_t lost = trace_writer_discarded(writer, kinds[i]);
-
-		if (written + lost)
-			totals[n++] = (struct trace_kind_total) {
-				.kind = trace_schemas[kinds[i]].kind,
-				.layer = trace_schemas[kinds[i]].layer,
-				.events = written + lost,
-				.written = written,
-				.lost = lost,
-			};
-	}
-	return n;
+	counts->kind_totals[counts->kind_total_count++] = *total;
 }
 
-static void fill_totals(struct recorder *recorder, struct counts *counts,
-			struct trace_totals *totals)
+/* Adds totals for rows of sums, which are lost if there is no room to write them. */
+static void add_profile_totals(const struct recorder *recorder, struct counts *counts)
+{
+	static const enum trace_kind kinds[] = { TRACE_PROFILE, TRACE_PROFILE_CLASS };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		uint64_t written = trace_writer_rows(recorder->writer, kinds[i]);
+		uint64_t lost = trace_writer_discarded(recorder->writer, kinds[i]);
+
+		if (written + lost)
+			add_kind_total(counts, &(struct trace_kind_total) {
+						       .kind = trace_schemas[kinds[i]].kind,
+						       .layer = trace_schemas[kinds[i]].layer,
+						       .events = written + lost,
+						       .written = written,
+						       .lost = lost,
+					       });
+	}
+}
+
+/* Adds the totals of records of a kind. */
+static void add_record_total(struct recorder *recorder, struct counts *counts, int kind)
+{
+	uint64_t written = decoder_taken(recorder->decoder, kind);
+	uint64_t lost = counts->kinds[kind].lost + decoder_refused(recorder->decoder, kind);
+	uint64_t unbegun = kind == RECORD_SPAN_BEGIN ? unbegun_spans(recorder, lost) : 0;
+	uint64_t events = counts->kinds[kind].events + unbegun +
+			  (kind == RECORD_FILE ? recorder->files_added : 0);
+
+	decoder_add_rows(recorder->decoder, recorder->writer, kind, &written, &lost);
+	if (decoder_kind(kind) != TRACE_KIND_COUNT && !decoder_has_own_rows(kind))
+		events = written + lost;
+	add_kind_total(counts, &(struct trace_kind_total) {
+				       .kind = decoder_kind_name(kind),
+				       .layer = decoder_kind_layer(kind),
+				       .events = events,
+				       .written = written,
+				       .lost = lost + unbegun,
+			       });
+}
+
+/* Adds events that were never recorded, if there were any. */
+static void add_lost_total(struct counts *counts, const char *kind, int layer, uint64_t lost)
+{
+	if (lost)
+		add_kind_total(counts, &(struct trace_kind_total) { .kind = kind,
+								    .layer = layer_names[layer],
+								    .events = lost,
+								    .lost = lost });
+}
+
+static void fill_operation_totals(struct recorder *recorder, struct counts *counts,
+				  struct trace_totals *totals)
 {
 	unsigned int page_bytes = sysconf(_SC_PAGESIZE);
-	size_t n = 0;
 
 	calls_operations(&totals->operation_count);
 	for (size_t i = 0; i < totals->operation_count; i++) {
@@ -410,47 +441,22 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 	}
 	totals->operations = counts->totals;
 	leave_out(recorder, counts);
-	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
-		enum trace_kind rows = decoder_kind(kind);
-		uint64_t written = decoder_taken(recorder->decoder, kind);
-		uint64_t lost = counts->kinds[kind].lost + decoder_refused(recorder->decoder, kind);
-		uint64_t unbegun = kind == RECORD_SPAN_BEGIN ? unbegun_spans(recorder, lost) : 0;
-		uint64_t events = counts->kinds[kind].events + unbegun +
-				  (kind == RECORD_FILE ? recorder->files_added : 0);
+}
 
-		decoder_add_rows(recorder->decoder, recorder->writer, kind, &written, &lost);
-		if (rows != TRACE_KIND_COUNT && !decoder_has_own_rows(kind))
-			events = written + lost;
-		counts->kind_totals[n++] = (struct trace_kind_total) {
-			.kind = decoder_kind_name(kind),
-			.layer = decoder_kind_layer(kind),
-			.events = events,
-			.written = written,
-			.lost = lost + unbegun,
-		};
-	}
-	n += profile_kind_totals(recorder, counts->kind_totals + n);
-	for (int layer = 0; layer < LAYER_COUNT; layer++) {
-		uint64_t missed = session_missed(recorder->session, layer);
-
-		if (missed)
-			counts->kind_totals[n++] = (struct trace_kind_total) {
-				.kind = "missed",
-				.layer = layer_names[layer],
-				.events = missed,
-				.lost = missed,
-			};
-	}
+static void fill_totals(struct recorder *recorder, struct counts *counts,
+			struct trace_totals *totals)
+{
+	fill_operation_totals(recorder, counts, totals);
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
+		add_record_total(recorder, counts, kind);
+	add_profile_totals(recorder, counts);
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		add_lost_total(counts, "missed", layer, session_missed(recorder->session, layer));
 	/* Programs that may have marked spans while their markers were not attached. */
-	if (markers_unheard(recorder->options.markers))
-		counts->kind_totals[n++] = (struct trace_kind_total) {
-			.kind = "unheard_program",
-			.layer = layer_names[LAYER_SPAN],
-			.events = markers_unheard(recorder->options.markers),
-			.lost = markers_unheard(recorder->options.markers),
-		};
+	add_lost_total(counts, "unheard_program", LAYER_SPAN,
+		       markers_unheard(recorder->options.markers));
 	totals->kinds = counts->kind_totals;
-	totals->kind_count = n;
+	totals->kind_count = counts->kind_total_count;
 	fill_notes(recorder, counts);
 	totals->notes = counts->trace_notes;
 	totals->note_count = counts->trace_note_count;

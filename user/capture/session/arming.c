@@ -285,7 +285,7 @@ static void free_texts(struct reported_text *text)
 }
 
 /* Finds threads of processes that joined later, and processes that joined by themselves. */
-static void go_on(struct arming *arming)
+static void search_again(struct arming *arming)
 {
 	uint64_t found;
 	int err;
@@ -304,7 +304,7 @@ size_t arming_drain(struct arming *arming, ring_record_fn take, void *context)
 	size_t reported = 0;
 
 	if (!arming->row_count && arming->skeleton->bss->attach_again)
-		go_on(arming);
+		search_again(arming);
 	for (; reported < arming->row_count; reported++) {
 		struct reported_text late = { 0 },
 				     *text = arming->texts ? &arming->texts[reported] : &late;

@@ -15,11 +15,11 @@
 #define SLOTS_MIN 32
 #define FLIGHT_SLOTS_MAX (1u << 17) /* of all CPU buffers, unless --buffer asks for more */
 
-static uint64_t power_of_two_within(uint64_t most, uint64_t least)
+static uint64_t power_of_two_within(uint64_t max, uint64_t min)
 {
-	uint64_t power = least;
+	uint64_t power = min;
 
-	while (power * 2 <= most)
+	while (power * 2 <= max)
 		power *= 2;
 	return power;
 }

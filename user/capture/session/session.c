@@ -94,10 +94,65 @@ static int check_file_size(void)
 	return 0;
 }
 
+/* Opens what this machine provides: the kernel's types, the loader, the CPUs. */
+static int open_machine(struct session *session)
+{
+	char reason[256];
+	int err = check_file_size();
+
+	if (err)
+		return err;
+	err = kernel_open(&session->kernel, reason, sizeof(reason));
+	if (err) {
+		log_error("%s", reason);
+		return err;
+	}
+	err = loader_open(&session->loader, session->kernel);
+	if (err) {
+		log_error("cannot load BPF programs: %s", strerror(-err));
+		return err;
+	}
+	session->cpus = libbpf_num_possible_cpus();
+	if (session->cpus < 1) {
+		log_error("cannot determine the number of CPUs");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void choose_sizes(struct session *session)
+{
+	const struct session_options *options = &session->options;
+
+	session->profile_slots = options->profile_slots
+					 ? profile_round_slots(options->profile_slots)
+					 : profile_default_slots(present_end(session->cpus));
+	session->sizes = buffer_sizes(options->buffer_bytes, present_end(session->cpus));
+	if (options->mode == PROFILE_ON)
+		buffer_sizes_of_sums(&session->sizes, options->flight_bytes);
+	if (options->native_stacks)
+		buffer_sizes_of_copies(&session->sizes);
+}
+
+/* Opens the readers of threads that wait and of operations in flight. Returns 0 or -ENOMEM. */
+static int open_readers(struct session *session)
+{
+	const struct choice *choice = &session->choice;
+
+	session->waiting = waiting_open(session->skeleton, probes_chosen(choice, "fl_waiting"),
+					probes_chosen(choice, "fl_async_waits"),
+					probes_chosen(choice, "fl_threads"));
+	if (session->options.in_flight)
+		session->in_flight =
+			in_flight_open(session->skeleton, probes_chosen(choice, "fl_in_flight"),
+				       probes_chosen(choice, "fl_threads"));
+	return session->waiting && (session->in_flight || !session->options.in_flight) ? 0
+										       : -ENOMEM;
+}
+
 int session_open(struct session **out, const struct session_options *options)
 {
 	struct session *session = calloc(1, sizeof(*session));
-	char reason[256];
 	int err;
 
 	if (!session)
@@ -106,33 +161,10 @@ int session_open(struct session **out, const struct session_options *options)
 	session->options.layers |= 1u << LAYER_TASK;
 	libbpf_set_print(libbpf_says);
 	host_raise_open_files();
-	err = check_file_size();
+	err = open_machine(session);
 	if (err)
 		goto fail;
-	err = kernel_open(&session->kernel, reason, sizeof(reason));
-	if (err) {
-		log_error("%s", reason);
-		goto fail;
-	}
-	err = loader_open(&session->loader, session->kernel);
-	if (err) {
-		log_error("cannot load BPF programs: %s", strerror(-err));
-		goto fail;
-	}
-	session->cpus = libbpf_num_possible_cpus();
-	if (session->cpus < 1) {
-		err = -EINVAL;
-		log_error("cannot determine the number of CPUs");
-		goto fail;
-	}
-	session->profile_slots = options->profile_slots
-					 ? profile_round_slots(options->profile_slots)
-					 : profile_default_slots(present_end(session->cpus));
-	session->sizes = buffer_sizes(session->options.buffer_bytes, present_end(session->cpus));
-	if (session->options.mode == PROFILE_ON)
-		buffer_sizes_of_sums(&session->sizes, options->flight_bytes);
-	if (options->native_stacks)
-		buffer_sizes_of_copies(&session->sizes);
+	choose_sizes(session);
 	err = session_choose(session);
 	if (err)
 		goto fail;
@@ -153,20 +185,9 @@ int session_open(struct session **out, const struct session_options *options)
 		session_say_no_buffers(session, err);
 		goto fail;
 	}
-	session->waiting =
-		waiting_open(session->skeleton, probes_chosen(&session->choice, "fl_waiting"),
-			     probes_chosen(&session->choice, "fl_async_waits"),
-			     probes_chosen(&session->choice, "fl_threads"));
-	err = -ENOMEM;
-	if (!session->waiting)
+	err = open_readers(session);
+	if (err)
 		goto fail;
-	if (options->in_flight) {
-		session->in_flight = in_flight_open(session->skeleton,
-						    probes_chosen(&session->choice, "fl_in_flight"),
-						    probes_chosen(&session->choice, "fl_threads"));
-		if (!session->in_flight)
-			goto fail;
-	}
 	session->late = late_start(session);
 	*out = session;
 	return 0;

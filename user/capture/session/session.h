@@ -113,7 +113,7 @@ size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn
 		     void *context);
 /* Waits until many records have arrived since the last drain, another thread calls session_wake, or
  * `most_ms` have passed. */
-void session_wait(struct session *session, unsigned int most_ms);
+void session_wait(struct session *session, unsigned int max_ms);
 void session_wake(struct session *session);
 
 /* Reads the kernel's counters, summed over CPUs. Arrays have OP_TABLE_SIZE, RECORD_KIND_COUNT and
@@ -145,7 +145,7 @@ int session_report_devices(struct session *session, ring_record_fn take, void *c
 void session_read_profile(struct session *session, uint64_t now_ns, bool last, profile_take_fn take,
 			  void *context);
 /* See profile_set_exited. */
-void session_ask_over(struct session *session, profile_exited_fn is_over, void *context);
+void session_set_exited(struct session *session, profile_exited_fn has_exited, void *context);
 /* Returns the number of slots that any key may take; 0 in mode trace. */
 unsigned int session_profile_slots(const struct session *session);
 /* See profile_is_full. */

@@ -55,18 +55,18 @@ int session_check_open_files(const struct session *session)
 {
 	const uint64_t limit = host_raise_open_files();
 	struct probe_program program = { 0 };
-	uint64_t programs = 0, links = 0, least;
+	uint64_t programs = 0, links = 0, min;
 
 	while (probes_next(&session->choice, &program)) {
 		programs++;
 		links += files_of_links(program.probe->hook);
 	}
 	/* While programs are loaded, each has two descriptors: its stand-in's and its own. */
-	least = files_open() + MAPS + programs + number_max(programs, links) + FILES_OTHER +
-		(session->rings ? 0 : session->sizes.lane_count + FILES_OF_RINGS);
-	if (limit >= least)
+	min = files_open() + MAPS + programs + number_max(programs, links) + FILES_OTHER +
+	      (session->rings ? 0 : session->sizes.lane_count + FILES_OF_RINGS);
+	if (limit >= min)
 		return 0;
 	log_error("limit of %llu open files (ulimit -n) is too low; recording needs at least %llu",
-		  (unsigned long long)limit, (unsigned long long)least);
+		  (unsigned long long)limit, (unsigned long long)min);
 	return -EMFILE;
 }

@@ -64,13 +64,13 @@ unsigned int session_judge_layers(const struct session *session, bool best_effor
 {
 	unsigned int missing = best_effort ? 0 : session_missing(session);
 	const struct trace_layer *layers = session->layers;
-	unsigned int asked = session->options.layers;
+	unsigned int requested = session->options.layers;
 
 	/* Stacks have an option of their own. */
-	if (!(LAYERS_DEFAULT & ~asked & ~(1u << LAYER_STACK)))
-		asked &= ~LAYERS_QUIET;
+	if (!(LAYERS_DEFAULT & ~requested & ~(1u << LAYER_STACK)))
+		requested &= ~LAYERS_QUIET;
 	for (size_t l = 0; l < LAYER_COUNT; l++)
-		if (!layers[l].on && asked & (1u << l))
+		if (!layers[l].on && requested & (1u << l))
 			log_line(missing & (1u << l) ? LOG_ERROR : LOG_WARNING,
 				 "layer %s is off: %s", layers[l].name, layers[l].reason);
 	return missing;
@@ -86,9 +86,9 @@ unsigned int session_lane_count(const struct session *session)
 	return session->sizes.lane_count;
 }
 
-void session_wait(struct session *session, unsigned int most_ms)
+void session_wait(struct session *session, unsigned int max_ms)
 {
-	rings_wait(session->rings, most_ms);
+	rings_wait(session->rings, max_ms);
 }
 
 void session_wake(struct session *session)
@@ -194,7 +194,7 @@ void session_record_waiting(struct session *session, uint64_t end_ns)
 
 int session_report_devices(struct session *session, ring_record_fn take, void *context)
 {
-	return device_stats_go_on(session->device_stats, take, context);
+	return device_stats_emit(session->device_stats, take, context);
 }
 
 void session_read_profile(struct session *session, uint64_t now_ns, bool last, profile_take_fn take,
@@ -204,10 +204,10 @@ void session_read_profile(struct session *session, uint64_t now_ns, bool last, p
 		profile_read(session->profile, now_ns, last, take, context);
 }
 
-void session_ask_over(struct session *session, profile_exited_fn is_over, void *context)
+void session_set_exited(struct session *session, profile_exited_fn has_exited, void *context)
 {
 	if (session->profile)
-		profile_set_exited(session->profile, is_over, context);
+		profile_set_exited(session->profile, has_exited, context);
 }
 
 unsigned int session_profile_slots(const struct session *session)

@@ -153,6 +153,62 @@ static struct faultline *open_object(struct kernel *kernel, const struct bpf_obj
 	return NULL;
 }
 
+/* Gives one entry, the minimum, to maps that this session does not use. */
+static void shrink_unused_maps(const struct session *session, struct faultline *skeleton)
+{
+	const bool *on = session->choice.on;
+	const bool servers = session_records_servers(session);
+	const bool devices = session_counts_devices(session);
+	const struct {
+		bool used;
+		struct bpf_map *map;
+	} maps[] = {
+		{ on[LAYER_BLOCK], skeleton->maps.bio_marks },
+		{ on[LAYER_BLOCK], skeleton->maps.bio_slots },
+		{ on[LAYER_P9], skeleton->maps.p9_places },
+		{ servers, skeleton->maps.remote_marks },
+		{ servers, skeleton->maps.remote_slots },
+		{ devices, skeleton->maps.devices },
+		{ devices, skeleton->maps.device_slots },
+		{ !kernel_reads_plainly(session->kernel), skeleton->maps.loop_turns },
+		{ on[LAYER_STACK], skeleton->maps.python_files },
+		{ on[LAYER_STACK], skeleton->maps.python_processes },
+		{ on[LAYER_STACK], skeleton->maps.stack_codes },
+		{ on[LAYER_STACK], skeleton->maps.stack_ids },
+		{ on[LAYER_ASYNC], skeleton->maps.async_slots },
+		{ on[LAYER_ASYNC], skeleton->maps.async_flight },
+		{ on[LAYER_ASYNC], skeleton->maps.async_names },
+		{ on[LAYER_ASYNC], skeleton->maps.async_users },
+	};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		if (!maps[i].used)
+			bpf_map__set_max_entries(maps[i].map, 1);
+}
+
+static void size_maps(const struct session *session, struct faultline *skeleton)
+{
+	const struct buffer_sizes *sizes = &session->sizes;
+
+	lru_maps_size(skeleton->obj, session->cpus);
+	shrink_unused_maps(session, skeleton);
+	if (!session_has_cookies(session))
+		bpf_map__set_max_entries(skeleton->maps.marker_rows, MARKER_SPECS_MAX);
+	bpf_map__set_max_entries(skeleton->maps.stack_drafts, stack_drafts(session));
+	if (session->options.mode != PROFILE_OFF)
+		bpf_map__set_max_entries(skeleton->maps.profile_slots,
+					 profile_map_entries(session->profile_slots));
+	if (session->options.attach.to)
+		bpf_map__set_max_entries(skeleton->maps.cgroup_slots, CGROUP_SLOTS);
+	if (session->options.mode == PROFILE_AUTO)
+		bpf_map__set_max_entries(skeleton->maps.profile_rates, PROFILE_RATES);
+	if (session->options.flight_chooses)
+		bpf_map__set_max_entries(skeleton->maps.flight_chosen, FLIGHT_CHOSEN_MAX);
+	bpf_map__set_max_entries(skeleton->maps.identities, sizes->identities_bytes);
+	bpf_map__set_max_entries(skeleton->maps.lane_controls, sizes->lane_count);
+	bpf_map__set_max_entries(skeleton->maps.lane_slots, sizes->lane_count * sizes->slot_count);
+}
+
 struct faultline *session_open_skeleton(struct session *session)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options,
@@ -165,56 +221,12 @@ struct faultline *session_open_skeleton(struct session *session)
 	settings_fill(session, skeleton);
 	if (session->options.attach.to)
 		settings_fill_attach(session, skeleton);
-	lru_maps_size(skeleton->obj, session->cpus);
 	if (session->multi)
 		uprobes_load_multi(skeleton->progs.fl_marker);
-	if (!session->choice.on[LAYER_BLOCK]) {
-		bpf_map__set_max_entries(skeleton->maps.bio_marks, 1);
-		bpf_map__set_max_entries(skeleton->maps.bio_slots, 1);
-	}
-	if (!session->choice.on[LAYER_P9])
-		bpf_map__set_max_entries(skeleton->maps.p9_places, 1);
-	if (!session_records_servers(session)) {
-		bpf_map__set_max_entries(skeleton->maps.remote_marks, 1);
-		bpf_map__set_max_entries(skeleton->maps.remote_slots, 1);
-	}
-	if (!session_counts_devices(session)) {
-		bpf_map__set_max_entries(skeleton->maps.devices, 1);
-		bpf_map__set_max_entries(skeleton->maps.device_slots, 1);
-	}
-	if (!session_has_cookies(session))
-		bpf_map__set_max_entries(skeleton->maps.marker_rows, MARKER_SPECS_MAX);
-	if (kernel_reads_plainly(session->kernel))
-		bpf_map__set_max_entries(skeleton->maps.loop_turns, 1);
+	size_maps(session, skeleton);
 	/* Until 6.0, programs of perf events may use no hash that grows. */
 	if (!kernel_has_member(session->kernel, "bpf_mem_alloc", "cache"))
 		bpf_map__set_map_flags(skeleton->maps.flight_chosen, 0);
-	bpf_map__set_max_entries(skeleton->maps.stack_drafts, stack_drafts(session));
-	if (!session->choice.on[LAYER_STACK]) {
-		bpf_map__set_max_entries(skeleton->maps.python_files, 1);
-		bpf_map__set_max_entries(skeleton->maps.python_processes, 1);
-		bpf_map__set_max_entries(skeleton->maps.stack_codes, 1);
-		bpf_map__set_max_entries(skeleton->maps.stack_ids, 1);
-	}
-	if (session->options.mode != PROFILE_OFF)
-		bpf_map__set_max_entries(skeleton->maps.profile_slots,
-					 profile_map_entries(session->profile_slots));
-	if (session->options.attach.to)
-		bpf_map__set_max_entries(skeleton->maps.cgroup_slots, CGROUP_SLOTS);
-	if (session->options.mode == PROFILE_AUTO)
-		bpf_map__set_max_entries(skeleton->maps.profile_rates, PROFILE_RATES);
-	if (session->options.flight_chooses)
-		bpf_map__set_max_entries(skeleton->maps.flight_chosen, FLIGHT_CHOSEN_MAX);
-	bpf_map__set_max_entries(skeleton->maps.identities, session->sizes.identities_bytes);
-	if (!session->choice.on[LAYER_ASYNC]) {
-		bpf_map__set_max_entries(skeleton->maps.async_slots, 1);
-		bpf_map__set_max_entries(skeleton->maps.async_flight, 1);
-		bpf_map__set_max_entries(skeleton->maps.async_names, 1);
-		bpf_map__set_max_entries(skeleton->maps.async_users, 1);
-	}
-	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->sizes.lane_count);
-	bpf_map__set_max_entries(skeleton->maps.lane_slots,
-				 session->sizes.lane_count * session->sizes.slot_count);
 	err = bpf_map__reuse_fd(skeleton->maps.rings, rings_outer_fd(session->rings));
 	if (!err)
 		return skeleton;

@@ -226,12 +226,12 @@ COMPARE_BY(compare_jobs, struct loading, COMPARE(b->count, a->count))
 static int load_together(struct loader *loader)
 {
 	pthread_t threads[THREADS_MAX];
-	unsigned int count = 0, most = thread_cpus() - 1;
+	unsigned int count = 0, max = thread_cpus() - 1;
 	int err = 0;
 
 	qsort(loader->jobs, loader->count, sizeof(*loader->jobs), compare_jobs);
 	atomic_store(&loader->taken, 0);
-	while (count < most && count < THREADS_MAX && !thread_start(&threads[count], work, loader))
+	while (count < max && count < THREADS_MAX && !thread_start(&threads[count], work, loader))
 		count++;
 	work(loader);
 	while (count)

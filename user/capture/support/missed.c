@@ -31,7 +31,7 @@ uint64_t missed_by_layer(const struct bpf_object *object, const struct choice *c
 			 enum layer layer)
 {
 	struct probe_program program = { 0 };
-	uint64_t missed = 0, least = 0;
+	uint64_t missed = 0, min = 0;
 
 	while (probes_next(choice, &program)) {
 		uint64_t own;
@@ -40,9 +40,9 @@ uint64_t missed_by_layer(const struct bpf_object *object, const struct choice *c
 			continue;
 		own = program_missed(object, program.name);
 		if (program.copy)
-			missed -= least;
-		least = program.copy && least < own ? least : own;
-		missed += least;
+			missed -= min;
+		min = program.copy && min < own ? min : own;
+		missed += min;
 	}
 	return missed;
 }

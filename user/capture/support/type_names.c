@@ -28,14 +28,14 @@ static uint32_t name_hash(const char *name, size_t bytes)
 }
 
 /* Enters types in order, each in the first free slot from its name's hash on. */
-static void enter(struct type_names *names, const uint32_t *ids, const size_t *places, size_t count)
+static void enter(struct type_names *names, const uint32_t *ids, const size_t *slots, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		size_t place = places[i];
+		size_t slot = slots[i];
 
-		while (names->ids[place])
-			place = (place + 1) & names->mask;
-		names->ids[place] = ids[i];
+		while (names->ids[slot])
+			slot = (slot + 1) & names->mask;
+		names->ids[slot] = ids[i];
 	}
 }
 
@@ -45,7 +45,7 @@ int type_names_open(struct type_names **out, const struct btf *btf, uint32_t fir
 {
 	struct type_names *names = calloc(1, sizeof(*names));
 	uint32_t end = btf__type_cnt(btf), ids[AHEAD];
-	size_t room = 64, places[AHEAD], count = 0;
+	size_t room = 64, slots[AHEAD], count = 0;
 
 	while (room < 2 * (size_t)(end - first))
 		room *= 2;
@@ -65,14 +65,14 @@ int type_names_open(struct type_names **out, const struct btf *btf, uint32_t fir
 			continue;
 		name = btf__name_by_offset(btf, type->name_off);
 		ids[count] = id;
-		places[count] = name_hash(name, strlen(name)) & names->mask;
-		__builtin_prefetch(&names->ids[places[count]], 1);
+		slots[count] = name_hash(name, strlen(name)) & names->mask;
+		__builtin_prefetch(&names->ids[slots[count]], 1);
 		if (++count == AHEAD) {
-			enter(names, ids, places, count);
+			enter(names, ids, slots, count);
 			count = 0;
 		}
 	}
-	enter(names, ids, places, count);
+	enter(names, ids, slots, count);
 	*out = names;
 	return 0;
 }
@@ -86,12 +86,12 @@ void type_names_close(struct type_names *names)
 }
 
 uint32_t type_names_next(const struct type_names *names, const char *name, size_t bytes,
-			 size_t *place)
+			 size_t *slot)
 {
 	size_t start = name_hash(name, bytes);
 
 	for (;;) {
-		uint32_t id = names->ids[(start + (*place)++) & names->mask];
+		uint32_t id = names->ids[(start + (*slot)++) & names->mask];
 		const char *text;
 
 		if (!id)
@@ -104,11 +104,11 @@ uint32_t type_names_next(const struct type_names *names, const char *name, size_
 
 int type_names_find(const struct type_names *names, const char *name, unsigned int kind)
 {
-	size_t place = 0, bytes = strlen(name);
+	size_t slot = 0, bytes = strlen(name);
 	uint32_t id;
 
 	do
-		id = type_names_next(names, name, bytes, &place);
+		id = type_names_next(names, name, bytes, &slot);
 	while (id && btf_kind(btf__type_by_id(names->btf, id)) != kind);
 	return id ? (int)id : -ENOENT;
 }

@@ -21,4 +21,4 @@ int type_names_find(const struct type_names *names, const char *name, unsigned i
 /* Returns the next type with the name of `bytes` bytes; 0: no more. `place` starts at 0 and keeps
  * the position between calls. */
 uint32_t type_names_next(const struct type_names *names, const char *name, size_t bytes,
-			 size_t *place);
+			 size_t *slot);

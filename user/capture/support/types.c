@@ -119,12 +119,12 @@ static void choose(struct thin *thin, const struct type_layer *layer, bool keep)
 	for (uint32_t id = 1; id < count; id++) {
 		const struct btf_type *type = btf__type_by_id(thin->object, id);
 		const char *name = btf__name_by_offset(thin->object, type->name_off);
-		size_t place = 0, bytes = essential_length(name);
+		size_t slot = 0, bytes = essential_length(name);
 		uint32_t found;
 
 		if (!can_be_asked_for(type) || thin->found[id])
 			continue;
-		while ((found = type_names_next(layer->names, name, bytes, &place))) {
+		while ((found = type_names_next(layer->names, name, bytes, &slot))) {
 			if (!can_be_asked_for(btf__type_by_id(layer->btf, found)))
 				continue;
 			want(thin, found);
@@ -195,10 +195,10 @@ static bool shadows_kernel_type(const struct thin *thin, const struct type_layer
 				const struct btf_type *type)
 {
 	const char *name = btf__name_by_offset(layer->btf, type->name_off);
-	size_t place = 0;
+	size_t slot = 0;
 
 	return layer == &thin->layer && (btf_is_composite(type) || btf_is_any_enum(type)) &&
-	       type_names_next(thin->kernel.names, name, strlen(name), &place);
+	       type_names_next(thin->kernel.names, name, strlen(name), &slot);
 }
 
 static void add_type(struct thin *thin, const struct type_layer *layer, uint32_t id)

@@ -124,22 +124,22 @@ static void end_child(int child)
 		close(child);
 }
 
-uint64_t confined_most_ns(const struct time_budget *time_budget)
+uint64_t confined_max_ns(const struct time_budget *time_budget)
 {
 	return number_min(CONFINED_SHARE_NS + time_budget->left_ns, CONFINED_LONGEST_NS);
 }
 
 void confined_took(struct time_budget *time_budget, uint64_t took_ns)
 {
-	uint64_t beyond = number_sub(took_ns, CONFINED_SHARE_NS);
+	uint64_t excess_ns = number_sub(took_ns, CONFINED_SHARE_NS);
 
-	time_budget->left_ns = number_sub(time_budget->left_ns, beyond);
+	time_budget->left_ns = number_sub(time_budget->left_ns, excess_ns);
 }
 
 int confined_run(void (*work)(void *context, void *out), void *context, void *out, size_t size,
 		 struct time_budget *time_budget)
 {
-	uint64_t begun = host_now_ns();
+	uint64_t start_ns = host_now_ns();
 	int ends[2], err, child;
 	pid_t pid;
 
@@ -159,9 +159,9 @@ int confined_run(void (*work)(void *context, void *out), void *context, void *ou
 	child = pid > 0 ? open_child(pid) : -1;
 	close(ends[1]);
 	if (!err)
-		err = take(ends[0], out, size, begun + confined_most_ns(time_budget));
+		err = take(ends[0], out, size, start_ns + confined_max_ns(time_budget));
 	close(ends[0]);
 	end_child(child);
-	confined_took(time_budget, host_now_ns() - begun);
+	confined_took(time_budget, host_now_ns() - start_ns);
 	return err;
 }

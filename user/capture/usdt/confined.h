@@ -19,7 +19,7 @@ struct time_budget {
 
 /* Returns the time limit of the next child: its share plus what is left of the budget, at most
  * CONFINED_LONGEST_NS. */
-uint64_t confined_most_ns(const struct time_budget *time_budget);
+uint64_t confined_max_ns(const struct time_budget *time_budget);
 
 /* Charges a child's time beyond its share to the budget. */
 void confined_took(struct time_budget *time_budget, uint64_t took_ns);

@@ -129,33 +129,33 @@ static int parse_one(struct limits *limits, const struct report *nothing, char *
 }
 
 /* The measures are those of an empty report. */
-static int parse_list(struct fail_above *asked, const struct report *nothing, bool against)
+static int parse_list(struct fail_above *limits, const struct report *nothing, bool against)
 {
-	size_t most = 1;
+	size_t max = 1;
 	int status = 0;
 
-	for (const char *at = asked->text; *at; at++)
-		most += *at == ',';
-	asked->list = calloc(most, sizeof(*asked->list));
-	if (!asked->list)
+	for (const char *at = limits->text; *at; at++)
+		max += *at == ',';
+	limits->list = calloc(max, sizeof(*limits->list));
+	if (!limits->list)
 		return EXIT_FAILED;
-	for (char *one = asked->text, *next; one && !status; one = next) {
+	for (char *one = limits->text, *next; one && !status; one = next) {
 		next = strchr(one, ',');
 		if (next)
 			*next++ = '\0';
-		status = parse_one(&asked->list[asked->count++], nothing, one, against);
+		status = parse_one(&limits->list[limits->count++], nothing, one, against);
 	}
 	return status;
 }
 
-int fail_above_parse(struct fail_above *asked, const char *text, bool against)
+int fail_above_parse(struct fail_above *limits, const char *text, bool against)
 {
 	struct trace_reader *reader = NULL;
 	struct report *nothing = NULL;
 	int status = no_trace_report(&nothing, &reader, NULL);
 
-	asked->text = status ? NULL : strdup(text);
-	status = status || !asked->text ? EXIT_FAILED : parse_list(asked, nothing, against);
+	limits->text = status ? NULL : strdup(text);
+	status = status || !limits->text ? EXIT_FAILED : parse_list(limits, nothing, against);
 	if (status == EXIT_FAILED)
 		log_error("--fail-above: out of memory");
 	report_free(nothing);
@@ -165,10 +165,11 @@ int fail_above_parse(struct fail_above *asked, const char *text, bool against)
 
 /* --- judging --- */
 
-int fail_above_judge(struct fail_above *asked, const struct report *before,
+int fail_above_judge(struct fail_above *limits, const struct report *before,
 		     const struct report *now)
 {
-	return limits_make(&asked->table, &asked->state, asked->list, asked->count, before, now);
+	return limits_make(&limits->table, &limits->state, limits->list, limits->count, before,
+			   now);
 }
 
 static struct strbuf name_measures(const struct table *table, const char *state)
@@ -186,25 +187,25 @@ static struct strbuf name_measures(const struct table *table, const char *state)
 	return list;
 }
 
-int fail_above_status(const struct fail_above *asked)
+int fail_above_status(const struct fail_above *limits)
 {
 	struct strbuf list;
 
-	if (asked->state == LIMIT_WITHIN)
+	if (limits->state == LIMIT_WITHIN)
 		return 0;
-	if (asked->state == LIMIT_EXCEEDED) {
-		list = name_measures(asked->table, "worse");
+	if (limits->state == LIMIT_EXCEEDED) {
+		list = name_measures(limits->table, "worse");
 		log_error("--fail-above: limits exceeded: %s", list.bytes);
 		return EXIT_WORSE;
 	}
-	list = name_measures(asked->table, "not known");
+	list = name_measures(limits->table, "not known");
 	log_error("--fail-above: not measured in these traces, so not checked: %s", list.bytes);
 	return EXIT_FAILED;
 }
 
-void fail_above_free(struct fail_above *asked)
+void fail_above_free(struct fail_above *limits)
 {
-	table_free(asked->table);
-	free(asked->list);
-	free(asked->text);
+	table_free(limits->table);
+	free(limits->list);
+	free(limits->text);
 }

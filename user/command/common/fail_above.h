@@ -18,10 +18,10 @@ struct fail_above {
  * Parses MEASURE[=ALLOWANCE],...; a percentage requires a run to compare with. Returns 0, or an
  * exit status after a line on stderr. Call fail_above_free in any case.
  */
-int fail_above_parse(struct fail_above *asked, const char *text, bool against);
+int fail_above_parse(struct fail_above *limits, const char *text, bool against);
 /* Makes the table; `before` may be NULL. Returns 0 or -ENOMEM. */
-int fail_above_judge(struct fail_above *asked, const struct report *before,
+int fail_above_judge(struct fail_above *limits, const struct report *before,
 		     const struct report *now);
 /* Reports on stderr what is worse or unknown; returns the exit status. */
-int fail_above_status(const struct fail_above *asked);
-void fail_above_free(struct fail_above *asked);
+int fail_above_status(const struct fail_above *limits);
+void fail_above_free(struct fail_above *limits);

@@ -131,25 +131,25 @@ static char *number_text(char text[UNITS_TEXT], enum option_type type, uint64_t 
 /* A number of bytes without a unit is a mistake if it is too small, but valid in MiB. */
 static bool lacks_unit(const struct option_row *row, const char *text, uint64_t given)
 {
-	return row->type == OPTION_BYTES && given < row->least && given &&
-	       given << 20 >= row->least && strspn(text, "0123456789") == strlen(text);
+	return row->type == OPTION_BYTES && given < row->min && given && given << 20 >= row->min &&
+	       strspn(text, "0123456789") == strlen(text);
 }
 
 static int check_range(const struct option_row *row, const char *text, uint64_t given)
 {
-	char least[UNITS_TEXT], most[UNITS_TEXT];
+	char min[UNITS_TEXT], max[UNITS_TEXT];
 
-	if (!row->most || (given >= row->least && given <= row->most))
+	if (!row->max || (given >= row->min && given <= row->max))
 		return OPTIONS_GO;
-	number_text(least, row->type, row->least);
-	number_text(most, row->type, row->most);
+	number_text(min, row->type, row->min);
+	number_text(max, row->type, row->max);
 	if (lacks_unit(row, text, given))
-		log_error("--%s %s: must be at least %s; %sM is %s MiB", row->long_name, text,
-			  least, text, text);
-	else if (row->most == UINT64_MAX)
-		log_error("--%s: must be at least %s", row->long_name, least);
+		log_error("--%s %s: must be at least %s; %sM is %s MiB", row->long_name, text, min,
+			  text, text);
+	else if (row->max == UINT64_MAX)
+		log_error("--%s: must be at least %s", row->long_name, min);
 	else
-		log_error("--%s: must be between %s and %s", row->long_name, least, most);
+		log_error("--%s: must be between %s and %s", row->long_name, min, max);
 	return EXIT_USAGE;
 }
 
@@ -262,35 +262,56 @@ static int refuse_unknown(const struct option_list *list, const char *word, cons
 	return EXIT_USAGE;
 }
 
-int options_parse(const struct option_table *table, int argc, char **argv, void *target, int *first)
+/* The options for getopt_long(), all zeros. */
+struct getopt_options {
+	struct option longs[MAX_OPTIONS + 1];
+	char shorts[2 * MAX_OPTIONS + 4];
+};
+
+static void fill_getopt(struct getopt_options *options, const struct option_list *list,
+			bool command_follows)
 {
-	struct option longs[MAX_OPTIONS + 1] = { 0 };
-	char shorts[2 * MAX_OPTIONS + 4] = "";
-	struct option_list list = { .count = 0 };
 	size_t n;
-	int c, status;
 
 	/* '+' stops at the first operand, ':' distinguishes a missing value from an unknown
 	 * option. */
-	strcpy(shorts, table->command_follows ? "+:" : ":");
-	n = strlen(shorts);
-	list_options(&list, table, target);
-	for (size_t i = 0; i < list.count; i++) {
-		const struct option_row *row = list.items[i].row;
+	strcpy(options->shorts, command_follows ? "+:" : ":");
+	n = strlen(options->shorts);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct option_row *row = list->items[i].row;
 
-		longs[i] = (struct option) { row->long_name,
-					     row->value ? required_argument : no_argument, NULL,
-					     FIRST_LONG + (int)i };
+		options->longs[i] = (struct option) { row->long_name,
+						      row->value ? required_argument : no_argument,
+						      NULL, FIRST_LONG + (int)i };
 		if (row->short_name) {
-			shorts[n++] = row->short_name;
+			options->shorts[n++] = row->short_name;
 			if (row->value)
-				shorts[n++] = ':';
+				options->shorts[n++] = ':';
 		}
 	}
+}
+
+/* Returns the option for a result of getopt_long(), or NULL. */
+static const struct option_at *option_of(const struct option_list *list, int c)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (c == FIRST_LONG + (int)i || c == list->items[i].row->short_name)
+			return &list->items[i];
+	return NULL;
+}
+
+int options_parse(const struct option_table *table, int argc, char **argv, void *target, int *first)
+{
+	struct getopt_options options = { 0 };
+	struct option_list list = { .count = 0 };
+	int c, status;
+
+	list_options(&list, table, target);
+	fill_getopt(&options, &list, table->command_follows);
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		const struct option_at *option = NULL;
+	while ((c = getopt_long(argc, argv, options.shorts, options.longs, NULL)) != -1) {
+		const struct option_at *option;
 
 		if (c == ':') {
 			log_error("%s: requires a value; try 'faultline %s --help'",
@@ -299,10 +320,8 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 		}
 		if (c == '?' || (c >= FIRST_LONG && is_of_others(&list, argv[optind - 1])))
 			return refuse_unknown(&list, argv[optind - 1], argv[0]);
-		for (size_t i = 0; i < list.count && !option; i++)
-			if (c == FIRST_LONG + (int)i || c == list.items[i].row->short_name)
-				option = &list.items[i];
-		if (option == NULL)
+		option = option_of(&list, c);
+		if (!option)
 			return EXIT_USAGE;
 		switch (option->row->short_name) {
 		case 'h':

@@ -28,9 +28,9 @@ struct option_row {
 	const char *long_name;
 	const char *value; /* name of the value in --help; for OPTION_CHOICE the words */
 	enum option_type type;
-	size_t offset;	      /* of the field in the caller's struct */
-	const char *help;     /* NULL: the option is undocumented */
-	uint64_t least, most; /* range of a number; most 0: any */
+	size_t offset;	   /* of the field in the caller's struct */
+	const char *help;  /* NULL: the option is undocumented */
+	uint64_t min, max; /* range of a number; most 0: any */
 };
 
 struct option_rows {

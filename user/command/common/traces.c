@@ -88,9 +88,9 @@ static void *open_some(void *context)
 static void open_all(struct openings *all)
 {
 	pthread_t threads[THREADS_MAX];
-	size_t count = 0, most = number_min(thread_cpus(), all->count);
+	size_t count = 0, max = number_min(thread_cpus(), all->count);
 
-	while (count + 1 < most && count < THREADS_MAX &&
+	while (count + 1 < max && count < THREADS_MAX &&
 	       !thread_start(&threads[count], open_some, all))
 		count++;
 	open_some(all);
@@ -117,13 +117,13 @@ static int take_all(struct openings *all, struct trace_reader **readers)
 struct given_trace {
 	dev_t dev;
 	ino_t ino;
-	size_t place;
+	size_t index;
 };
 
 COMPARE_BY(compare_given, struct given_trace,
 	   COMPARE(a->dev, b->dev) ?:
 	   COMPARE(a->ino, b->ino) ?:
-	   COMPARE(a->place, b->place))
+	   COMPARE(a->index, b->index))
 
 /* Each may be given once, including standard input. Missing files are reported when opened. */
 static int check_twice(char *const *paths, size_t count)
@@ -147,7 +147,7 @@ static int check_twice(char *const *paths, size_t count)
 		if (given[i].dev != given[i - 1].dev || given[i].ino != given[i - 1].ino)
 			continue;
 		log_error("%s: is the same trace as %s; give each trace once",
-			  paths[given[i].place], paths[given[i - 1].place]);
+			  paths[given[i].index], paths[given[i - 1].index]);
 		status = EXIT_USAGE;
 	}
 	free(given);

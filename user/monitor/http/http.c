@@ -76,20 +76,22 @@ static void take_clients(struct http *server)
 	}
 }
 
-static int until_next(const struct http *server)
+/* Returns the timeout for poll(). */
+static int next_timeout_ms(const struct http *server)
 {
 	MHD_UNSIGNED_LONG_LONG due;
-	int most = server->client_count || server->refused_count ? SWEEP_MS : -1;
+	int timeout_ms = server->client_count || server->refused_count ? SWEEP_MS : -1;
 
 	if (server->tick) {
 		uint64_t past = host_now_ns() - server->ticked_ns;
 		int left = past < server->tick_ns ? (server->tick_ns - past) / 1000000 + 1 : 0;
 
-		most = most < 0 || left < most ? left : most;
+		timeout_ms = timeout_ms < 0 || left < timeout_ms ? left : timeout_ms;
 	}
-	if (mhd.get_timeout(server->daemon, &due) == MHD_YES && (most < 0 || due < (unsigned)most))
-		most = due;
-	return most;
+	if (mhd.get_timeout(server->daemon, &due) == MHD_YES &&
+	    (timeout_ms < 0 || due < (unsigned)timeout_ms))
+		timeout_ms = due;
+	return timeout_ms;
 }
 
 static void tick(struct http *server)
@@ -114,7 +116,7 @@ static void *serve(void *context)
 	};
 
 	while (!server->ending) {
-		if (poll(polled, 3, until_next(server)) < 0 && errno != EINTR) {
+		if (poll(polled, 3, next_timeout_ms(server)) < 0 && errno != EINTR) {
 			log_error("the HTTP server cannot wait: %s", strerror(errno));
 			break;
 		}

@@ -29,10 +29,10 @@ static void append_client(struct http *server, struct client *client)
 	server->clients.previous = client;
 }
 
-void http_note_turn(struct http *server, struct client *client, bool asked)
+void http_note_request(struct http *server, struct client *client, bool pending)
 {
-	client->asked = asked;
-	client->served |= !asked;
+	client->pending = pending;
+	client->served |= !pending;
 	client->owed_bytes = 0;
 	unlink_client(client);
 	append_client(server, client);
@@ -138,7 +138,7 @@ static bool send_refusal(int fd)
 
 void http_refuse(struct http *server, int fd)
 {
-	struct refused *place;
+	struct refused *slot;
 	char request[4096];
 
 	if (server->refused_count == HTTP_REFUSED_KEPT)
@@ -151,10 +151,10 @@ void http_refuse(struct http *server, int fd)
 		return;
 	}
 	shutdown(fd, SHUT_WR);
-	place = &server->refused[(server->refused_first + server->refused_count++) %
-				 HTTP_REFUSED_KEPT];
-	place->fd = fd;
-	place->since_ns = host_now_ns();
+	slot = &server->refused[(server->refused_first + server->refused_count++) %
+				HTTP_REFUSED_KEPT];
+	slot->fd = fd;
+	slot->since_ns = host_now_ns();
 }
 
 /* --- making room --- */
@@ -167,7 +167,7 @@ static struct client *find_idle(struct http *server)
 	struct client *end = &server->clients, *served = NULL;
 
 	for (struct client *client = end->next; client != end; client = client->next) {
-		if (client->asked || client->gone)
+		if (client->pending || client->gone)
 			continue;
 		if (!client->served)
 			return client;

@@ -153,7 +153,7 @@ static enum MHD_Result judge_guarded(const struct http *server, struct MHD_Conne
 
 /* The headers have arrived. */
 static enum MHD_Result begin(struct http *server, struct MHD_Connection *connection,
-			     const char *path, const char *method, struct http_request **place)
+			     const char *path, const char *method, struct http_request **slot)
 {
 	const char *host = mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
 		   *limits;
@@ -167,7 +167,7 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 
 	if (!client)
 		return MHD_NO;
-	http_note_turn(server, client, true);
+	http_note_request(server, client, true);
 	if (client->from != HTTP_FROM_SOCKET && server->endpoint.loopback && host &&
 	    !is_own_name(host))
 		return send_line(connection, 421, "Host must be localhost, 127.0.0.1 or [::1]",
@@ -191,27 +191,27 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 	request->route = route;
 	request->client = client;
 	request->body_bytes = 0;
-	client->asked = false; /* until the body is complete */
-	*place = request;
+	client->pending = false; /* until the body is complete */
+	*slot = request;
 	return MHD_YES;
 }
 
 enum MHD_Result http_take(void *context, struct MHD_Connection *connection, const char *path,
 			  const char *method, const char *version, const char *data, size_t *length,
-			  void **place)
+			  void **slot)
 {
 	struct http *server = context;
-	struct http_request *request = *place;
+	struct http_request *request = *slot;
 	struct http_answer answer = { .status = 200 };
 
 	if (!request)
-		return begin(server, connection, path, method, (struct http_request **)place);
+		return begin(server, connection, path, method, (struct http_request **)slot);
 	if (*length) { /* no route needs a body */
 		request->body_bytes += *length;
 		*length = 0;
 		return MHD_YES;
 	}
-	request->client->asked = true;
+	request->client->pending = true;
 	if (request->body_bytes > HTTP_BODY_MAX)
 		return send_line(connection, 413, "request body too large", NULL, NULL);
 	answer.type = request->route->type;
@@ -228,14 +228,14 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 	return send_answer(connection, &answer, request->route->policy, NULL, NULL);
 }
 
-void http_forget(void *context, struct MHD_Connection *connection, void **place,
+void http_forget(void *context, struct MHD_Connection *connection, void **slot,
 		 enum MHD_RequestTerminationCode why)
 {
 	const union MHD_ConnectionInfo *info =
 		mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	if (info && info->socket_context)
-		http_note_turn(context, info->socket_context, false);
-	free(*place);
-	*place = NULL;
+		http_note_request(context, info->socket_context, false);
+	free(*slot);
+	*slot = NULL;
 }

@@ -18,7 +18,7 @@ struct client {
 	struct client *previous, *next; /* by `since_ns`, oldest first */
 	int fd;
 	enum http_from from;
-	bool asked;	   /* a whole request has arrived, its answer is not yet taken */
+	bool pending;	   /* a whole request has arrived, its answer is not yet taken */
 	bool served;	   /* has been answered before */
 	bool gone;	   /* disconnected to make room; gets no further answer */
 	uint64_t since_ns; /* when it began its request, or began to be idle */
@@ -57,13 +57,13 @@ struct http {
 
 /* --- http_clients.c --- */
 
-/* libmicrohttpd callback: a client has connected or disconnected. One without a place gets no
+/* libmicrohttpd callback: a client has connected or disconnected. One that cannot be stored gets no
  * answer. */
-void http_note_client(void *context, struct MHD_Connection *connection, void **place,
+void http_note_client(void *context, struct MHD_Connection *connection, void **slot,
 		      enum MHD_ConnectionNotificationCode code);
 /* Starts a client's next turn: the headers of a request have arrived, or it has been answered and
  * is idle. */
-void http_note_turn(struct http *server, struct client *client, bool asked);
+void http_note_request(struct http *server, struct client *client, bool pending);
 /* Returns whether another answer may be made. Over the memory limit, disconnects clients that take
  * their answers slowly, the slowest first. */
 bool http_may_owe(struct http *server);

@@ -10,9 +10,9 @@
 #include "capture/host/privileges.h"
 #include "monitor/intake/lookup_thread.h"
 
-#define PLACES 32 /* jobs at a time; others are named at the next readings */
+#define SLOTS 32 /* jobs at a time; others are named at the next readings */
 
-struct place {
+struct slot {
 	enum { FREE, ASKED, ANSWERED } state;
 	uint64_t job;
 	struct job_ids ids;
@@ -24,7 +24,7 @@ struct job_naming {
 	struct lookup_thread thread; /* its lock also protects the places */
 	bool privileged;
 	int root;
-	struct place places[PLACES];
+	struct slot slots[SLOTS];
 };
 
 static void free_naming(void *shared)
@@ -36,11 +36,11 @@ static void free_naming(void *shared)
 }
 
 /* NULL: none. */
-static struct place *find(struct job_naming *naming, int state)
+static struct slot *find(struct job_naming *naming, int state)
 {
-	for (int i = 0; i < PLACES; i++)
-		if (naming->places[i].state == (unsigned int)state)
-			return &naming->places[i];
+	for (int i = 0; i < SLOTS; i++)
+		if (naming->slots[i].state == (unsigned int)state)
+			return &naming->slots[i];
 	return NULL;
 }
 
@@ -54,51 +54,51 @@ static void *work(void *context)
 		privileges_drop_all();
 	pthread_mutex_lock(&naming->thread.lock);
 	while (!naming->thread.stop) {
-		struct place *place = find(naming, ASKED);
+		struct slot *slot = find(naming, ASKED);
 
-		if (!place) {
-			pthread_cond_wait(&naming->thread.asked, &naming->thread.lock);
+		if (!slot) {
+			pthread_cond_wait(&naming->thread.wake, &naming->thread.lock);
 			continue;
 		}
 		/* Until it is answered, no other thread touches it. */
 		pthread_mutex_unlock(&naming->thread.lock);
-		job_names_read(naming->root, &place->ids, place->pid, &place->names);
+		job_names_read(naming->root, &slot->ids, slot->pid, &slot->names);
 		pthread_mutex_lock(&naming->thread.lock);
-		place->state = ANSWERED;
+		slot->state = ANSWERED;
 	}
 	lookup_thread_leave(&naming->thread);
 	return NULL;
 }
 
 /* Returns false if there is no room. */
-static bool ask(void *context, const struct ledger_job *job, uint32_t pid)
+static bool queue_lookup(void *context, const struct ledger_job *job, uint32_t pid)
 {
 	struct job_naming *naming = context;
-	struct place *place = find(naming, FREE);
+	struct slot *slot = find(naming, FREE);
 
-	if (!place)
+	if (!slot)
 		return false;
-	*place = (struct place) {
+	*slot = (struct slot) {
 		.state = ASKED,
 		.job = job->id,
 		.ids = job->labels.ids,
 		.pid = pid,
 		.names = job->names,
 	};
-	pthread_cond_signal(&naming->thread.asked);
+	pthread_cond_signal(&naming->thread.wake);
 	return true;
 }
 
 void job_naming_settle(struct job_naming *naming, struct ledger *ledger, uint64_t now_ns)
 {
-	struct place *place;
+	struct slot *slot;
 
 	pthread_mutex_lock(&naming->thread.lock);
-	while ((place = find(naming, ANSWERED))) {
-		ledger_name_job(ledger, place->job, &place->names);
-		place->state = FREE;
+	while ((slot = find(naming, ANSWERED))) {
+		ledger_name_job(ledger, slot->job, &slot->names);
+		slot->state = FREE;
 	}
-	ledger_ask_names(ledger, now_ns, ask, naming);
+	ledger_ask_names(ledger, now_ns, queue_lookup, naming);
 	pthread_mutex_unlock(&naming->thread.lock);
 }
 

@@ -12,7 +12,7 @@ int lookup_thread_start(struct lookup_thread *shared, void *(*work)(void *shared
 	shared->release = release;
 	shared->holders = 2;
 	pthread_mutex_init(&shared->lock, NULL);
-	pthread_cond_init(&shared->asked, NULL);
+	pthread_cond_init(&shared->wake, NULL);
 	err = thread_start(&thread, work, shared);
 	if (err) {
 		shared->holders = 1;
@@ -30,7 +30,7 @@ void lookup_thread_leave(struct lookup_thread *shared)
 	pthread_mutex_unlock(&shared->lock);
 	if (!last)
 		return;
-	pthread_cond_destroy(&shared->asked);
+	pthread_cond_destroy(&shared->wake);
 	pthread_mutex_destroy(&shared->lock);
 	shared->release(shared);
 }
@@ -39,6 +39,6 @@ void lookup_thread_close(struct lookup_thread *shared)
 {
 	pthread_mutex_lock(&shared->lock);
 	shared->stop = true;
-	pthread_cond_signal(&shared->asked);
+	pthread_cond_signal(&shared->wake);
 	lookup_thread_leave(shared);
 }

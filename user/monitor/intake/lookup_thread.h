@@ -10,7 +10,7 @@
 
 struct lookup_thread {
 	pthread_mutex_t lock;
-	pthread_cond_t asked;
+	pthread_cond_t wake;
 	bool stop;
 	unsigned int holders;
 	void (*release)(void *shared);

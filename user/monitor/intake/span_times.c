@@ -136,7 +136,7 @@ static void end(struct span_times *times, struct ledger *ledger, uint32_t slot, 
 
 static void begin(struct span_times *times, const struct span_turn *waiting)
 {
-	const struct span begun = {
+	const struct span span = {
 		.id = waiting->id,
 		.begin_ns = waiting->time_ns,
 		.process = waiting->pid,
@@ -145,7 +145,7 @@ static void begin(struct span_times *times, const struct span_turn *waiting)
 	uint32_t slot;
 
 	if (times->open.open >= OPEN_COUNT_MAX ||
-	    open_spans_begin(&times->open, &begun, NULL, &slot)) {
+	    open_spans_begin(&times->open, &span, NULL, &slot)) {
 		times->refused_begins++;
 		return;
 	}

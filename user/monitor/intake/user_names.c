@@ -12,7 +12,7 @@
 #include "capture/host/privileges.h"
 #include "monitor/intake/lookup_thread.h"
 
-#define PLACES 1024 /* one for all users with the same hash; the last one has it */
+#define QUEUE_MAX 1024 /* one for all users with the same hash; the last one has it */
 #define ENTRY_BYTES 4096
 
 enum look_up { NOT_ASKED, ASKED, ANSWERED };
@@ -27,8 +27,8 @@ struct user {
 
 struct user_names {
 	struct lookup_thread thread; /* its lock also protects the rest */
-	struct user users[PLACES];
-	struct user *queue[PLACES]; /* requested, each once */
+	struct user users[QUEUE_MAX];
+	struct user *queue[QUEUE_MAX]; /* requested, each once */
 	unsigned int first, count;
 };
 
@@ -58,10 +58,10 @@ static void *work(void *context)
 		bool answered;
 
 		if (!names->count) {
-			pthread_cond_wait(&names->thread.asked, &names->thread.lock);
+			pthread_cond_wait(&names->thread.wake, &names->thread.lock);
 			continue;
 		}
-		names->first = (names->first + 1) % PLACES;
+		names->first = (names->first + 1) % QUEUE_MAX;
 		names->count--;
 		pthread_mutex_unlock(&names->thread.lock);
 		answered =
@@ -77,15 +77,15 @@ static void *work(void *context)
 	return NULL;
 }
 
-static void ask(struct user_names *names, struct user *user, uint32_t uid, uint64_t now_ns)
+static void queue_lookup(struct user_names *names, struct user *user, uint32_t uid, uint64_t now_ns)
 {
 	if (user->state == ANSWERED && user->uid == uid)
 		user->again = true;
 	else
 		*user = (struct user) { .uid = uid, .state = ASKED };
 	user->since_ns = now_ns;
-	names->queue[(names->first + names->count++) % PLACES] = user;
-	pthread_cond_signal(&names->thread.asked);
+	names->queue[(names->first + names->count++) % QUEUE_MAX] = user;
+	pthread_cond_signal(&names->thread.wake);
 }
 
 bool user_name(struct user_names *names, uint32_t uid, char out[USER_NAME_BYTES])
@@ -99,7 +99,7 @@ bool user_name(struct user_names *names, uint32_t uid, char out[USER_NAME_BYTES]
 	if (user->state == NOT_ASKED ||
 	    (user->state == ANSWERED && !user->again &&
 	     (user->uid != uid || now_ns - user->since_ns > USER_NAMES_AGAIN_NS)))
-		ask(names, user, uid, now_ns);
+		queue_lookup(names, user, uid, now_ns);
 	known = user->state == ANSWERED && user->uid == uid;
 	if (known)
 		strcpy(out, user->name);

@@ -14,8 +14,8 @@ struct file_name {
 	char *path; /* NUL-terminated */
 };
 
-/* Keeps at least `least` names, at most twice as many. Returns NULL if out of memory. */
-struct file_names *file_names_open(unsigned int least);
+/* Keeps at least `min` names, at most twice as many. Returns NULL if out of memory. */
+struct file_names *file_names_open(unsigned int min);
 void file_names_close(struct file_names *names); /* NULL is fine */
 
 /* Copies `name` and takes over its `path`, which is freed later. A name whose path is NULL (out of

@@ -52,13 +52,13 @@ void ledger_lock(struct ledger *ledger)
 	pthread_mutex_lock(&ledger->lock);
 }
 
-bool ledger_lock_within(struct ledger *ledger, uint64_t most_ns)
+bool ledger_lock_within(struct ledger *ledger, uint64_t max_ns)
 {
-	struct timespec until = host_after_ns(most_ns);
+	struct timespec until = host_after_ns(max_ns);
 
 	if (!pthread_mutex_trylock(&ledger->lock))
 		return true;
-	if (!most_ns)
+	if (!max_ns)
 		return false;
 	return !pthread_mutex_clocklock(&ledger->lock, CLOCK_MONOTONIC, &until);
 }

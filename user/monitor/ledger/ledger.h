@@ -210,8 +210,8 @@ struct ledger_in_flight {
 };
 
 void ledger_lock(struct ledger *ledger);
-/* As ledger_lock, but returns false after `most_ns`. */
-bool ledger_lock_within(struct ledger *ledger, uint64_t most_ns);
+/* As ledger_lock, but returns false after `max_ns`. */
+bool ledger_lock_within(struct ledger *ledger, uint64_t max_ns);
 void ledger_unlock(struct ledger *ledger);
 
 /* Locked. Returns the first job; `next` leads to the others. NULL: none yet. LEDGER_UNKNOWN and

@@ -97,29 +97,29 @@ static struct ledger_file *new_slot(struct ledger_job *job)
  * NULL if out of memory. */
 static struct ledger_file *find_file(struct ledger_job *job, const struct file_name *name)
 {
-	struct ledger_file *least = NULL, *slot;
+	struct ledger_file *slot = NULL, *added;
 
 	for (unsigned int i = 0; i < job->file_count; i++) {
 		struct ledger_file *file = &job->files[i];
 
 		if (is_file(file, name))
 			return file;
-		if (!least || (least->path && (!file->path || file->time_ns < least->time_ns)))
-			least = file;
+		if (!slot || (slot->path && (!file->path || file->time_ns < slot->time_ns)))
+			slot = file;
 	}
-	slot = least && !least->path ? NULL : new_slot(job);
-	least = slot ? slot : least;
-	if (!least)
+	added = slot && !slot->path ? NULL : new_slot(job);
+	slot = added ? added : slot;
+	if (!slot)
 		return NULL;
-	fold(job, least);
-	least->path = strdup(name->path);
-	if (!least->path)
+	fold(job, slot);
+	slot->path = strdup(name->path);
+	if (!slot->path)
 		return NULL;
-	least->ino = name->ino;
-	least->dev = name->dev;
-	least->generation = name->generation;
-	least->instance = name->instance;
-	return least;
+	slot->ino = name->ino;
+	slot->dev = name->dev;
+	slot->generation = name->generation;
+	slot->instance = name->instance;
+	return slot;
 }
 
 void ledger_add_file(struct ledger *ledger, struct ledger_job *job,

@@ -57,12 +57,12 @@ bool ledger_add_line(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
 
 const struct ledger_line *ledger_line(const struct ledger_process *process, uint32_t state)
 {
-	const struct ledger_line *most = NULL;
+	const struct ledger_line *longest = NULL;
 
 	for (const struct ledger_line *line = process->lines; line; line = line->next)
-		if (line->state == state && (!most || line->time_ns > most->time_ns))
-			most = line;
-	return most;
+		if (line->state == state && (!longest || line->time_ns > longest->time_ns))
+			longest = line;
+	return longest;
 }
 
 bool ledger_keeps_lines(const struct ledger *ledger)

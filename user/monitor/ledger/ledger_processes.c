@@ -276,20 +276,20 @@ static struct ledger_owner owner_of(struct ledger_process *process, uint64_t las
 static struct ledger_process *find_started(struct ledger *ledger, uint32_t pid, uint64_t start_ns)
 {
 	struct ledger_process *nearest = NULL;
-	uint64_t least_ns = LEDGER_START_WITHIN_NS;
+	uint64_t min_ns = LEDGER_START_WITHIN_NS;
 
 	for (struct ledger_process *process = *chain_of(ledger, pid); process;
 	     process = process->chain) {
 		uint64_t off_ns = process->start_ns > start_ns ? process->start_ns - start_ns
 							       : start_ns - process->start_ns;
 
-		if (process->pid != pid || off_ns >= least_ns)
+		if (process->pid != pid || off_ns >= min_ns)
 			continue;
 		/* An end before the process's own start is only a lower bound: it vanished. */
 		if (process->end_ns >= process->start_ns && process->end_ns < start_ns)
 			continue;
 		nearest = process;
-		least_ns = off_ns;
+		min_ns = off_ns;
 	}
 	return nearest;
 }

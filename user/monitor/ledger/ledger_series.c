@@ -18,10 +18,10 @@ struct ledger_cell *ledger_put(struct ledger_sums *sums, const struct ledger_add
 bool ledger_take_series(struct ledger *ledger, const struct ledger_job *job, uint64_t series,
 			bool latencies)
 {
-	uint64_t most = ledger->options.max_series;
+	uint64_t max = ledger->options.max_series;
 
-	if ((job && job == ledger->other) || ledger->node.series_used + series > most ||
-	    (latencies && ledger->latency_series + series > most / 2)) {
+	if ((job && job == ledger->other) || ledger->node.series_used + series > max ||
+	    (latencies && ledger->latency_series + series > max / 2)) {
 		ledger->node.series_folded += series;
 		return false;
 	}

@@ -149,14 +149,14 @@ static int fill_entry(struct rated_job *entry, uint64_t id, const struct ledger_
 	return 0;
 }
 
-void rates_note(struct rates *rates, const struct ledger *ledger, uint64_t least_ns)
+void rates_note(struct rates *rates, const struct ledger *ledger, uint64_t min_ns)
 {
 	uint64_t read_ns, readings = ledger_readings(ledger, &read_ns);
 	struct rated_job *entries;
 	size_t count = 1, at = 0;
 	int err;
 
-	if (readings == rates->readings || (rates->readings && read_ns - rates->read_ns < least_ns))
+	if (readings == rates->readings || (rates->readings && read_ns - rates->read_ns < min_ns))
 		return;
 	for (const struct ledger_job *job = ledger_jobs(ledger); job; job = job->next)
 		count++;

@@ -15,9 +15,9 @@ void rates_close(struct rates *rates); /* NULL is fine */
 
 /*
  * Locked, like all functions below. Ends an interval if sums were read since the last one, and that
- * is at least `least_ns` ago. If out of memory, the last interval stays.
+ * is at least `min_ns` ago. If out of memory, the last interval stays.
  */
-void rates_note(struct rates *rates, const struct ledger *ledger, uint64_t least_ns);
+void rates_note(struct rates *rates, const struct ledger *ledger, uint64_t min_ns);
 /* Returns the length of the last interval; 0: none yet. */
 uint64_t rates_interval_ns(const struct rates *rates);
 /* Returns what a job did in it by this operation and method; all zeros if nothing. `latencies`

@@ -4,7 +4,7 @@
 const EVERY_MS = 2000, GIVE_UP_MS = 10000;
 const JOBS_SCHEMA = 2; /* the jobs' JSON that this page was written for */
 
-const polling = { paused: false, asking: false, answered: null, trouble: null };
+const polling = { paused: false, fetching: false, answered: null, trouble: null };
 
 function sayState() {
 	const state = document.getElementById('state');
@@ -27,7 +27,7 @@ function readTrouble(now) {
 		? `the service has had no new data for ${timeText(now.read_ns_ago)}` : null;
 }
 
-async function ask() {
+async function fetchJobs() {
 	const stop = new AbortController(), timer = setTimeout(() => stop.abort(), GIVE_UP_MS);
 	try {
 		const answer = await fetch('jobs', { signal: stop.signal, cache: 'no-store', credentials: 'same-origin' });
@@ -51,13 +51,13 @@ async function ask() {
 	}
 }
 
-function turn() {
+function poll() {
 	sayState();
-	if (polling.asking || polling.paused || document.hidden)
+	if (polling.fetching || polling.paused || document.hidden)
 		return;
-	polling.asking = true;
-	ask().then(() => {
-		polling.asking = false;
+	polling.fetching = true;
+	fetchJobs().then(() => {
+		polling.fetching = false;
 		sayState();
 	});
 }
@@ -66,8 +66,8 @@ document.getElementById('filter').addEventListener('input', drawJobs);
 document.getElementById('pause').addEventListener('click', (event) => {
 	polling.paused = !polling.paused;
 	event.target.setAttribute('aria-pressed', String(polling.paused));
-	turn();
+	poll();
 });
-document.addEventListener('visibilitychange', turn);
-setInterval(turn, EVERY_MS);
-turn();
+document.addEventListener('visibilitychange', poll);
+setInterval(poll, EVERY_MS);
+poll();

@@ -169,17 +169,17 @@ struct ranked {
 	const void *what;
 };
 
-/* Inserts one, keeping the `most` that rank highest, in order. */
-static void rank(struct ranked *ranked, unsigned int *count, unsigned int most, struct ranked one)
+/* Inserts one, keeping the `max` that rank highest, in order. */
+static void rank(struct ranked *ranked, unsigned int *count, unsigned int max, struct ranked one)
 {
 	unsigned int at = *count;
 
 	while (at && (ranked[at - 1].first < one.first ||
 		      (ranked[at - 1].first == one.first && ranked[at - 1].then < one.then)))
 		at--;
-	if (at >= most)
+	if (at >= max)
 		return;
-	if (*count < most)
+	if (*count < max)
 		++*count;
 	memmove(&ranked[at + 1], &ranked[at], (*count - at - 1) * sizeof(*ranked));
 	ranked[at] = one;
@@ -304,9 +304,9 @@ static uint64_t ran_ns(const uint64_t thread_ns[THREAD_STATE_COUNT])
 }
 
 static void put_processes(struct json *out, const struct ledger *ledger,
-			  const struct ledger_job *job, unsigned int most, uint64_t now_ns)
+			  const struct ledger_job *job, unsigned int max, uint64_t now_ns)
 {
-	struct ranked *ranked = malloc((most + 1) * sizeof(*ranked));
+	struct ranked *ranked = malloc((max + 1) * sizeof(*ranked));
 	unsigned int count = 0;
 
 	if (!ranked) {
@@ -316,7 +316,7 @@ static void put_processes(struct json *out, const struct ledger *ledger,
 	for (const struct ledger_process *process = job->processes; process;
 	     process = process->next)
 		if (!process->end_ns)
-			rank(ranked, &count, most,
+			rank(ranked, &count, max,
 			     (struct ranked) { sums_total(&process->sums).time_ns,
 					       ran_ns(process->thread_ns), process });
 	json_begin_list(out, "processes");
@@ -327,14 +327,14 @@ static void put_processes(struct json *out, const struct ledger *ledger,
 }
 
 static void put_files(struct json *out, const struct ledger_job *job, const struct rates *rates,
-		      unsigned int most)
+		      unsigned int max)
 {
 	struct ranked ranked[LEDGER_FILES_MAX + 1];
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < job->file_count; i++)
 		if (job->files[i].path)
-			rank(ranked, &count, number_min(most, LEDGER_FILES_MAX),
+			rank(ranked, &count, number_min(max, LEDGER_FILES_MAX),
 			     (struct ranked) { job->files[i].time_ns, 0, &job->files[i] });
 	json_begin_list(out, "files");
 	for (unsigned int i = 0; i < count; i++) {
@@ -373,7 +373,7 @@ static void put_programs(struct json *out, const struct ledger_job *job)
 }
 
 static void put_job(struct json *out, const struct ledger *ledger, const struct ledger_job *job,
-		    const struct rates *rates, uint64_t now_ns, const struct jobs_asked *asked)
+		    const struct rates *rates, uint64_t now_ns, const struct jobs_query *query)
 {
 	json_begin(out, NULL);
 	json_uint(out, "id", job->id);
@@ -388,8 +388,8 @@ static void put_job(struct json *out, const struct ledger *ledger, const struct 
 	put_threads(out, job->thread_ns);
 	put_methods(out, &job->sums, rates, job->id);
 	put_programs(out, job);
-	put_processes(out, ledger, job, asked->processes, now_ns);
-	put_files(out, job, rates, asked->files);
+	put_processes(out, ledger, job, query->processes, now_ns);
+	put_files(out, job, rates, query->files);
 	json_end(out);
 }
 
@@ -409,41 +409,41 @@ static void put_node(struct json *out, const struct ledger_node *node, const str
 	json_end(out);
 }
 
-static bool is_asked(const struct ledger_job *job, const struct jobs_asked *asked)
+static bool matches(const struct ledger_job *job, const struct jobs_query *query)
 {
-	return (!asked->job || job->id == asked->job) &&
-	       (!asked->slurm_job || !strcmp(job->labels.ids.slurm_job, asked->slurm_job));
+	return (!query->job || job->id == query->job) &&
+	       (!query->slurm_job || !strcmp(job->labels.ids.slurm_job, query->slurm_job));
 }
 
 static void put_jobs(struct json *out, const struct ledger *ledger, const struct rates *rates,
-		     uint64_t now_ns, const struct jobs_asked *asked)
+		     uint64_t now_ns, const struct jobs_query *query)
 {
-	unsigned int most = number_min(asked->jobs, LEDGER_JOBS_MAX + 2);
+	unsigned int max = number_min(query->jobs, LEDGER_JOBS_MAX + 2);
 	unsigned int count = 0, all = 0, reported = 0;
-	struct ranked *ranked = malloc((most + 1) * sizeof(*ranked));
+	struct ranked *ranked = malloc((max + 1) * sizeof(*ranked));
 
 	if (!ranked) {
 		out->out->error = out->out->error ? out->out->error : -ENOMEM;
 		return;
 	}
 	for (const struct ledger_job *job = ledger_jobs(ledger); job; job = job->next) {
-		if (!is_asked(job, asked))
+		if (!matches(job, query))
 			continue;
 		all++;
-		rank(ranked, &count, most,
+		rank(ranked, &count, max,
 		     (struct ranked) { rates_total(rates, job->id).time_ns,
 				       sums_total(&job->sums).time_ns, job });
 	}
 	json_begin_list(out, "jobs");
 	for (; reported < count && out->out->used < JOBS_JSON_BYTES_MAX; reported++)
-		put_job(out, ledger, ranked[reported].what, rates, now_ns, asked);
+		put_job(out, ledger, ranked[reported].what, rates, now_ns, query);
 	json_end(out);
 	json_uint(out, "jobs_left_out", all - reported);
 	free(ranked);
 }
 
 void jobs_json(struct sink *sink, struct ledger *ledger, const struct rates *rates,
-	       const char *host, const struct jobs_asked *asked)
+	       const char *host, const struct jobs_query *query)
 {
 	struct json json = { .out = sink, .style = JSON_COMPACT }, *out = &json;
 	uint64_t read_ns, readings, now_ns;
@@ -461,7 +461,7 @@ void jobs_json(struct sink *sink, struct ledger *ledger, const struct rates *rat
 	put_known(out, "read_ns_ago", readings, now_ns - read_ns);
 	put_known(out, "interval_ns", rates_interval_ns(rates), rates_interval_ns(rates));
 	put_node(out, ledger_node(ledger), rates);
-	put_jobs(out, ledger, rates, now_ns, asked);
+	put_jobs(out, ledger, rates, now_ns, query);
 	ledger_unlock(ledger);
 	json_end(out);
 	sink_char(sink, '\n');

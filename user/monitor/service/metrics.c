@@ -164,7 +164,7 @@ OF_SOURCE(slots_used, facts.use.most_used)
 OF_SOURCE(slots_given_back, facts.use.given_back)
 OF_SOURCE(slots_without, facts.use.other)
 OF_SOURCE(readings, facts.readings)
-OF_SOURCE(flight_asked, facts.flight.asked[item->number])
+OF_SOURCE(flight_requested, facts.flight.requested[item->number])
 OF_SOURCE(flight_written, facts.flight.written)
 OF_SOURCE(flight_failed, facts.flight.failed)
 OF_SOURCE(flight_passed_over, facts.flight.passed_over)
@@ -308,7 +308,7 @@ const struct metric metrics[] = {
 	COUNTER("flight_requests", NUMBER, CAUSE, 0,
 		"Requests for a flight-recorder trace: by a user (request), --flight-slower or "
 		"--flight-when.",
-		flight_asked),
+		flight_requested),
 	COUNTER("flight_requests_refused", NUMBER, FLIGHT, 0,
 		"Requests refused because they came too soon after a trace (--flight-every).",
 		flight_passed_over),

@@ -65,14 +65,14 @@ static void render_ready(void *context, const struct http_request *request,
 			 struct http_answer *answer)
 {
 	const struct pages *pages = context;
-	uint64_t ago = read_ago(pages), most = 3 * pages->options.interval_ns;
+	uint64_t ago_ns = read_ago(pages), late_ns = 3 * pages->options.interval_ns;
 	char line[128];
 
-	if (ago == UINT64_MAX) {
+	if (ago_ns == UINT64_MAX) {
 		http_say(answer, 503, "not ready: no reading yet");
-	} else if (ago > number_max(most, READY_NS)) {
+	} else if (ago_ns > number_max(late_ns, READY_NS)) {
 		snprintf(line, sizeof(line), "not ready: the last reading was %llu s ago",
-			 (unsigned long long)(ago / 1000000000));
+			 (unsigned long long)(ago_ns / 1000000000));
 		http_say(answer, 503, line);
 	} else {
 		sink_text(&answer->body, "ready\n");
@@ -94,7 +94,7 @@ static void render_metrics(void *context, const struct http_request *request,
 }
 
 /* Parses a numeric query argument; returns false if it is malformed. */
-static bool take_number(const struct http_request *request, const char *name, uint64_t most,
+static bool take_number(const struct http_request *request, const char *name, uint64_t max,
 			uint64_t *value)
 {
 	const char *text = http_argument(request, name);
@@ -105,8 +105,8 @@ static bool take_number(const struct http_request *request, const char *name, ui
 	if (*text < '0' || *text > '9' || strlen(text) > 19)
 		return false;
 	*value = strtoull(text, &end, 10);
-	if (*value > most)
-		*value = most;
+	if (*value > max)
+		*value = max;
 	return !*end;
 }
 
@@ -114,23 +114,23 @@ static void render_jobs(void *context, const struct http_request *request,
 			struct http_answer *answer)
 {
 	const struct pages *pages = context;
-	struct jobs_asked asked = JOBS_ASKED_DEFAULTS;
-	uint64_t jobs = asked.jobs, processes = asked.processes, files = asked.files;
+	struct jobs_query query = JOBS_QUERY_DEFAULTS;
+	uint64_t jobs = query.jobs, processes = query.processes, files = query.files;
 
-	if (!take_number(request, "job", UINT64_MAX, &asked.job) ||
+	if (!take_number(request, "job", UINT64_MAX, &query.job) ||
 	    !take_number(request, "jobs", LEDGER_JOBS_MAX, &jobs) ||
 	    !take_number(request, "processes", 1000, &processes) ||
 	    !take_number(request, "files", LEDGER_FILES_MAX, &files)) {
 		http_say(answer, 400, "job, jobs, processes and files must be numbers");
 		return;
 	}
-	asked.slurm_job = http_argument(request, "slurm_job");
-	asked.jobs = jobs;
-	asked.processes = processes;
-	asked.files = files;
+	query.slurm_job = http_argument(request, "slurm_job");
+	query.jobs = jobs;
+	query.processes = processes;
+	query.files = files;
 	refresh(pages);
 	note_rates(context);
-	jobs_json(&answer->body, pages->options.ledger, pages->rates, pages->host, &asked);
+	jobs_json(&answer->body, pages->options.ledger, pages->rates, pages->host, &query);
 }
 
 static void render_page(void *context, const struct http_request *request,
@@ -143,15 +143,15 @@ static void render_flight(void *context, const struct http_request *request,
 			  struct http_answer *answer)
 {
 	const struct pages *pages = context;
-	char said[512] = "";
+	char message[512] = "";
 	int err;
 
 	if (!pages->options.flight) {
 		http_say(answer, 404, "no flight recorder (requires --flight SIZE)");
 		return;
 	}
-	err = pages->options.flight(pages->options.context, said, sizeof(said));
-	http_say(answer, !err ? 202 : err == -EAGAIN ? 429 : 500, said);
+	err = pages->options.flight(pages->options.context, message, sizeof(message));
+	http_say(answer, !err ? 202 : err == -EAGAIN ? 429 : 500, message);
 }
 
 #define TEXT "text/plain; charset=utf-8"

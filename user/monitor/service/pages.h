@@ -23,7 +23,7 @@ struct pages_options {
 	 * why not. Returns 0, -EAGAIN if too soon after the last time, or another negative errno.
 	 * NULL: there is no flight recorder.
 	 */
-	int (*flight)(void *context, char *said, size_t size);
+	int (*flight)(void *context, char *message, size_t size);
 };
 
 /*

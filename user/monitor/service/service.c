@@ -46,7 +46,7 @@ struct service {
 	atomic_bool stop;
 	pthread_mutex_t lock; /* protects what follows */
 	pthread_cond_t read;
-	uint64_t asked, served; /* readings requested; those of them that have been served */
+	uint64_t requested, served; /* readings requested; those of them that have been served */
 	struct service_facts facts;
 	/* Only for the thread. */
 	uint64_t read_ns;  /* when the last reading began */
@@ -244,11 +244,12 @@ static void drain(struct service *service)
 
 /* Returns NULL if the threads cannot be read, or need not be: readings may be due for other reasons
  * many times a second, and there may be many threads. */
-static const struct thread_list *read_threads(struct service *service, uint64_t now_ns, bool asked)
+static const struct thread_list *read_threads(struct service *service, uint64_t now_ns,
+					      bool requested)
 {
 	int err;
 
-	if (!asked && now_ns - service->threads_read_ns < service->options.interval_ns)
+	if (!requested && now_ns - service->threads_read_ns < service->options.interval_ns)
 		return NULL;
 	err = session_read_threads(service->session, &service->threads);
 	if (err && err != -ENOENT)
@@ -267,7 +268,7 @@ static void read_all(struct service *service, bool last)
 
 	/* A later request needs another reading: this one has only what was done before. */
 	pthread_mutex_lock(&service->lock);
-	serves = service->asked;
+	serves = service->requested;
 	pthread_mutex_unlock(&service->lock);
 	begin_ns = host_now_ns();
 	if (session_read_in_flight(service->session, &service->in_flight))
@@ -304,12 +305,12 @@ static void read_all(struct service *service, bool last)
 
 static bool is_asked(struct service *service)
 {
-	bool asked;
+	bool requested;
 
 	pthread_mutex_lock(&service->lock);
-	asked = service->asked > service->served;
+	requested = service->requested > service->served;
 	pthread_mutex_unlock(&service->lock);
-	return asked;
+	return requested;
 }
 
 /* Sums are due or requested, or slots are needed that ended processes have left behind or that are
@@ -343,14 +344,15 @@ static void *work(void *context)
 
 void service_read_now(struct service *service)
 {
-	struct timespec most = host_after_ns(READ_MAX_NS);
-	uint64_t mine; /* a reading that has already begun does not count */
+	struct timespec deadline = host_after_ns(READ_MAX_NS);
+	uint64_t mine; /* a reading that is already under way does not count */
 
 	pthread_mutex_lock(&service->lock);
-	mine = ++service->asked;
+	mine = ++service->requested;
 	session_wake(service->session);
 	while (service->started && !atomic_load(&service->stop) && service->served < mine)
-		if (pthread_cond_clockwait(&service->read, &service->lock, CLOCK_MONOTONIC, &most))
+		if (pthread_cond_clockwait(&service->read, &service->lock, CLOCK_MONOTONIC,
+					   &deadline))
 			break;
 	pthread_mutex_unlock(&service->lock);
 }
@@ -408,27 +410,51 @@ struct python_live *service_live(struct service *service)
 	return service->live;
 }
 
+static void set_session_options(struct service *service)
+{
+	struct session_options *session = &service->options.session;
+
+	session->mode = PROFILE_ON;
+	session->in_flight = true;
+	session->attach.to = ATTACH_ALL;
+	session->follow_privileged = session->attach.uid == ATTACH_ANYBODY;
+	session->flight_chooses = service->options.flight_of.count;
+	if (!session->profile_slots)
+		session->profile_slots = profile_node_slots(get_nprocs());
+}
+
+static int open_intake(struct service *service)
+{
+	int err;
+
+	set_nice(DRAIN_NICE); /* also for threads that look up what is drained */
+	err = intake_open(&service->intake, service->ledger, session_lane_count(service->session),
+			  sysconf(_SC_PAGESIZE));
+	set_nice(0);
+	if (!err)
+		err = intake_name_jobs(service->intake, service->options.host_root ?: "/",
+				       service->options.session.attach.uid == ATTACH_ANYBODY);
+	if (!err)
+		err = intake_keep_cgroups(service->intake, session_cgroup_slots(service->session));
+	if (!err && service->options.ledger.lines)
+		err = intake_keep_lines(service->intake,
+					session_stack_generation(service->session));
+	return err;
+}
+
 int service_open(struct service **out, const struct service_options *options, bool best_effort)
 {
 	const struct child_user self = { .uid = geteuid(), .gid = getegid() };
 	struct service *service = calloc(1, sizeof(*service));
-	struct session_options *session;
 	int err;
 
 	if (!service)
 		return -ENOMEM;
 	service->options = *options;
-	session = &service->options.session;
-	session->mode = PROFILE_ON;
-	session->in_flight = true;
-	session->attach.to = ATTACH_ALL;
-	session->follow_privileged = session->attach.uid == ATTACH_ANYBODY;
-	session->flight_chooses = options->flight_of.count;
-	if (!session->profile_slots)
-		session->profile_slots = profile_node_slots(get_nprocs());
+	set_session_options(service);
 	pthread_mutex_init(&service->lock, NULL);
 	pthread_cond_init(&service->read, NULL);
-	err = session_open(&service->session, session);
+	err = session_open(&service->session, &service->options.session);
 	if (!err)
 		err = judge_layers(service, best_effort);
 	if (!err) /* for all processes: their libraries are seen as they map them */
@@ -436,25 +462,14 @@ int service_open(struct service **out, const struct service_options *options, bo
 	if (err)
 		goto fail;
 	/* One of the two has the stacks: what the kernel side describes, it describes once. */
-	service->options.ledger.lines =
-		session_choice(service->session)->on[LAYER_STACK] && !session->flight_bytes;
+	service->options.ledger.lines = session_choice(service->session)->on[LAYER_STACK] &&
+					!service->options.session.flight_bytes;
 	start_live(service);
 	err = ledger_open(&service->ledger, &service->options.ledger);
 	if (!err && options->flight_of.count)
 		ledger_on_join(service->ledger, choose_for_flight, service);
-	set_nice(DRAIN_NICE); /* also for threads that look up what is drained */
 	if (!err)
-		err = intake_open(&service->intake, service->ledger,
-				  session_lane_count(service->session), sysconf(_SC_PAGESIZE));
-	set_nice(0);
-	if (!err)
-		err = intake_name_jobs(service->intake, options->host_root ?: "/",
-				       session->attach.uid == ATTACH_ANYBODY);
-	if (!err)
-		err = intake_keep_cgroups(service->intake, session_cgroup_slots(service->session));
-	if (!err && service->options.ledger.lines)
-		err = intake_keep_lines(service->intake,
-					session_stack_generation(service->session));
+		err = open_intake(service);
 	if (err) {
 		log_error("cannot monitor: %s", strerror(-err));
 		goto fail;
@@ -463,7 +478,7 @@ int service_open(struct service **out, const struct service_options *options, bo
 		intake_on_code(service->intake, markers_look, service->markers);
 	service->slots = session_profile_slots(service->session);
 	service->facts.slots = service->slots;
-	session_ask_over(service->session, intake_has_exited, service->intake);
+	session_set_exited(service->session, intake_has_exited, service->intake);
 	memcpy(service->facts.layers, session_layers(service->session),
 	       sizeof(service->facts.layers));
 	*out = service;

@@ -58,9 +58,9 @@ def _dataloader(module: Any) -> None:
     @functools.wraps(iterate)
     def __iter__(self: Any) -> Any:
         # A reused iterator may have an abandoned pass.
-        begun = _Pass(self)
+        own_pass = _Pass(self)
         made = start(self) if getattr(self, "num_workers", 0) else iterate(self)
-        made._faultline_pass = begun
+        made._faultline_pass = own_pass
         return made
 
     @functools.wraps(original)

@@ -68,10 +68,10 @@ static int pack_integer(struct args_pack *pack, PyObject *value)
 {
 	unsigned long long large;
 	long long number;
-	int beyond;
+	int overflow;
 
-	number = PyLong_AsLongLongAndOverflow(value, &beyond);
-	if (!beyond) {
+	number = PyLong_AsLongLongAndOverflow(value, &overflow);
+	if (!overflow) {
 		pack_int(pack, number);
 		return 0;
 	}

@@ -29,12 +29,12 @@ class Databases:
 
     def __init__(self, program: str, children: Children, memory: int) -> None:
         self.program, self.children, self.memory = program, children, memory
-        self.place = tempfile.mkdtemp(prefix="faultline-mcp-")  # mode 0700
+        self.directory = tempfile.mkdtemp(prefix="faultline-mcp-")  # mode 0700
         self.exports: Dict[Key, str] = {}
         self.number = 0
 
     def remove(self) -> None:
-        shutil.rmtree(self.place, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def query(self, traces: List[Trace], filters: Sequence[str], query: str) -> Answer:
         """Returns "columns", and as "rows" at most READ_MAX lists of their values."""
@@ -55,7 +55,7 @@ class Databases:
                 oldest = self.exports.pop(next(iter(self.exports)))
                 shutil.rmtree(os.path.dirname(oldest), ignore_errors=True)
             self.number += 1
-            path = os.path.join(self.place, str(self.number), "traces.sqlite")
+            path = os.path.join(self.directory, str(self.number), "traces.sqlite")
             os.mkdir(os.path.dirname(path))
             try:
                 self.children.run(
