@@ -122,7 +122,7 @@ static void print_events(struct trace_reader *reader)
 	static const struct walk_calls calls = { .events = print_some };
 	struct printing printing = { 0 };
 	const struct walk_consumer consumer = { &calls, &printing };
-	const struct walk walk = { .cursor = { .whole_rows = true, .bytes_most = 100000 },
+	const struct walk walk = { .cursor = { .whole_rows = true, .bytes_max = 100000 },
 				   .turns = true,
 				   .consumers = &consumer,
 				   .consumer_count = 1 };

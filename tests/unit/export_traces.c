@@ -295,6 +295,62 @@ static void make_cut(void)
 	.time = START + 209 * MS, .dur = 2 * MS, .queue = MS / 2, .op = M_REQUEST_WRITE,           \
 	.file = 2, .dev = 8 << 20, .part = 8 << 20 | 1, .sector = 2048
 
+/* A step: a fetch, a write and a wait for a lock. */
+static void add_step(struct made_trace *made, uint64_t from, uint64_t step)
+{
+	begin_span(made, from, 100, 100, 20 + step, TEXT("step"), TEXT("compute"),
+		   step == 2 ? TEXT("\x82\xa4step\x07\xa4"
+				    "name\xa2\xff\"")
+			     : TEXT(""));
+	begin_span(made, from + MS, 100, 100, 30, TEXT("fetch"), TEXT("data"), TEXT(""));
+	CALL(made, .time = from + 2 * MS, .dur = MS, .pid = 100, .op = M_PREAD, .file = 1,
+	     .offset = 4096 * step, .asked = 4096, .result = 4096, .fetched = 4096);
+	FAULT(made, .time = from + 4 * MS, .dur = MS / 2, .pid = 100, .file = 1, .offset = 8192,
+	      .flags = step ? 0 : TRACE_FAULT_MAJOR, .fetched = step ? 0 : 16384);
+	end_span(made, from + 6 * MS, 100, 100, 30);
+	CALL(made, .time = from + 7 * MS, .dur = MS / 4, .pid = 100, .op = M_WRITE, .file = 2,
+	     .offset = 100 * step, .asked = 100, .result = 100, .created = step ? 0 : 4096);
+	/* A lock that another thread holds, which waits in a call itself. */
+	WAIT(made, .time = from + 9 * MS, .dur = (step + 2) * MS, .pid = 100, .state = "lock",
+	     .call = "futex", .object = 0x7fff00001000, .waker_pid = 100, .waker_tid = 101,
+	     .owner_pid = 100, .owner_tid = 102);
+	CALL(made, .time = from + 8 * MS, .dur = 6 * MS, .pid = 100, .tid = 101, .op = M_READ,
+	     .offset = -1, .asked = 1, .result = 1);
+	WAIT(made, .time = from + 9 * MS, .dur = 4 * MS, .pid = 100, .tid = 101, .state = "pipe",
+	     .call = "read", .object = 4711, .waker_pid = 1);
+	end_span(made, from + 15 * MS, 100, 100, 20 + step);
+}
+
+/* Transfers, failures, requests, and operations of other layers. */
+static void add_operations(struct made_trace *made)
+{
+	CALL(made, .time = START + 201 * MS, .dur = MS, .pid = 100, .op = M_SENDFILE, .file = 1,
+	     .file2 = 2, .asked = 1000, .result = 1000, .fetched = 4096, .created = 4096);
+	CALL(made, .time = START + 203 * MS, .dur = MS, .pid = 100, .op = M_SENDFILE, .file2 = 2,
+	     .asked = 10, .result = 10, .offset = -1);
+	CALL(made, .time = START + 205 * MS, .dur = MS, .pid = 100, .op = M_READ, .file = 1,
+	     .asked = UINT64_MAX, .result = -5);
+	CALL(made, .time = START + 206 * MS, .dur = 10, .pid = 100, .op = M_OPENAT, .result = -2,
+	     .path = "/no\xffwhere", .offset = -1);
+	CALL(made, .time = START + 207 * MS, .dur = 600, .pid = 100, .op = M_READAHEAD, .file = 1,
+	     .asked = 8192, .fetched = 8192);
+	CALL(made, .time = START + 208 * MS, .dur = 2 * MS, .pid = 100, .op = M_URING_READ,
+	     .file = 1, .offset = 0, .asked = 512, .result = 512);
+	CALL(made, .time = START + 209 * MS, .dur = MS, .pid = 100, .op = M_FSYNC, .file = 2,
+	     .offset = -1);
+	FAULT(made, .time = START + 211 * MS, .dur = 500, .pid = 100, .file = 2, .offset = 4096,
+	      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED, .dirtied = 4096);
+	VFS(made, .time = START + 210 * MS + MS / 2, .dur = 900, .op = M_VFS_READ, .file = 1,
+	    .asked = 4096, .result = 4096, .flags = TRACE_VFS_THREAD);
+	THROTTLE(made, .time = START + 212 * MS, .pause = MS, .pid = 100, .file = 2);
+	REQUEST(made, WRITE_OF_WHOLE, .pid = 100, .id = 1, .bytes = 8192);
+	REQUEST(made, WRITE_OF_WHOLE, .id = 2, .bytes = 4096, .status = 10);
+	BIO(made, .time = START + 209 * MS + MS / 2, .dur = MS, .pid = 100, .file = 2, .request = 2,
+	    .bytes = 8192, .dev = 8 << 20);
+	made_cache(made, START + 213 * MS, 1, 12288);
+	mark(made, START + 214 * MS, 100, TEXT("saved"), TEXT("\x81\xa1k\xa1v"));
+}
+
 /* All layers: two epochs of steps whose numbers are given, counted or inherited from the enclosing
  * span; reads, writes, faults, transfers, failures, storage. One file name is markup.
  */
@@ -316,63 +372,11 @@ static void make_whole(void)
 
 		begin_span(&made, at + MS, 100, 100, 10 + epoch, TEXT("epoch"), TEXT("loop"),
 			   TEXT(""));
-		for (uint64_t step = 0; step < 3; step++) {
-			uint64_t from = at + (10 + 20 * step) * MS;
-
-			begin_span(&made, from, 100, 100, 20 + step, TEXT("step"), TEXT("compute"),
-				   step == 2 ? TEXT("\x82\xa4step\x07\xa4"
-						    "name\xa2\xff\"")
-					     : TEXT(""));
-			begin_span(&made, from + MS, 100, 100, 30, TEXT("fetch"), TEXT("data"),
-				   TEXT(""));
-			CALL(&made, .time = from + 2 * MS, .dur = MS, .pid = 100, .op = M_PREAD,
-			     .file = 1, .offset = 4096 * step, .asked = 4096, .result = 4096,
-			     .fetched = 4096);
-			FAULT(&made, .time = from + 4 * MS, .dur = MS / 2, .pid = 100, .file = 1,
-			      .offset = 8192, .flags = step ? 0 : TRACE_FAULT_MAJOR,
-			      .fetched = step ? 0 : 16384);
-			end_span(&made, from + 6 * MS, 100, 100, 30);
-			CALL(&made, .time = from + 7 * MS, .dur = MS / 4, .pid = 100, .op = M_WRITE,
-			     .file = 2, .offset = 100 * step, .asked = 100, .result = 100,
-			     .created = step ? 0 : 4096);
-			/* A lock that another thread holds, which waits in a call itself. */
-			WAIT(&made, .time = from + 9 * MS, .dur = (step + 2) * MS, .pid = 100,
-			     .state = "lock", .call = "futex", .object = 0x7fff00001000,
-			     .waker_pid = 100, .waker_tid = 101, .owner_pid = 100,
-			     .owner_tid = 102);
-			CALL(&made, .time = from + 8 * MS, .dur = 6 * MS, .pid = 100, .tid = 101,
-			     .op = M_READ, .offset = -1, .asked = 1, .result = 1);
-			WAIT(&made, .time = from + 9 * MS, .dur = 4 * MS, .pid = 100, .tid = 101,
-			     .state = "pipe", .call = "read", .object = 4711, .waker_pid = 1);
-			end_span(&made, from + 15 * MS, 100, 100, 20 + step);
-		}
+		for (uint64_t step = 0; step < 3; step++)
+			add_step(&made, at + (10 + 20 * step) * MS, step);
 		end_span(&made, at + 90 * MS, 100, 100, 10 + epoch);
 	}
-	CALL(&made, .time = START + 201 * MS, .dur = MS, .pid = 100, .op = M_SENDFILE, .file = 1,
-	     .file2 = 2, .asked = 1000, .result = 1000, .fetched = 4096, .created = 4096);
-	CALL(&made, .time = START + 203 * MS, .dur = MS, .pid = 100, .op = M_SENDFILE, .file2 = 2,
-	     .asked = 10, .result = 10, .offset = -1);
-	CALL(&made, .time = START + 205 * MS, .dur = MS, .pid = 100, .op = M_READ, .file = 1,
-	     .asked = UINT64_MAX, .result = -5);
-	CALL(&made, .time = START + 206 * MS, .dur = 10, .pid = 100, .op = M_OPENAT, .result = -2,
-	     .path = "/no\xffwhere", .offset = -1);
-	CALL(&made, .time = START + 207 * MS, .dur = 600, .pid = 100, .op = M_READAHEAD, .file = 1,
-	     .asked = 8192, .fetched = 8192);
-	CALL(&made, .time = START + 208 * MS, .dur = 2 * MS, .pid = 100, .op = M_URING_READ,
-	     .file = 1, .offset = 0, .asked = 512, .result = 512);
-	CALL(&made, .time = START + 209 * MS, .dur = MS, .pid = 100, .op = M_FSYNC, .file = 2,
-	     .offset = -1);
-	FAULT(&made, .time = START + 211 * MS, .dur = 500, .pid = 100, .file = 2, .offset = 4096,
-	      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED, .dirtied = 4096);
-	VFS(&made, .time = START + 210 * MS + MS / 2, .dur = 900, .op = M_VFS_READ, .file = 1,
-	    .asked = 4096, .result = 4096, .flags = TRACE_VFS_THREAD);
-	THROTTLE(&made, .time = START + 212 * MS, .pause = MS, .pid = 100, .file = 2);
-	REQUEST(&made, WRITE_OF_WHOLE, .pid = 100, .id = 1, .bytes = 8192);
-	REQUEST(&made, WRITE_OF_WHOLE, .id = 2, .bytes = 4096, .status = 10);
-	BIO(&made, .time = START + 209 * MS + MS / 2, .dur = MS, .pid = 100, .file = 2,
-	    .request = 2, .bytes = 8192, .dev = 8 << 20);
-	made_cache(&made, START + 213 * MS, 1, 12288);
-	mark(&made, START + 214 * MS, 100, TEXT("saved"), TEXT("\x81\xa1k\xa1v"));
+	add_operations(&made);
 	THREAD_TIME(&made, .time = START, .dur = 150 * MS, .pid = 100, .io_wait = 3 * MS,
 		    .user = 80 * MS, .system = 16 * MS,
 		    .states = { [THREAD_CPU] = 100 * MS,

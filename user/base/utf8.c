@@ -28,7 +28,7 @@ static bool is_harmful(uint32_t c)
 /* Returns the character's length, or 0 if these bytes are not UTF-8. */
 static unsigned int decode(const unsigned char *p, size_t length, uint32_t *c)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	static const uint32_t min[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	unsigned int n = *p < 0x80   ? 1
 			 : *p < 0xc2 ? 0
 			 : *p < 0xe0 ? 2
@@ -44,7 +44,7 @@ static unsigned int decode(const unsigned char *p, size_t length, uint32_t *c)
 			return 0;
 		*c = *c << 6 | (p[i] & 0x3f);
 	}
-	if (*c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c <= 0xdfff))
+	if (*c < min[n] || *c > 0x10ffff || (*c >= 0xd800 && *c <= 0xdfff))
 		return 0;
 	return n;
 }
@@ -68,15 +68,15 @@ bool utf8_is_valid(const char *text, size_t length)
 	return true;
 }
 
-size_t utf8_cut(const char *text, size_t length, size_t most)
+size_t utf8_cut(const char *text, size_t length, size_t max)
 {
-	if (length <= most)
+	if (length <= max)
 		return length;
 	/* A character has at most three more bytes. */
-	for (size_t back = 0; back <= 3 && back <= most; back++)
-		if (((unsigned char)text[most - back] & 0xc0) != 0x80)
-			return most - back;
-	return most;
+	for (size_t back = 0; back <= 3 && back <= max; back++)
+		if (((unsigned char)text[max - back] & 0xc0) != 0x80)
+			return max - back;
+	return max;
 }
 
 /* The user's locale may not be UTF-8 (LANG=C under sudo or ssh) although the terminal is, so widths

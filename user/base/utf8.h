@@ -11,8 +11,8 @@
 /* Returns the length of the first character of a text of at least one byte; 0: not UTF-8. */
 unsigned int utf8_length(const char *text, size_t length);
 bool utf8_is_valid(const char *text, size_t length);
-/* Returns the length of a text that is cut to at most `most` bytes, but not inside a character. */
-size_t utf8_cut(const char *text, size_t length, size_t most);
+/* Returns the length of a text that is cut to at most `max` bytes, but not inside a character. */
+size_t utf8_cut(const char *text, size_t length, size_t max);
 
 #define UTF8_ESCAPED_COLUMNS 4 /* of a byte, as \xHH */
 

@@ -88,15 +88,15 @@ int sparse_histogram_merge(struct sparse_histogram *into, const struct sparse_hi
 	into->class_count = count;
 	while (j) {
 		const struct sparse_class *more = &from->classes[j - 1];
-		struct sparse_class *place = &into->classes[--count];
+		struct sparse_class *slot = &into->classes[--count];
 
 		if (i && into->classes[i - 1].number >= more->number) {
-			*place = into->classes[--i];
-			if (place->number > more->number)
+			*slot = into->classes[--i];
+			if (slot->number > more->number)
 				continue;
-			place->count = number_add(place->count, more->count);
+			slot->count = number_add(slot->count, more->count);
 		} else {
-			*place = *more;
+			*slot = *more;
 		}
 		j--;
 	}

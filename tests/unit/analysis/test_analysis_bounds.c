@@ -298,7 +298,7 @@ static uint64_t memory_for(const struct table *table, size_t rows)
 {
 	struct job job = { .memory_bytes = 0 };
 
-	while (job_rows_most(&job, table->column_count) < rows)
+	while (job_rows_max(&job, table->column_count) < rows)
 		job.memory_bytes += 4096;
 	return job.memory_bytes;
 }

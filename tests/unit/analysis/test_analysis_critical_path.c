@@ -149,7 +149,7 @@ PATH_TEST(test_later_thread_of_worker)
 }
 
 /* A thread that appears during a later wait did not end that one. */
-PATH_TEST(test_thread_that_came_too_late)
+PATH_TEST(test_thread_that_is_too_late)
 {
 	lives(10, 10, 10);
 	waits(10, 100 * MS, 200 * MS, 12);

@@ -342,12 +342,11 @@ TEST(test_progress)
 
 /* --- less memory than overlapping rows need --- */
 
-/* All events of a trace, with at most `most` bytes in memory or one block more. */
+/* All events of a trace, with at most `max` bytes in memory or one block more. */
 static struct event *collect(struct made_trace *made, size_t most, size_t *count)
 {
 	static const char *const names[] = { "a.flt" };
-	const struct cursor_options options = { .kinds = ~(1ull << TRACE_FILE),
-						.bytes_most = most };
+	const struct cursor_options options = { .kinds = ~(1ull << TRACE_FILE), .bytes_max = most };
 	struct event *events = calloc(2 * EVENTS, sizeof(*events));
 	struct trace_error error = { "" };
 	const struct event *batch;

@@ -108,7 +108,7 @@ TEST(test_bounded)
 					false, &again),
 			0);
 	assert_in_range(map.chunks.count, 1, 20);
-	assert_int_equal(rest_of(&map).unused + map.beyond, 1000);
+	assert_int_equal(rest_of(&map).unused + map.overflow, 1000);
 	assert_int_equal(page_range_of(-1, 5).to, 0);
 	assert_int_equal(page_range_of(4095, 2).to, 2);
 	assert_int_equal(page_range_of(4095, 0).to, 0);

@@ -54,7 +54,7 @@ static void write_new(struct output_file *file)
 	assert_int_equal(write(file->fd, "new", 3), 3);
 }
 
-TEST(test_takes_its_name_when_whole)
+TEST(test_renamed_when_complete)
 {
 	struct output_file file;
 	struct stat status;

@@ -257,11 +257,11 @@ TEST(test_the_worst)
 	for (size_t k = 0; k < 2; k++) {
 		const struct picture_set *set = &report->pictures->sums.sets[keys[k]];
 		const struct picture_series *others = &set->series[set->count - 1];
-		size_t most = picture_keys[keys[k]].most;
-		uint64_t left = WORST - most;
+		size_t max = picture_keys[keys[k]].max;
+		uint64_t left = WORST - max;
 
-		assert_int_equal(set->count, most + 1);
-		for (size_t i = 0; i < most; i++)
+		assert_int_equal(set->count, max + 1);
+		for (size_t i = 0; i < max; i++)
 			assert_int_equal(SERIES(&set->series[i], of[PICTURE_THREAD_TIME]),
 					 (WORST - i) * MS / 10);
 		assert_true(others->others);

@@ -99,7 +99,7 @@ TEST(test_order)
 	for (size_t i = 0; i < SAMPLE_COUNT(memories); i++) {
 		const struct cursor_options options = { .kinds = 1 << TRACE_FAULT,
 							.whole_rows = true,
-							.bytes_most = memories[i] };
+							.bytes_max = memories[i] };
 		struct seen seen = { 0 };
 
 		assert_int_equal(walk(reader, options, &seen), 0);

@@ -334,7 +334,7 @@ TEST(test_kinds_read)
 	made_close(&made);
 }
 
-TEST(test_nothing_asked_for)
+TEST(test_nothing_requested)
 {
 	struct filter filter = FILTER_ALL;
 	struct report *report;

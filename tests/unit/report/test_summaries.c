@@ -94,7 +94,7 @@ TEST(test_kinds)
 	for (size_t i = 0; i < count; i++) {
 		const struct merging *merging = &analyses[i]->merging;
 		const struct table *table = whole->tables[i];
-		const char *at = merging->dearest, *sorted = merging->sorted;
+		const char *at = merging->costliest, *sorted = merging->sorted;
 
 		for (size_t j = 0; j < table->column_count; j++)
 			if (table->columns[j].kind == KIND_NONE)

@@ -222,7 +222,7 @@ static void make_runs(struct random_job *job, const struct whole_run *runs, size
 }
 
 /* A model load dominates a short run, but the other run's save dominates the total. */
-TEST(test_dearest_of_all)
+TEST(test_costliest_of_all)
 {
 	static const struct whole_run runs[] = {
 		{ "short", "/data/model", 1000, 100, 27, .writes = false },

@@ -289,7 +289,7 @@ static void take_own(struct chain *chain, const struct event *event, const struc
 	struct thread *thread = find_thread(chain, event);
 
 	if (!thread) {
-		chain->beyond++;
+		chain->overflow++;
 		return;
 	}
 	thread->before[thread->before_next++ % BEFORE] = *bio;
@@ -361,9 +361,9 @@ static void begin_operation(struct chain_operation *operation, const struct even
 	operation->thread = event->thread;
 	operation->file = event->file;
 	operation->operation = event->operation;
-	operation->asked = (struct path_asked) { 0 };
+	operation->argument = (struct path_argument) { 0 };
 	if (event->file == FILE_NONE && event_kind(event) == TRACE_SYSCALL_PATH)
-		operation->asked = path_asked_by(event);
+		operation->argument = path_argument_of(event);
 	operation->requests = operation->last_request = 0;
 	operation->written_bytes = operation->discarded_bytes = 0;
 	operation->remote = false;

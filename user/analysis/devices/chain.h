@@ -56,8 +56,8 @@ struct chain_operation {
 	int64_t offset;
 	uint32_t process, thread, file;
 	uint16_t operation;
-	struct path_asked asked; /* path argument of a call without a file; path 0: none */
-	bool remote;		 /* some of its requests went to a mount */
+	struct path_argument argument; /* path argument of a call without a file; path 0: none */
+	bool remote;		       /* some of its requests went to a mount */
 	uint64_t written_bytes, discarded_bytes; /* by its requests */
 	bool overwrites;			 /* see event_overwrites */
 	uint64_t requests, last_request; /* requests it became; bios of one in a row count once */

@@ -23,7 +23,7 @@ struct chain {
 	size_t thread_count, thread_room;
 	struct found_thread lately[LATELY];
 	struct thread *listed; /* threads with latest operations */
-	uint64_t beyond;       /* bios of threads beyond THREADS_MAX */
+	uint64_t overflow;     /* bios of threads beyond THREADS_MAX */
 	uint64_t remote_requests;
 	bool queue_unknown; /* of some of these */
 	struct chain_time *files, *labels, names;

@@ -294,7 +294,7 @@ static void change_trace(const struct devices *devices, struct device *device, u
 	}
 	if (device_list_is_later(devices->job, device->trace, trace))
 		memcpy(device->before, device->all, sizeof(device->before));
-	memcpy(device->least, device->all, sizeof(device->least));
+	memcpy(device->min, device->all, sizeof(device->min));
 	device->trace = trace;
 }
 
@@ -311,11 +311,11 @@ static void add_sums(struct devices *devices, const struct event *event)
 	device_unseen_add(&device->unseen, event);
 	for (int use = 0; use < DEVICE_USES; use++) {
 		const struct device_sum *before = &device->before[use];
-		const struct device_sum *least = &device->least[use];
+		const struct device_sum *min = &device->min[use];
 
 #define MORE(member, column)                                                                       \
 	.member = device_list_total(before->member, event_value(event, counts_of[use].column),     \
-				    least->member)
+				    min->member)
 		device->all[use] = (struct device_sum) {
 			MORE(requests, requests), MORE(bytes, bytes),	MORE(merges, merges),
 			MORE(requeues, requeues), MORE(errors, errors), MORE(time_ns, time),
@@ -357,13 +357,13 @@ uint64_t devices_unseen(const struct results *results, enum device_use use)
 static const char *leading_op(const struct devices *devices, const struct device *device)
 {
 	const struct operation *operations = devices->job->operations;
-	uint64_t most_ns = 0;
+	uint64_t max_ns = 0;
 	const char *name = "";
 
 	for (size_t i = 0; device->op_time && i < devices->job->operation_count; i++) {
-		if (operations[i].use != DEVICE_USES || device->op_time[i] <= most_ns)
+		if (operations[i].use != DEVICE_USES || device->op_time[i] <= max_ns)
 			continue;
-		most_ns = device->op_time[i];
+		max_ns = device->op_time[i];
 		name = operations[i].name;
 	}
 	return name;

@@ -39,7 +39,7 @@ struct device {
 	struct device_sum own[DEVICE_USES + 1], all[DEVICE_USES];
 	/* Of `all`: from traces that ended before `trace`, and the lower bound from other
 	 * traces. */
-	struct device_sum before[DEVICE_USES], least[DEVICE_USES];
+	struct device_sum before[DEVICE_USES], min[DEVICE_USES];
 	/* With requests in flight that a thread waits for and that are sent again later. */
 	struct interval_union resent[DEVICE_USES + 1];
 	struct device_unseen unseen;

@@ -18,9 +18,9 @@ static uint64_t region_bytes(const struct dirty_map *map)
 /* Returns the end of a range, capped at what regions can represent. */
 static uint64_t end_of(uint64_t offset, uint64_t bytes)
 {
-	const uint64_t most = (1ull << BITS_MAX) - 1;
+	const uint64_t max = (1ull << BITS_MAX) - 1;
 
-	return offset >= most ? most : offset + number_min(bytes, most - offset);
+	return offset >= max ? max : offset + number_min(bytes, max - offset);
 }
 
 /* Returns the bytes of the range that lie in a region. */

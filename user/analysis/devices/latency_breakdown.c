@@ -98,11 +98,11 @@ COMPARE_BY(compare_slowness, struct chain_operation,
 	   COMPARE(b->time.time_ns, a->time.time_ns) ?: COMPARE(a->start, b->start))
 
 /* Chooses the files with the most time. */
-static void choose(struct chain *chain, size_t most)
+static void choose(struct chain *chain, size_t max)
 {
 	for (size_t file = 0; file < chain->file_room; file++)
 		if (chain->files[file].count)
-			longest_add(&chain->choice, chain->arena, most, chain->files[file].time_ns);
+			longest_add(&chain->choice, chain->arena, max, chain->files[file].time_ns);
 	longest_decide(&chain->choice, 0);
 }
 
@@ -119,9 +119,9 @@ static void set_note(const struct chain *chain, struct table *table)
 
 	if (chain->choice.count < chain->choice.items)
 		strbuf_clause(&note, "further files are omitted");
-	if (chain->beyond)
+	if (chain->overflow)
 		strbuf_clause(&note, "%s bios of further threads are omitted",
-			      units_count(number, chain->beyond));
+			      units_count(number, chain->overflow));
 	if (note.used)
 		table_set_note(table, note.bytes);
 }
@@ -139,7 +139,7 @@ static void fill(void *state, struct table *table)
 	table_add_columns(table, TABLE_COLUMNS(first_columns));
 	chain_add_columns(table);
 	table_add_columns(table, TABLE_COLUMNS(last_columns));
-	choose(chain, job_rows_most(chain->job, table->column_count));
+	choose(chain, job_rows_max(chain->job, table->column_count));
 	choice = chain->choice;
 	for (size_t file = 0; file < chain->file_room; file++) {
 		struct latency_breakdown_row line = { .chain = chain_line(&chain->files[file],

@@ -12,7 +12,7 @@
 
 struct round_trips {
 	struct histogram *empty, *reads[READ_SIZES]; /* NULL: none */
-	struct map asked; /* operation, node -> when its attributes were last asked for */
+	struct map last_requested; /* operation, node -> when its attributes were last asked for */
 	struct round_trips_view sums;
 };
 
@@ -64,8 +64,9 @@ static void add_attributes(struct round_trips *trips, const struct job *job,
 
 	if (!key[1] || (!ends_with(name, "_getattr") && !ends_with(name, "_access")))
 		return;
-	last = trips->asked.count < NODES_MAX ? map_add(&trips->asked, key, &added)
-					      : map_find(&trips->asked, key);
+	last = trips->last_requested.count < NODES_MAX
+		       ? map_add(&trips->last_requested, key, &added)
+		       : map_find(&trips->last_requested, key);
 	if (!last)
 		return;
 	if (!added && event->start - *last <= threshold(THRESHOLD_ATTRIBUTES_AGAIN))
@@ -82,7 +83,7 @@ void round_trips_add(struct round_trips **trips, const struct job *job, struct a
 		*trips = arena_alloc(arena, sizeof(**trips));
 		if (!*trips)
 			return;
-		map_init_in(&(*trips)->asked, arena, 2, 1);
+		map_init_in(&(*trips)->last_requested, arena, 2, 1);
 	}
 	if (use == DEVICE_READS)
 		add_read(*trips, job, arena, event, in_order);
@@ -96,7 +97,7 @@ void round_trips_add(struct round_trips **trips, const struct job *job, struct a
 struct round_trips_view round_trips_view(const struct round_trips *trips)
 {
 	struct round_trips_view view = { .empty = 0 };
-	unsigned int most = 0;
+	unsigned int busiest = 0;
 
 	if (!trips)
 		return view;
@@ -106,14 +107,14 @@ struct round_trips_view round_trips_view(const struct round_trips *trips)
 		view.empty_fast = histogram_percentile(trips->empty, FAST_PERCENT);
 	}
 	for (unsigned int i = 0; i < READ_SIZES; i++)
-		if (trips->reads[i] &&
-		    (!trips->reads[most] || trips->reads[i]->count > trips->reads[most]->count))
-			most = i;
-	if (!trips->reads[most])
+		if (trips->reads[i] && (!trips->reads[busiest] ||
+					trips->reads[i]->count > trips->reads[busiest]->count))
+			busiest = i;
+	if (!trips->reads[busiest])
 		return view;
-	view.reads = trips->reads[most]->count;
-	view.reads_fast = histogram_percentile(trips->reads[most], FAST_PERCENT);
-	view.reads_p50 = histogram_percentile(trips->reads[most], 50);
+	view.reads = trips->reads[busiest]->count;
+	view.reads_fast = histogram_percentile(trips->reads[busiest], FAST_PERCENT);
+	view.reads_p50 = histogram_percentile(trips->reads[busiest], 50);
 	return view;
 }
 

@@ -98,12 +98,13 @@ static const struct table_column last_columns[] = {
 static struct table_text path_of(const struct job *job, const struct chain_operation *operation,
 				 char joined[PATH_JOIN_BYTES])
 {
-	const struct path_asked *asked = &operation->asked;
+	const struct path_argument *argument = &operation->argument;
 	struct trace_string path = file_table_name(&job->files, operation->file);
 
-	if (asked->path)
-		return (struct table_text) { joined, path_join(&job->files, asked->trace,
-							       asked->dir, asked->path, joined) };
+	if (argument->path)
+		return (struct table_text) { joined,
+					     path_join(&job->files, argument->trace, argument->dir,
+						       argument->path, joined) };
 	return (struct table_text) { path.bytes, path.length };
 }
 
@@ -112,7 +113,7 @@ static void conclude(const struct results *results, struct table *table)
 	const struct job *job = results->job;
 	size_t count;
 	const struct chain_operation *slowest = chain_slowest(results, &count);
-	size_t most = job->slowest ? job->slowest : SLOWEST;
+	size_t max = job->slowest ? job->slowest : SLOWEST;
 	char joined[PATH_JOIN_BYTES];
 
 	if (table_absent_if(table, !slowest, "requests to block devices were not recorded"))
@@ -120,7 +121,7 @@ static void conclude(const struct results *results, struct table *table)
 	table_add_columns(table, TABLE_COLUMNS(first_columns));
 	chain_add_columns(table);
 	table_add_columns(table, TABLE_COLUMNS(last_columns));
-	for (size_t i = 0; i < count && i < most; i++) {
+	for (size_t i = 0; i < count && i < max; i++) {
 		const struct chain_operation *operation = &slowest[i];
 		bool known = operation->process != PROCESS_UNKNOWN;
 		struct slowest_row line = {

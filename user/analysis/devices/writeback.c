@@ -377,11 +377,11 @@ static uint64_t written_bytes(const struct writeback *writeback, uint32_t file)
 }
 
 /* Chooses the files to which most was written. */
-static void choose(struct writeback *writeback, size_t most)
+static void choose(struct writeback *writeback, size_t max)
 {
 	for (uint32_t i = 0; i < writeback->job->files.count; i++)
 		if (is_written_back(writeback, i))
-			longest_add(&writeback->choice, writeback->arena, most,
+			longest_add(&writeback->choice, writeback->arena, max,
 				    written_bytes(writeback, i));
 	longest_decide(&writeback->choice, 0);
 }
@@ -433,7 +433,7 @@ static void fill(void *state, struct table *table)
 		table_set_note(table, "excludes lost events");
 	for (int by = 0; by < WRITERS_KEYS; by++)
 		open_cursor(writeback, by, &cursors[by]);
-	choose(writeback, job_rows_most(writeback->job, table->column_count));
+	choose(writeback, job_rows_max(writeback->job, table->column_count));
 	add_lines(writeback, table, cursors);
 }
 

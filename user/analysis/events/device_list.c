@@ -66,12 +66,12 @@ void device_list_name(struct device_list *list, const struct event *event)
 
 void device_list_note(const struct device_list *list, struct table *table)
 {
-	char note[128], count[UNITS_TEXT], most[UNITS_TEXT];
+	char note[128], count[UNITS_TEXT], max[UNITS_TEXT];
 
 	if (!list->unlisted)
 		return;
 	snprintf(note, sizeof(note), "%s events of devices beyond the first %s are omitted",
-		 units_count(count, list->unlisted), units_count(most, LISTED_DEVICES_MAX));
+		 units_count(count, list->unlisted), units_count(max, LISTED_DEVICES_MAX));
 	table_append_note(table, note);
 }
 

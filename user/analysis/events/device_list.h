@@ -48,12 +48,12 @@ static inline bool device_list_is_later(const struct job *job, uint32_t earlier,
 
 /* Returns a total of a device over the traces of a host: `now` in this trace, `before` in those
  * that had ended when it began. Traces that overlap count partly the same requests: it is at least
- * `least`, the total over all the others. */
-static inline uint64_t device_list_total(uint64_t before, uint64_t now, uint64_t least)
+ * `min`, the total over all the others. */
+static inline uint64_t device_list_total(uint64_t before, uint64_t now, uint64_t min)
 {
 	uint64_t sum = number_add(before, now);
 
-	return sum > least ? sum : least;
+	return sum > min ? sum : min;
 }
 
 void device_list_init(struct device_list *list, const struct job *job, struct arena *arena);

@@ -57,7 +57,7 @@
  * sample of it: see event_is_sample. */
 #define EVENT_THREAD (1u << 25)
 /* Events that change which spans are open. */
-#define EVENT_TURN (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
+#define EVENT_SPAN_CHANGE (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
 
 #define EVENT_OPEN_FILE_BITS 30
 
@@ -285,8 +285,8 @@ struct event_unseen {
 	bool fetched, created; /* bytes read into the cache, or newly cached by writes */
 };
 
-/* Returns how many of the two places apply; 0 for operations without a class. */
-size_t event_unseen(const struct operation *operation, struct event_unseen places[2]);
+/* Returns how many of the two targets apply; 0 for operations without a class. */
+size_t event_unseen(const struct operation *operation, struct event_unseen targets[2]);
 
 /* True for operations whose result is a number of bytes read or written. */
 bool event_moves_bytes(enum trace_family family);

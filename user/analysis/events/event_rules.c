@@ -40,20 +40,20 @@ const struct family_rule event_rules[TRACE_FAMILY_COUNT] = {
 	[TRACE_SERVED] = { IO_NONE, METHOD_NONE, 0, true, false },
 };
 
-size_t event_unseen(const struct operation *operation, struct event_unseen places[2])
+size_t event_unseen(const struct operation *operation, struct event_unseen targets[2])
 {
 	const struct family_rule *rule = &event_rules[operation->family];
 	bool asynchronous = operation->uring || operation->libaio;
 
 	if (operation->family == TRACE_STORES) {
-		places[0] = (struct event_unseen) { .class = IO_MMAP_WRITE,
-						    .method = METHOD_MMAP,
-						    .dirtied = true };
+		targets[0] = (struct event_unseen) { .class = IO_MMAP_WRITE,
+						     .method = METHOD_MMAP,
+						     .dirtied = true };
 		return 1;
 	}
 	if (rule->class == IO_NONE)
 		return 0;
-	places[0] = (struct event_unseen) {
+	targets[0] = (struct event_unseen) {
 		.class = rule->class,
 		.method = rule->direct && !asynchronous ? METHOD_UNKNOWN
 							: event_method(operation, rule, 0),
@@ -64,9 +64,9 @@ size_t event_unseen(const struct operation *operation, struct event_unseen place
 	};
 	if (operation->family != TRACE_TRANSFER)
 		return 1;
-	places[1] = places[0];
-	places[1].class = IO_WRITE;
-	places[1].timed = places[1].fetched = places[0].created = false;
+	targets[1] = targets[0];
+	targets[1].class = IO_WRITE;
+	targets[1].timed = targets[1].fetched = targets[0].created = false;
 	return 2;
 }
 

@@ -48,26 +48,26 @@ static int make_room(struct loaded_scratch *scratch, size_t rows)
 
 static void sort_by_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned int shift)
 {
-	uint32_t places[DIGITS] = { 0 }, place = 0;
+	uint32_t starts[DIGITS] = { 0 }, start = 0;
 
 	for (size_t i = 0; i < count; i++)
-		places[from[i] >> shift & (DIGITS - 1)]++;
+		starts[from[i] >> shift & (DIGITS - 1)]++;
 	for (unsigned int i = 0; i < DIGITS; i++) {
-		uint32_t many = places[i];
+		uint32_t many = starts[i];
 
-		places[i] = place;
-		place += many;
+		starts[i] = start;
+		start += many;
 	}
 	for (size_t i = 0; i < count; i++)
-		to[places[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+		to[starts[from[i] >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-static void sort_short(struct loaded_scratch *scratch, size_t count, uint64_t least, uint64_t span)
+static void sort_short(struct loaded_scratch *scratch, size_t count, uint64_t min, uint64_t span)
 {
 	uint64_t *keys = scratch->keys, *spare = scratch->keys + count;
 
 	for (size_t i = 0; i < count; i++)
-		keys[i] = (scratch->times[i] - least) << ROW_BITS | i;
+		keys[i] = (scratch->times[i] - min) << ROW_BITS | i;
 	for (unsigned int shift = 0; span >> shift; shift += DIGIT_BITS) {
 		uint64_t *sorted = spare;
 
@@ -96,8 +96,8 @@ static void sort_long(struct loaded_scratch *scratch, size_t count)
 }
 
 /* Returns the order of the rows, stable for equal times; NULL if all are in order. */
-static const uint32_t *sort_rows(struct loaded_scratch *scratch, size_t count, uint64_t least,
-				 uint64_t most)
+static const uint32_t *sort_rows(struct loaded_scratch *scratch, size_t count, uint64_t min,
+				 uint64_t max)
 {
 	size_t i;
 
@@ -105,8 +105,8 @@ static const uint32_t *sort_rows(struct loaded_scratch *scratch, size_t count, u
 		;
 	if (i >= count)
 		return NULL;
-	if (most - least < KEY_SPAN_MAX)
-		sort_short(scratch, count, least, most - least);
+	if (max - min < KEY_SPAN_MAX)
+		sort_short(scratch, count, min, max - min);
 	else
 		sort_long(scratch, count);
 	return scratch->order;
@@ -222,16 +222,16 @@ static struct loaded_spare take_spare(struct loaded_pool *pool, size_t size)
 /* If no slot is free, the oldest spare is replaced. */
 static void give_spare(struct loaded_pool *pool, struct loaded_spare spare)
 {
-	struct loaded_spare *place = NULL, before;
+	struct loaded_spare *slot = NULL, before;
 
 	pthread_mutex_lock(&pool->lock);
-	for (size_t i = 0; i < HELD_SPARES && !place; i++)
+	for (size_t i = 0; i < HELD_SPARES && !slot; i++)
 		if (!pool->spares[i].bytes)
-			place = &pool->spares[i];
-	if (!place)
-		place = &pool->spares[pool->next++ % HELD_SPARES];
-	before = *place;
-	*place = spare;
+			slot = &pool->spares[i];
+	if (!slot)
+		slot = &pool->spares[pool->next++ % HELD_SPARES];
+	before = *slot;
+	*slot = spare;
 	pthread_mutex_unlock(&pool->lock);
 	free(before.bytes);
 }
@@ -256,7 +256,7 @@ int loaded_block_take(struct loaded_block **result, const struct trace_view *vie
 		      struct loaded_scratch *scratch, struct loaded_pool *pool)
 {
 	size_t column_count = trace_schemas[info->kind].column_count;
-	uint64_t least = UINT64_MAX, most = 0;
+	uint64_t min = UINT64_MAX, max = 0;
 	struct loaded_block *block;
 
 	*result = NULL;
@@ -264,23 +264,23 @@ int loaded_block_take(struct loaded_block **result, const struct trace_view *vie
 		return -ENOMEM;
 	trace_view_times(view, scratch->times);
 	for (size_t i = 0; i < info->rows; i++) {
-		least = scratch->times[i] < least ? scratch->times[i] : least;
-		most = scratch->times[i] > most ? scratch->times[i] : most;
+		min = scratch->times[i] < min ? scratch->times[i] : min;
+		max = scratch->times[i] > max ? scratch->times[i] : max;
 	}
-	if (least < info->start)
+	if (min < info->start)
 		return -EINVAL;
 	block = calloc(1, sizeof(*block) + column_count * sizeof(block->columns[0]));
 	if (!block)
 		return -ENOMEM;
 	block->kind = info->kind;
 	block->count = block->held = info->rows;
-	block->start_ns = least;
-	lay_out(block, view, columns, most - least);
+	block->start_ns = min;
+	lay_out(block, view, columns, max - min);
 	if (!make_bytes(block, pool)) {
 		free(block);
 		return -ENOMEM;
 	}
-	fill(block, view, scratch, sort_rows(scratch, info->rows, least, most));
+	fill(block, view, scratch, sort_rows(scratch, info->rows, min, max));
 	*result = block;
 	return 0;
 }

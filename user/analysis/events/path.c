@@ -63,12 +63,12 @@ bool path_ends(const char *path, size_t length, const char *end)
 	return length >= end_length && !memcmp(path + length - end_length, end, end_length);
 }
 
-static size_t slot_of(const struct path_asked *asked)
+static size_t slot_of(const struct path_argument *argument)
 {
-	return (asked->path * 31 + asked->dir) & (SLOTS - 1);
+	return (argument->path * 31 + argument->dir) & (SLOTS - 1);
 }
 
-uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked)
+uint32_t *path_memory_of(struct path_memory *memory, const struct path_argument *argument)
 {
 	struct path_slot *slot;
 
@@ -76,19 +76,20 @@ uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *as
 		memory->slots = arena_alloc(memory->arena, SLOTS * sizeof(*memory->slots));
 	if (!memory->slots)
 		return NULL;
-	slot = &memory->slots[slot_of(asked)];
-	if (slot->path != asked->path || slot->dir != asked->dir || slot->trace != asked->trace ||
-	    asked->path > UINT32_MAX || asked->dir > UINT32_MAX) /* hostile: not cached */
-		*slot = (struct path_slot) { asked->path, asked->dir, asked->trace, 0 };
+	slot = &memory->slots[slot_of(argument)];
+	if (slot->path != argument->path || slot->dir != argument->dir ||
+	    slot->trace != argument->trace || argument->path > UINT32_MAX ||
+	    argument->dir > UINT32_MAX) /* hostile: not cached */
+		*slot = (struct path_slot) { argument->path, argument->dir, argument->trace, 0 };
 	return &slot->led_to;
 }
 
 void path_memory_fetch(const struct path_memory *memory, const struct event *event)
 {
-	struct path_asked asked;
+	struct path_argument argument;
 
 	if (!memory->slots || event_kind(event) != TRACE_SYSCALL_PATH)
 		return;
-	asked = path_asked_by(event);
-	__builtin_prefetch(&memory->slots[slot_of(&asked)]);
+	argument = path_argument_of(event);
+	__builtin_prefetch(&memory->slots[slot_of(&argument)]);
 }

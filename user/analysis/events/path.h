@@ -17,17 +17,17 @@ size_t path_join(const struct file_table *files, uint32_t trace, uint64_t dir, u
 		 char out[PATH_JOIN_BYTES]);
 
 /* The path that a call was given, by the ids in its row. */
-struct path_asked {
+struct path_argument {
 	uint64_t dir, path;
 	uint32_t trace;
 };
 
 /* Returns that of a TRACE_SYSCALL_PATH event. */
-static inline struct path_asked path_asked_by(const struct event *event)
+static inline struct path_argument path_argument_of(const struct event *event)
 {
-	return (struct path_asked) { .trace = event->block->trace,
-				     .dir = event_value(event, SYSCALL_PATH_DIR),
-				     .path = event_value(event, SYSCALL_PATH_PATH) };
+	return (struct path_argument) { .trace = event->block->trace,
+					.dir = event_value(event, SYSCALL_PATH_DIR),
+					.path = event_value(event, SYSCALL_PATH_PATH) };
 }
 
 /* Cache of what recent paths resolved to: paths recur. All zeros initially but for the arena. */
@@ -41,7 +41,7 @@ struct path_memory {
 
 /* Returns the cached result for a path, plus 1: 0, to be set, if it is unknown. NULL if out of
  * memory. */
-uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked);
+uint32_t *path_memory_of(struct path_memory *memory, const struct path_argument *argument);
 /* Prefetches the cache slot of an event's path, if it has one. */
 void path_memory_fetch(const struct path_memory *memory, const struct event *event);
 

@@ -3,22 +3,22 @@
 #include "analysis/events/tally.h"
 
 void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,
-		      const struct event_unseen *place)
+		      const struct event_unseen *target)
 {
-	if (place->dirtied)
+	if (target->dirtied)
 		tally->dirtied_bytes += unseen->bytes;
-	if (place->fetched)
+	if (target->fetched)
 		tally->fetched_bytes += unseen->fetched_bytes;
-	if (place->created)
+	if (target->created)
 		tally->created_bytes += unseen->created_bytes;
-	if (place->created)
+	if (target->created)
 		tally->read_for_write_bytes += unseen->read_for_write_bytes;
-	if (!place->whole)
+	if (!target->whole)
 		return;
 	tally->count += unseen->count;
 	tally->errors += unseen->errors;
 	tally->bytes += unseen->bytes;
-	if (place->timed)
+	if (target->timed)
 		tally->thread_time_ns += unseen->thread_time_ns;
 }
 

@@ -65,4 +65,4 @@ void tally_fold(struct tally *tally, const struct tally *more);
 
 /* Adds what the kernel counted beyond the rows. The merged time does not change. */
 void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,
-		      const struct event_unseen *place);
+		      const struct event_unseen *target);

@@ -71,10 +71,11 @@ static void add_directory(struct lookups *lookups, const char *path, size_t leng
 }
 
 /* Paths with the same 64-bit hash, under a seed of this run, are taken as equal. */
-static uint32_t find_directory(struct lookups *lookups, const struct path_asked *asked)
+static uint32_t find_directory(struct lookups *lookups, const struct path_argument *argument)
 {
 	char path[PATH_JOIN_BYTES];
-	size_t whole = path_join(&lookups->job->files, asked->trace, asked->dir, asked->path, path);
+	size_t whole = path_join(&lookups->job->files, argument->trace, argument->dir,
+				 argument->path, path);
 	size_t length = path_directory(path, whole);
 	uint64_t key = map_hash_bytes(&lookups->numbers, path, length), *found;
 	uint32_t number = lookups->count;
@@ -97,13 +98,13 @@ static uint32_t find_directory(struct lookups *lookups, const struct path_asked 
 /* Returns the directory of a failed look-up; 0, which exists, after an error, too. */
 static uint32_t number_of(struct lookups *lookups, const struct event *event)
 {
-	const struct path_asked asked = path_asked_by(event);
-	uint32_t *known = path_memory_of(&lookups->memory, &asked);
+	const struct path_argument argument = path_argument_of(event);
+	uint32_t *known = path_memory_of(&lookups->memory, &argument);
 
 	if (!known)
 		return 0;
 	if (!*known)
-		*known = find_directory(lookups, &asked) + 1;
+		*known = find_directory(lookups, &argument) + 1;
 	return *known - 1;
 }
 
@@ -195,10 +196,10 @@ static const struct table_column columns[] = {
 static int compare_directories(const void *left, const void *right)
 {
 	const struct directory *a = left, *b = right;
-	size_t least = number_min(a->length, b->length);
+	size_t shorter = number_min(a->length, b->length);
 
 	return COMPARE(b->count, a->count) ?:
-	       (least ? memcmp(a->path, b->path, least) : 0) ?: COMPARE(a->length, b->length);
+	       (shorter ? memcmp(a->path, b->path, shorter) : 0) ?: COMPARE(a->length, b->length);
 }
 
 /* A relative path whose directory is unknown has no directory. */
@@ -270,8 +271,8 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 /* Negative if `a` sorts before `b`; a missing text sorts before all others. */
 static int compare_texts(struct table_text a, struct table_text b)
 {
-	size_t least = number_min(a.length, b.length);
-	int order = least ? memcmp(a.bytes, b.bytes, least) : 0;
+	size_t shorter = number_min(a.length, b.length);
+	int order = shorter ? memcmp(a.bytes, b.bytes, shorter) : 0;
 
 	return order ? order : a.length < b.length ? -1 : a.length > b.length;
 }

@@ -40,7 +40,7 @@ struct page_range page_range_extend(struct page_range pages, uint32_t page_bytes
 
 void fetched_map_init(struct fetched_map *map, struct arena *arena, size_t memory_bytes)
 {
-	*map = (struct fetched_map) { .most = memory_bytes / CHUNK_BYTES + 1 };
+	*map = (struct fetched_map) { .max = memory_bytes / CHUNK_BYTES + 1 };
 	map_init_in(&map->chunks, arena, 2, sizeof(struct page_chunk) / sizeof(uint64_t));
 }
 
@@ -82,8 +82,8 @@ int fetched_map_add(struct fetched_map *map, uint32_t file, struct page_range pa
 		struct page_chunk *chunk = find_chunk(map, file, part.chunk);
 		bool added;
 
-		if (!chunk && map->chunks.count >= map->most) {
-			map->beyond += part.end - pages.from;
+		if (!chunk && map->chunks.count >= map->max) {
+			map->overflow += part.end - pages.from;
 		} else if (!chunk) {
 			const uint64_t key[2] = { file, part.chunk };
 

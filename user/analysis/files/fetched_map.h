@@ -13,8 +13,8 @@
 
 struct fetched_map {
 	struct map chunks; /* file, chunk -> bits */
-	size_t most;	   /* maximum number of chunks */
-	uint64_t beyond;   /* pages that did not fit */
+	size_t max;	   /* maximum number of chunks */
+	uint64_t overflow; /* pages that did not fit */
 };
 
 /* Pages in [from, to). */

@@ -13,13 +13,13 @@ static uint64_t key_of(const struct event *event)
 
 static bool is_full(const struct file_uses *uses)
 {
-	return uses->pairs.count + uses->asides.count >= uses->pairs_most;
+	return uses->pairs.count + uses->asides.count >= uses->pairs_max;
 }
 
 /* There is no room for another pair. */
-static struct pair *pair_beyond(struct file_uses *uses)
+static struct pair *pair_overflow(struct file_uses *uses)
 {
-	uses->beyond++;
+	uses->overflow++;
 	uses->none = (struct pair) { 0 };
 	return &uses->none;
 }
@@ -31,7 +31,7 @@ static struct pair *find_pair(struct file_uses *uses, uint64_t key, struct file_
 
 	if (is_full(uses)) {
 		pair = (struct pair *)map_find(&uses->pairs, &key);
-		return pair ? pair : pair_beyond(uses);
+		return pair ? pair : pair_overflow(uses);
 	}
 	pair = (struct pair *)map_add(&uses->pairs, &key, &added);
 	if (pair && added)
@@ -54,7 +54,7 @@ struct position *file_order_position(struct file_uses *uses, struct file_use *us
 	if (!slot->map_slots || slot->key != key || slot->map_slots != uses->pairs.slots) {
 		slot->pair = find_pair(uses, key, use);
 		slot->key = key;
-		/* A pair that is not in the map must count as beyond each time. */
+		/* A pair that is not in the map must count as overflow each time. */
 		slot->map_slots = slot->pair == &uses->none ? 0 : uses->pairs.slots;
 	}
 	return slot->pair ? &slot->pair->position : NULL;
@@ -72,11 +72,12 @@ static void put_aside(struct file_uses *uses, const struct position *position, u
 	if (aside)
 		*aside = (struct aside) { position->next, position->next_read };
 	else
-		uses->beyond++;
+		uses->overflow++;
 }
 
 /* Switches to the event's open file, which may differ from the last one used. */
-static void turn(struct file_uses *uses, struct position *position, const struct event *event)
+static void switch_open_file(struct file_uses *uses, struct position *position,
+			     const struct event *event)
 {
 	const uint64_t key[] = { key_of(event), event->open_file };
 	const struct aside *aside;
@@ -100,7 +101,7 @@ void file_order_open(struct file_uses *uses, struct position *position, const st
 {
 	if (!event->open_file)
 		return;
-	turn(uses, position, event);
+	switch_open_file(uses, position, event);
 	position->next = position->next_read = 0;
 	position->closed = false;
 }
@@ -241,7 +242,7 @@ static void add_call(struct file_uses *uses, struct file_use *use, struct positi
 
 	if (!begin_order(uses, use, event, position, mixes) || (mixes && !begin_reads(uses, use)))
 		return;
-	turn(uses, position, event);
+	switch_open_file(uses, position, event);
 	position->closed = false;
 	if (use->accessed == ACCESSED_MIXED && event->class == IO_READ)
 		follow(uses, use->more->reads, position, &position->next_read, event);

@@ -19,7 +19,7 @@ void file_uses_init(struct file_uses *uses, struct arena *arena, const struct jo
 {
 	uses->arena = arena;
 	uses->job = job;
-	uses->pairs_most = job->memory_bytes / PAIRS_SHARE / PAIR_BYTES + 1;
+	uses->pairs_max = job->memory_bytes / PAIRS_SHARE / PAIR_BYTES + 1;
 	map_init_in(&uses->pairs, arena, 1, sizeof(struct pair) / sizeof(uint64_t));
 	map_init_in(&uses->asides, arena, 2, sizeof(struct aside) / sizeof(uint64_t));
 	uses->uses = arena_alloc(arena, job->files.count * sizeof(*uses->uses));

@@ -132,8 +132,8 @@ struct file_uses {
 	struct arena *arena;
 	struct map pairs;  /* process << 32 | file -> struct pair, except first processes */
 	struct map asides; /* the same, position.open_file -> struct aside */
-	size_t pairs_most; /* for both maps; accesses by further pairs have no pattern */
-	uint64_t beyond;   /* number of such accesses */
+	size_t pairs_max;  /* for both maps; accesses by further pairs have no pattern */
+	uint64_t overflow; /* number of such accesses */
 	struct pair none;
 	struct pair_slot
 		lately[PAIR_SLOTS]; /* recently found, by the low bits of process and file */

@@ -229,12 +229,12 @@ static uint64_t time_of(const struct file_uses *files, uint32_t file)
 	return time_ns;
 }
 
-/* Chooses the `most` files with the most time; all files if only one would be left out. */
-static void choose(const struct file_uses *files, size_t most, struct longest_choice *choice)
+/* Chooses the `max` files with the most time; all files if only one would be left out. */
+static void choose(const struct file_uses *files, size_t max, struct longest_choice *choice)
 {
 	for (uint32_t i = 0; i < files->job->files.count; i++)
 		if (file_uses_any(files, i))
-			longest_add(choice, files->arena, most, time_of(files, i));
+			longest_add(choice, files->arena, max, time_of(files, i));
 	longest_decide(choice, 1);
 }
 
@@ -324,24 +324,24 @@ static void add_others(const struct results *results, struct table *table, struc
 static void set_note(struct table *table, const struct file_uses *files)
 {
 	const struct job *job = files->job;
-	char count[UNITS_TEXT], most[UNITS_TEXT];
+	char count[UNITS_TEXT], max[UNITS_TEXT];
 	struct strbuf note = { .used = 0 };
 
 	if (job->lost)
 		strbuf_clause(&note, "excludes lost events");
-	if (job->files.beyond)
+	if (job->files.overflow)
 		strbuf_clause(&note,
 			      "%s file identities beyond the first %s did not fit in memory: their "
 			      "activity is in the row without a path (raise report --memory)",
-			      units_count(count, job->files.beyond),
-			      units_count(most, job->files.most));
-	if (files->beyond)
+			      units_count(count, job->files.overflow),
+			      units_count(max, job->files.max));
+	if (files->overflow)
 		strbuf_clause(&note,
 			      "%s accesses by process and file pairs beyond the first %s did not "
 			      "fit in memory: they count for no pattern, and process counts are "
 			      "lower bounds (raise report --memory)",
-			      units_count(count, files->beyond),
-			      units_count(most, files->pairs_most));
+			      units_count(count, files->overflow),
+			      units_count(max, files->pairs_max));
 	if (note.used)
 		table_set_note(table, note.bytes);
 }
@@ -383,11 +383,11 @@ static size_t make_lines(const struct results *results, struct longest_choice ch
 	return count;
 }
 
-static size_t rows_most(const struct job *job, const struct table *table)
+static size_t rows_max(const struct job *job, const struct table *table)
 {
-	size_t most = job_rows_most(job, table->column_count);
+	size_t max = job_rows_max(job, table->column_count);
 
-	return job->file_rows && job->file_rows < most ? job->file_rows : most;
+	return job->file_rows && job->file_rows < max ? job->file_rows : max;
 }
 
 /* Must run after the waits of operations are known. */
@@ -401,7 +401,7 @@ static void conclude(const struct results *results, struct table *table)
 
 	add_columns(table, files->job->layers);
 	set_note(table, files);
-	choose(files, rows_most(files->job, table), &choice);
+	choose(files, rows_max(files->job, table), &choice);
 	lines = arena_alloc(files->arena, (choice.count + 1) * sizeof(*lines));
 	if (!lines)
 		return;

@@ -51,7 +51,7 @@ struct io_patterns {
 	uint8_t *looked;				/* enum looked, per file */
 	struct path_memory paths;			/* per path: 1 + whether it is a module's */
 	struct map times;				/* io_pattern, file -> thread time */
-	uint64_t most_ns[IO_PATTERNS];			/* of the worst file */
+	uint64_t max_ns[IO_PATTERNS];			/* of the worst file */
 	uint64_t files[IO_PATTERNS];			/* TABLE_NO_UINT: unknown */
 	uint32_t worst[IO_PATTERNS];
 	uint32_t rows[IO_PATTERNS]; /* in the table */
@@ -134,7 +134,7 @@ static bool is_worst(const struct io_patterns *io_patterns, enum io_pattern io_p
 
 	if (worst == FILE_NONE ||
 	    is_directory(io_patterns, file) == is_directory(io_patterns, worst))
-		return time_ns >= io_patterns->most_ns[io_pattern];
+		return time_ns >= io_patterns->max_ns[io_pattern];
 	return is_directory(io_patterns, worst);
 }
 
@@ -159,7 +159,7 @@ static int book(struct io_patterns *io_patterns, enum io_pattern io_pattern)
 		io_patterns->files[io_pattern]++;
 	*time_ns += run.time_ns;
 	if (is_worst(io_patterns, io_pattern, run.file, *time_ns)) {
-		io_patterns->most_ns[io_pattern] = *time_ns;
+		io_patterns->max_ns[io_pattern] = *time_ns;
 		io_patterns->worst[io_pattern] = run.file;
 	}
 	return 0;
@@ -183,19 +183,19 @@ static int add(struct io_patterns *io_patterns, enum io_pattern io_pattern,
 }
 
 /* Whether a file's path is of a kind; cached, because there may be a million files. */
-static bool is_kind(struct io_patterns *io_patterns, uint32_t file, enum looked asked,
+static bool is_kind(struct io_patterns *io_patterns, uint32_t file, enum looked kind,
 		    bool (*is)(const struct file_table *files, struct table_text path))
 {
 	uint8_t *looked = &io_patterns->looked[file];
 	struct trace_string path;
 
-	if (!(*looked & asked)) {
+	if (!(*looked & kind)) {
 		path = file_table_name(&io_patterns->job->files, file);
-		*looked |= asked;
+		*looked |= kind;
 		if (is(&io_patterns->job->files, (struct table_text) { path.bytes, path.length }))
-			*looked |= asked << 1;
+			*looked |= kind << 1;
 	}
-	return *looked & asked << 1;
+	return *looked & kind << 1;
 }
 
 /* Programs and modules are read by loaders and interpreters: users cannot change how. */
@@ -208,15 +208,15 @@ static bool is_loaded(struct io_patterns *io_patterns, uint32_t file)
  * identified. */
 static int names_module(struct io_patterns *io_patterns, const struct event *event)
 {
-	const struct path_asked asked = path_asked_by(event);
-	uint32_t *known = path_memory_of(&io_patterns->paths, &asked);
+	const struct path_argument argument = path_argument_of(event);
+	uint32_t *known = path_memory_of(&io_patterns->paths, &argument);
 	char path[PATH_JOIN_BYTES];
 
 	if (!known)
 		return -ENOMEM;
 	if (!*known) {
-		size_t length = path_join(&io_patterns->job->files, asked.trace, asked.dir,
-					  asked.path, path);
+		size_t length = path_join(&io_patterns->job->files, argument.trace, argument.dir,
+					  argument.path, path);
 
 		*known = 1 + loaded_names_module((struct table_text) { path, length });
 	}
@@ -503,7 +503,7 @@ static void fill(void *state, struct table *table)
 			.time_ns = tally->time.measure,
 			.thread_time_ns = tally->thread_time_ns,
 			.files = io_patterns->files[i],
-			.file_time_ns = io_patterns->most_ns[i],
+			.file_time_ns = io_patterns->max_ns[i],
 			.read_for_write_bytes = tally->read_for_write_bytes,
 			.path = worst_path(io_patterns, i),
 		};
@@ -591,7 +591,7 @@ const struct analysis analysis_io_patterns = {
 	.columns[TRACE_SYSCALL_PATH] = FLAGS | 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,
 	.rows_of = rows_of,
-	.merging = { .dearest = "file_thread_time_ns,path",
+	.merging = { .costliest = "file_thread_time_ns,path",
 		     .sorted = "io_pattern",
 		     .fixed = columns,
 		     .fixed_count = sizeof(columns) / sizeof(columns[0]) },

@@ -34,10 +34,10 @@ struct lifetimes {
 	struct arena *arena;
 	uint8_t *does; /* per operation */
 	struct made_file *files;
-	size_t count, room, most;
-	uint64_t beyond;  /* files created after `most` others */
-	bool *is_there;	  /* per file: created and not removed yet */
-	struct map names; /* host, path hash -> index + 1; 0: none */
+	size_t count, room, max;
+	uint64_t overflow; /* files created after `max` others */
+	bool *is_there;	   /* per file: created and not removed yet */
+	struct map names;  /* host, path hash -> index + 1; 0: none */
 };
 
 static uint8_t what_does(const char *name)
@@ -57,7 +57,7 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 
 	lifetimes->job = job;
 	lifetimes->arena = arena;
-	lifetimes->most = job_rows_most(job, LIFETIME_CELLS);
+	lifetimes->max = job_rows_max(job, LIFETIME_CELLS);
 	map_init_in(&lifetimes->names, arena, 2, 1);
 	lifetimes->does = arena_alloc(arena, (job->operation_count + 1) * sizeof(*lifetimes->does));
 	lifetimes->is_there =
@@ -76,7 +76,7 @@ struct name {
 };
 
 /* Returns NULL if no created file has had the name. */
-static uint64_t *place_of(const struct lifetimes *lifetimes, const struct name *name)
+static uint64_t *entry_of(const struct lifetimes *lifetimes, const struct name *name)
 {
 	const uint64_t key[2] = { name->host,
 				  map_hash_bytes(&lifetimes->names, name->path, name->length) };
@@ -89,11 +89,11 @@ static int set_place(struct lifetimes *lifetimes, const struct name *name, uint6
 	const uint64_t key[2] = { name->host,
 				  map_hash_bytes(&lifetimes->names, name->path, name->length) };
 	bool added;
-	uint64_t *place = map_add(&lifetimes->names, key, &added);
+	uint64_t *entry = map_add(&lifetimes->names, key, &added);
 
-	if (!place)
+	if (!entry)
 		return -ENOMEM;
-	*place = number;
+	*entry = number;
 	return 0;
 }
 
@@ -116,12 +116,12 @@ static int add_made(struct lifetimes *lifetimes, const struct event *event)
 	const struct trace_string path = file_table_first_path(&lifetimes->job->files, event->file);
 	const struct name name = { lifetimes->job->traces[event->block->trace].host, path.bytes,
 				   path.length };
-	const uint64_t *place = path.length ? place_of(lifetimes, &name) : NULL;
+	const uint64_t *entry = path.length ? entry_of(lifetimes, &name) : NULL;
 
-	if (!path.length || (place && *place) || lifetimes->is_there[event->file])
+	if (!path.length || (entry && *entry) || lifetimes->is_there[event->file])
 		return 0;
-	if (lifetimes->count == lifetimes->most) {
-		lifetimes->beyond++;
+	if (lifetimes->count == lifetimes->max) {
+		lifetimes->overflow++;
 		return 0;
 	}
 	if (!ARENA_GROW(lifetimes->arena, lifetimes->files, lifetimes->room, lifetimes->count + 1))
@@ -135,14 +135,14 @@ static int add_made(struct lifetimes *lifetimes, const struct event *event)
 	return set_place(lifetimes, &name, lifetimes->count);
 }
 
-static void remove_file(struct lifetimes *lifetimes, uint64_t *place, const struct event *event)
+static void remove_file(struct lifetimes *lifetimes, uint64_t *entry, const struct event *event)
 {
 	struct made_file *file;
 
-	if (!place || !*place)
+	if (!entry || !*entry)
 		return;
-	file = &lifetimes->files[*place - 1];
-	*place = 0;
+	file = &lifetimes->files[*entry - 1];
+	*entry = 0;
 	/* The file still has another name. */
 	if (file->links) {
 		file->links--;
@@ -159,7 +159,7 @@ static int add_removed(struct lifetimes *lifetimes, const struct event *event)
 	const struct name name =
 		name_of(lifetimes, event, SYSCALL_PATH_DIR, SYSCALL_PATH_PATH, path);
 
-	remove_file(lifetimes, place_of(lifetimes, &name), event);
+	remove_file(lifetimes, entry_of(lifetimes, &name), event);
 	return 0;
 }
 
@@ -168,8 +168,8 @@ static int add_linked(struct lifetimes *lifetimes, const struct event *event)
 {
 	char path[PATH_JOIN_BYTES];
 	struct name name = name_of(lifetimes, event, SYSCALL_PATH_DIR, SYSCALL_PATH_PATH, path);
-	const uint64_t *place = place_of(lifetimes, &name);
-	uint64_t number = place ? *place : 0;
+	const uint64_t *entry = entry_of(lifetimes, &name);
+	uint64_t number = entry ? *entry : 0;
 
 	if (!number)
 		return 0;
@@ -185,12 +185,12 @@ static int add_moved(struct lifetimes *lifetimes, const struct event *event)
 {
 	char path[PATH_JOIN_BYTES];
 	struct name name = name_of(lifetimes, event, SYSCALL_PATH_DIR, SYSCALL_PATH_PATH, path);
-	uint64_t *place = place_of(lifetimes, &name), number = place ? *place : 0;
+	uint64_t *entry = entry_of(lifetimes, &name), number = entry ? *entry : 0;
 
-	if (place)
-		*place = 0;
+	if (entry)
+		*entry = 0;
 	name = name_of(lifetimes, event, SYSCALL_PATH_DIR2, SYSCALL_PATH_PATH2, path);
-	remove_file(lifetimes, place_of(lifetimes, &name), event);
+	remove_file(lifetimes, entry_of(lifetimes, &name), event);
 	return number && name.length ? set_place(lifetimes, &name, number) : 0;
 }
 
@@ -286,12 +286,12 @@ _Static_assert(sizeof(columns) / sizeof(columns[0]) == LIFETIME_CELLS, "rows fit
 static void append_beyond(const struct lifetimes *lifetimes, struct table *table)
 {
 	struct strbuf note = { .used = 0 };
-	char number[UNITS_TEXT], most[UNITS_TEXT];
+	char number[UNITS_TEXT], max[UNITS_TEXT];
 
 	strbuf_add(&note,
 		   "%s files created after the first %s did not fit in memory (raise report "
 		   "--memory)",
-		   units_count(number, lifetimes->beyond), units_count(most, lifetimes->most));
+		   units_count(number, lifetimes->overflow), units_count(max, lifetimes->max));
 	table_append_note(table, note.bytes);
 }
 
@@ -309,7 +309,7 @@ static void conclude(const struct results *results, struct table *table)
 	if (table_absent_if(table, results->job->chosen,
 			    "requires all events: the filter may exclude removals"))
 		return;
-	if (lifetimes->beyond)
+	if (lifetimes->overflow)
 		append_beyond(lifetimes, table);
 	if (lifetimes->count)
 		qsort(lifetimes->files, lifetimes->count, sizeof(*lifetimes->files), compare_lives);

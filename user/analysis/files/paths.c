@@ -232,11 +232,11 @@ static const struct table_column columns[PATH_COLUMNS] = {
 static int compare_paths(const void *left, const void *right)
 {
 	const struct path_row *a = left, *b = right;
-	size_t least = number_min(a->path.length, b->path.length);
+	size_t shorter = number_min(a->path.length, b->path.length);
 
 	return COMPARE(b->sums.time_ns, a->sums.time_ns) ?:
 	       COMPARE(b->sums.fetched_bytes, a->sums.fetched_bytes) ?:
-	       memcmp(a->path.bytes, b->path.bytes, least);
+	       memcmp(a->path.bytes, b->path.bytes, shorter);
 }
 
 /* Replaces each target by its row in the table plus 1; 0: none. `rows` maps unsorted path numbers

@@ -132,9 +132,9 @@ static struct page_range pages_of(const struct readahead *readahead, const struc
 /* Returns the pages that an operation requests: a fault its page, a call its whole range. */
 static struct page_range asked_by(const struct readahead *readahead, const struct event *event)
 {
-	uint64_t asked = number_max(event->asked_bytes, event->bytes);
+	uint64_t requested = number_max(event->asked_bytes, event->bytes);
 
-	return pages_of(readahead, event, event->flags & EVENT_FAULT ? 1 : asked);
+	return pages_of(readahead, event, event->flags & EVENT_FAULT ? 1 : requested);
 }
 
 static void use(struct readahead *readahead, struct read_file *file, uint32_t number,
@@ -194,7 +194,7 @@ static int add_operation(struct readahead *readahead, const struct event *event)
 
 /* How operations in progress relate to a page. */
 struct wanted {
-	bool asked, advised, unseen;
+	bool requested, advised, unseen;
 	bool large;
 };
 
@@ -210,7 +210,7 @@ static struct wanted wanted_of(const struct read_file *file, const struct event 
 		if (operation->end_ns < event->start)
 			continue;
 		if (operation->asks == ASKS)
-			wanted.asked |= inside;
+			wanted.requested |= inside;
 		else
 			wanted.advised = true;
 		wanted.unseen |= operation->asks == MAPS;
@@ -247,10 +247,10 @@ static int add_stretch(struct readahead *readahead, uint32_t number, struct page
 	struct readahead_sums *sums = &file->sums;
 	uint64_t bytes = (pages.to - pages.from) * FETCHED_PAGE;
 	struct fetched_rest again = { 0 };
-	uint64_t beyond = readahead->map.beyond;
+	uint64_t overflow = readahead->map.overflow;
 	int status;
 
-	if (wanted->asked) {
+	if (wanted->requested) {
 		sums->asked_bytes += bytes;
 		return 0;
 	}
@@ -261,8 +261,8 @@ static int add_stretch(struct readahead *readahead, uint32_t number, struct page
 	/* These pages had left the page cache. */
 	sums->unused_bytes += again.unused * FETCHED_PAGE;
 	sums->unseen_bytes += again.unseen * FETCHED_PAGE;
-	beyond = readahead->map.beyond - beyond;
-	file->ahead_pages += pages.to - pages.from - again.unused - again.unseen - beyond;
+	overflow = readahead->map.overflow - overflow;
+	file->ahead_pages += pages.to - pages.from - again.unused - again.unseen - overflow;
 	if (wanted->unseen)
 		fetched_map_unseen(&readahead->map, number, pages);
 	return status;

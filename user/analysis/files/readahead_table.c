@@ -89,11 +89,11 @@ static void set_note(const struct readahead *readahead, struct table *table)
 
 	if (readahead->job->lost)
 		strbuf_clause(&note, "excludes lost events: more may have been used");
-	if (readahead->map.beyond)
+	if (readahead->map.overflow)
 		strbuf_clause(&note,
 			      "%s fetched ahead did not fit in memory: their use is unknown (raise "
 			      "report --memory)",
-			      units_bytes(number, readahead->map.beyond * FETCHED_PAGE));
+			      units_bytes(number, readahead->map.overflow * FETCHED_PAGE));
 	if (readahead->choice.count < readahead->choice.items)
 		strbuf_clause(&note, "further files are omitted");
 	if (note.used)
@@ -110,16 +110,16 @@ static void fill(void *state, struct table *table)
 	struct readahead *readahead = state;
 	const struct job *job = readahead->job;
 	const char *reason = missing(job);
-	size_t most;
+	size_t max;
 
 	if (table_absent_if(table, reason, reason))
 		return;
 	count_rest(readahead);
 	table_add_columns(table, TABLE_COLUMNS(columns));
-	most = job_rows_most(job, table->column_count);
+	max = job_rows_max(job, table->column_count);
 	for (uint32_t i = 0; i < job->files.count; i++)
 		if (fetched_of(readahead, i))
-			longest_add(&readahead->choice, readahead->arena, most,
+			longest_add(&readahead->choice, readahead->arena, max,
 				    fetched_of(readahead, i));
 	longest_decide(&readahead->choice, 0);
 	set_note(readahead, table);

@@ -54,7 +54,7 @@ struct reopens {
 	size_t all_count, all_room;
 	struct intervals intervals; /* from an open to its end; they come in the order of ends */
 	uint64_t time_ns;	    /* their measure */
-	uint64_t settled, fresh;    /* opens in all; fresh: with a new read */
+	uint64_t completed, fresh;  /* opens in all; fresh: with a new read */
 };
 
 static void begin(void *state, const struct job *job, struct arena *arena)
@@ -96,7 +96,7 @@ static struct pair *find_pair(struct reopens *reopens, const struct event *event
 }
 
 /* Completes an open of the pair, at its first new read (fresh) or at the next open. */
-static void settle(struct reopens *reopens, struct pair *pair, uint64_t end_ns, bool fresh)
+static void complete_open(struct reopens *reopens, struct pair *pair, uint64_t end_ns, bool fresh)
 {
 	const uint64_t key = pair->file;
 	struct reopened *file;
@@ -112,7 +112,7 @@ static void settle(struct reopens *reopens, struct pair *pair, uint64_t end_ns, 
 	file->opens++;
 	file->time_ns += end_ns - pair->begun_ns;
 	intervals_add(&reopens->intervals, reopens->arena, pair->begun_ns, end_ns);
-	reopens->settled++;
+	reopens->completed++;
 	reopens->fresh += fresh;
 }
 
@@ -135,7 +135,7 @@ static void add_open(struct reopens *reopens, const struct event *event)
 	if (!pair)
 		return;
 	if (pair->learned++ >= LEARN_OPENS) {
-		settle(reopens, pair, pair->until_ns, false);
+		complete_open(reopens, pair, pair->until_ns, false);
 		pair->stage = OPENED;
 	}
 	pair->reads = 0;
@@ -168,7 +168,7 @@ static void add_read(struct reopens *reopens, const struct event *event)
 	}
 	/* So many known reads out of order are no scan: an epoch in the same order as before. */
 	if (!known || !pair->shuffled)
-		settle(reopens, pair, event->start, true);
+		complete_open(reopens, pair, event->start, true);
 	pair->stage = PAST;
 }
 
@@ -222,7 +222,7 @@ static void fill(void *state, struct table *table)
 	struct reopens *reopens = state;
 
 	for (size_t i = 0; i < reopens->count; i++)
-		settle(reopens, reopens->pairs[i], reopens->pairs[i]->until_ns, false);
+		complete_open(reopens, reopens->pairs[i], reopens->pairs[i]->until_ns, false);
 	reopens->time_ns = intervals_measure(&reopens->intervals);
 	table_fail(table, arena_status(reopens->arena));
 	table_add_columns(table, TABLE_COLUMNS(columns));
@@ -251,12 +251,12 @@ uint64_t reopens_estimated_ns(const struct results *results)
 	uint64_t learned = 0;
 	double times;
 
-	if (!reopens || !reopens->settled)
+	if (!reopens || !reopens->completed)
 		return 0;
 	for (size_t i = 0; i < reopens->count; i++)
 		learned += reopens->pairs[i]->stage == LEARNING ? 0 : LEARN_OPENS - 1;
 	learned += LEARN_AFTER * reopens->all_count;
-	times = 1 + (double)learned / reopens->settled;
+	times = 1 + (double)learned / reopens->completed;
 	return fmin(reopens->time_ns * fmin(times, TIMES_MAX), 0x1p63);
 }
 
@@ -264,7 +264,7 @@ double reopens_fresh_share(const struct results *results)
 {
 	const struct reopens *reopens = results_state(results, &analysis_reopens);
 
-	return reopens && reopens->settled ? (double)reopens->fresh / reopens->settled : 1;
+	return reopens && reopens->completed ? (double)reopens->fresh / reopens->completed : 1;
 }
 
 const struct analysis analysis_reopens = {

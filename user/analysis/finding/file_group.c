@@ -188,14 +188,42 @@ static bool is_read_in_order(const struct file_view *file)
 	       threshold(THRESHOLD_SCAN_ORDER);
 }
 
+static void add_to_sums(struct file_group_sums *sums, const struct file_group_rule *kind,
+			const struct file_view *file, const struct advice_view *advice)
+{
+	const unsigned int by = kind->use == USE_MMAP	? BY_FAULTS
+				: kind->use == USE_READ ? BY_READS
+							: BY_CALLS;
+
+	for (int use = 0; use < USES; use++)
+		sums->use_ns[use] += time_of_use(kind, file, use);
+	if (kind->use == USE_READ)
+		sums->direct_bytes += file->direct_bytes;
+	sums->reads += file->tallies[USE_READ].count;
+	if (kind->reopens && is_scanned_by_opens(file)) {
+		sums->scan_opens += file->opens;
+		sums->scan_reads += file->tallies[USE_READ].count;
+	}
+	sums->advised += file->advised;
+	sums->dropped += advice->dropped;
+	add_again(sums, file, advice);
+	if (kind->use != USE_READ)
+		sums->random += advice->random;
+	else if (!advice->ordered_reads && is_read_in_order(file))
+		sums->random += advice->random_reads;
+	if (kind->use == USE_MMAP)
+		sums->copied_bytes += file->copied_bytes;
+	sums->accesses += accesses(file, by);
+	sums->consecutive += file->patterns[by][CONSECUTIVE];
+	sums->jumps += file->jumps[by].known;
+	sums->backward += file->jumps[by].back;
+}
+
 void file_group_add(struct file_group *file_group, struct file_group_sums *sums,
 		    const struct file_group_rule *kind, const struct file_view *file,
 		    const struct advice_view *advice)
 {
 	const struct tally *tally = &file->tallies[kind->use];
-	unsigned int by = kind->use == USE_MMAP	  ? BY_FAULTS
-			  : kind->use == USE_READ ? BY_READS
-						  : BY_CALLS;
 	const struct tally *metadata = &file->tallies[USE_METADATA];
 	const struct tally *faults = &file->tallies[USE_MMAP];
 	struct file_group_ending *ending = ending_of(sums, kind, file->path);
@@ -226,32 +254,11 @@ void file_group_add(struct file_group *file_group, struct file_group_sums *sums,
 	file_group->major += tally->major;
 	file_group->size_bytes += size;
 	file_group->time_ns += time_ns;
-	for (int use = 0; use < USES; use++)
-		sums->use_ns[use] += time_of_use(kind, file, use);
 	if (tally->bytes > size)
 		file_group->again_bytes += tally->bytes - size;
 	file_group->versions += file->grown;
 	file_group->repeated_bytes += file->repeated_bytes;
-	if (kind->use == USE_READ)
-		sums->direct_bytes += file->direct_bytes;
-	sums->reads += file->tallies[USE_READ].count;
-	if (kind->reopens && is_scanned_by_opens(file)) {
-		sums->scan_opens += file->opens;
-		sums->scan_reads += file->tallies[USE_READ].count;
-	}
-	sums->advised += file->advised;
-	sums->dropped += advice->dropped;
-	add_again(sums, file, advice);
-	if (kind->use != USE_READ)
-		sums->random += advice->random;
-	else if (!advice->ordered_reads && is_read_in_order(file))
-		sums->random += advice->random_reads;
-	if (kind->use == USE_MMAP)
-		sums->copied_bytes += file->copied_bytes;
-	sums->accesses += accesses(file, by);
-	sums->consecutive += file->patterns[by][CONSECUTIVE];
-	sums->jumps += file->jumps[by].known;
-	sums->backward += file->jumps[by].back;
+	add_to_sums(sums, kind, file, advice);
 }
 
 void file_group_forget_events(struct file_group *file_group)

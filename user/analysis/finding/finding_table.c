@@ -205,7 +205,7 @@ static int add_dragged(struct findings *findings, struct finding *finding)
 	return status;
 }
 
-static int ask(struct findings *findings, const struct finding_rule *rule)
+static int run_rule(struct findings *findings, const struct finding_rule *rule)
 {
 	const size_t before = findings->count;
 	size_t kept = before;
@@ -223,7 +223,7 @@ static int ask(struct findings *findings, const struct finding_rule *rule)
 	return status;
 }
 
-static int ask_all(struct findings *findings)
+static int run_rules(struct findings *findings)
 {
 	const struct job *job = findings->results->job;
 	int status = 0;
@@ -234,22 +234,22 @@ static int ask_all(struct findings *findings)
 
 		if (finding_rule_applies(rule, job->layers) &&
 		    (!job->aggregated || rule->sums != FINDING_OF_EVENTS))
-			status = ask(findings, rule);
+			status = run_rule(findings, rule);
 	}
 	return status < 0 ? status : 0;
 }
 
-static void note_unasked(struct table *table)
+static void note_skipped(struct table *table)
 {
-	size_t unasked = 0;
+	size_t skipped = 0;
 	char note[160];
 
 	for (size_t i = 0; i < finding_rule_count; i++)
-		unasked += finding_rules[i]->sums == FINDING_OF_EVENTS;
+		skipped += finding_rules[i]->sums == FINDING_OF_EVENTS;
 	snprintf(note, sizeof(note),
 		 "%zu of %zu kinds of findings require --mode trace and were not checked; costs "
 		 "are upper bounds",
-		 unasked, finding_rule_count);
+		 skipped, finding_rule_count);
 	table_set_note(table, note);
 }
 
@@ -270,8 +270,8 @@ static void conclude(const struct results *results, struct table *table)
 
 	table_add_columns(table, TABLE_COLUMNS(columns));
 	if (job->aggregated)
-		note_unasked(table);
-	status = ask_all(&findings);
+		note_skipped(table);
+	status = run_rules(&findings);
 	if (findings.count)
 		qsort(findings.all, findings.count, sizeof(*findings.all), compare_findings);
 	findings.many_kinds = finding_lines_kinds(results);
@@ -291,7 +291,7 @@ const struct analysis analysis_findings = {
 	.shape = TABLE_LIST,
 	.aggregated_ok = true,
 	.conclude = conclude,
-	.merging = { .dearest = "cost_ns,cost_bytes,title,says", /* ties do not depend on order */
+	.merging = { .costliest = "cost_ns,cost_bytes,title,says", /* ties do not depend on order */
 		     .fixed = columns,
 		     .fixed_count = FINDING_COLUMNS },
 	.remake = finding_remake,

@@ -225,8 +225,8 @@ static int load_row(struct file_table *table, uint64_t id, const struct file *ro
 		if (keep_first(table, number, row))
 			return -ENOMEM;
 		update(&table->files[number], row);
-	} else if (table->most && table->count >= table->most) {
-		table->beyond++;
+	} else if (table->max && table->count >= table->max) {
+		table->overflow++;
 		return 0;
 	} else {
 		number = table->count;

@@ -56,8 +56,8 @@ struct lost_name {
 struct file_table {
 	struct file *files; /* number 0 is FILE_UNKNOWN */
 	size_t count, room;
-	size_t most;	 /* maximum number of files; 0: no limit ... */
-	uint64_t beyond; /* ... and rows of files beyond it, which are FILE_UNKNOWN */
+	size_t max;	   /* maximum number of files; 0: no limit ... */
+	uint64_t overflow; /* ... and rows of files beyond it, which are FILE_UNKNOWN */
 	struct trace_reader *const *traces;
 	size_t trace_count;
 	struct file_ids *ids;		/* by trace */

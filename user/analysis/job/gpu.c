@@ -25,7 +25,7 @@ struct scan {
 	size_t length;
 	bool too_long, in_string, escaped;
 	bool in_events; /* in the list of events, at depth `floor` */
-	bool begun;
+	bool started;
 	size_t depth, floor; /* of brackets; commas at depth `floor` end a piece */
 };
 
@@ -235,12 +235,12 @@ static int open_bracket(struct gpu_reader *reader, char c)
 	struct scan *scan = &reader->scan;
 	bool events = c == '[' && scan->depth == 1 && !scan->in_events && at_events(scan);
 
-	if (!scan->depth && scan->begun)
+	if (!scan->depth && scan->started)
 		return complain(reader, "is not valid JSON");
 	scan->depth++;
 	if (scan->depth == 1) {
 		/* The older form is only the list. */
-		scan->begun = true;
+		scan->started = true;
 		scan->floor = 1;
 		scan->in_events = c == '[';
 	} else if (events) {
@@ -314,12 +314,12 @@ static int read_all(struct gpu_reader *reader, gzFile file)
 	}
 	if (failure == Z_MEM_ERROR)
 		return -ENOMEM;
-	if (failure == Z_BUF_ERROR || (!failure && reader->scan.begun && reader->scan.depth))
+	if (failure == Z_BUF_ERROR || (!failure && reader->scan.started && reader->scan.depth))
 		return complain(reader, "is cut short: the profiler did not finish writing it, or "
 					"a copy is not whole");
 	if (failure || count < 0)
 		return complain(reader, "is damaged: it cannot be decompressed");
-	if (!reader->scan.begun)
+	if (!reader->scan.started)
 		return complain(reader, "is empty");
 	return 0;
 }

@@ -347,9 +347,9 @@ int job_load_within(struct job *job, struct trace_reader *const *traces, const c
 		open_spans_init(&job->spans);
 	if (!status)
 		stack_table_init(&job->stacks, traces);
-	job->files.most = memory_bytes / 2 / JOB_FILE_BYTES + 1;
-	job->stacks.most = memory_bytes / 8 / JOB_STACK_BYTES + 1;
-	job->processes.most = memory_bytes / 3 / JOB_PROCESS_BYTES + 1;
+	job->files.max = memory_bytes / 2 / JOB_FILE_BYTES + 1;
+	job->stacks.max = memory_bytes / 8 / JOB_STACK_BYTES + 1;
+	job->processes.max = memory_bytes / 3 / JOB_PROCESS_BYTES + 1;
 	for (uint32_t i = 0; i < trace_count && !status; i++) {
 		status = load_trace(job, i, error);
 		if (status && status != -ENOMEM)
@@ -393,7 +393,7 @@ struct trace_string job_comm_at(const struct job *job, uint32_t process, uint64_
 
 #define CELL_BYTES 24 /* in a table, approximately */
 
-size_t job_rows_most(const struct job *job, size_t columns)
+size_t job_rows_max(const struct job *job, size_t columns)
 {
 	return job->memory_bytes / 8 / CELL_BYTES / (columns ? columns : 1) + 1;
 }
@@ -420,8 +420,8 @@ void job_add_operation(struct trace_operation_total *sum, const struct operation
 	add_total(sum, &operation->unseen);
 }
 
-static struct trace_operation_total beyond(const struct trace_operation_total *kernel,
-					   const struct trace_operation_total *seen)
+static struct trace_operation_total unseen_of(const struct trace_operation_total *kernel,
+					      const struct trace_operation_total *seen)
 {
 	return (struct trace_operation_total) {
 		.count = number_sub(kernel->count, seen->count),
@@ -449,7 +449,7 @@ void job_count_unseen(struct job *job)
 			add_total(&operation->seen, &trace->seen[j]);
 			if (!trace->totals || j >= trace->totals->operation_count)
 				continue;
-			unseen = beyond(&trace->totals->operations[j], &trace->seen[j]);
+			unseen = unseen_of(&trace->totals->operations[j], &trace->seen[j]);
 			if (trace->layers & JOB_ASYNC) /* these have their own rows */
 				unseen.submissions = 0;
 			add_total(&operation->unseen, &unseen);

@@ -144,7 +144,7 @@ void job_free(struct job *job);
 void job_pass_over(struct job *job, uint32_t trace, size_t block, const struct trace_error *error);
 
 /* Returns the maximum rows of a table with that many columns and a row per file or process. */
-size_t job_rows_most(const struct job *job, size_t columns);
+size_t job_rows_max(const struct job *job, size_t columns);
 
 /* Sets `seen` and `unseen` of the operations. Must run after all events have been read. */
 void job_count_unseen(struct job *job);

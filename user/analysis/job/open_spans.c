@@ -148,16 +148,16 @@ static uint32_t take_slot(struct open_spans *spans)
 	return slot;
 }
 
-int open_spans_begin(struct open_spans *spans, const struct span *begun,
+int open_spans_begin(struct open_spans *spans, const struct span *span,
 		     const struct process_table *processes, uint32_t *slot)
 {
-	struct span *span;
+	struct span *opened;
 	bool inherited;
 	uint32_t parent;
 	int status;
 
 	*slot = SPAN_NONE;
-	if (!begun->id)
+	if (!span->id)
 		return 0;
 	if (spans->open == OPEN_SPANS_MAX) {
 		spans->refused++;
@@ -166,16 +166,16 @@ int open_spans_begin(struct open_spans *spans, const struct span *begun,
 	status = make_room(spans);
 	if (status)
 		return status;
-	parent = open_spans_find(spans, processes, begun->process, begun->thread, &inherited);
+	parent = open_spans_find(spans, processes, span->process, span->thread, &inherited);
 	*slot = take_slot(spans);
-	span = &spans->slots[*slot];
-	*span = (struct span) {
+	opened = &spans->slots[*slot];
+	*opened = (struct span) {
 		.serial = ++spans->serial,
-		.id = begun->id,
-		.begin_ns = begun->begin_ns,
-		.process = begun->process,
-		.thread = begun->thread,
-		.label = begun->label,
+		.id = span->id,
+		.begin_ns = span->begin_ns,
+		.process = span->process,
+		.thread = span->thread,
+		.label = span->label,
 		.parent = parent,
 		.parent_serial = parent == SPAN_NONE ? 0 : spans->slots[parent].serial,
 	};

@@ -44,7 +44,7 @@ void open_spans_free(struct open_spans *spans);
 /* Opens a span with the given id, begin, process, thread and label. *slot is its slot until it is
  * closed; SPAN_NONE if it has no id or there is no room. `processes` may be NULL: process numbers
  * are then the caller's own and have no ancestors. Returns 0 or -ENOMEM. */
-int open_spans_begin(struct open_spans *spans, const struct span *begun,
+int open_spans_begin(struct open_spans *spans, const struct span *span,
 		     const struct process_table *processes, uint32_t *slot);
 /* Closes an open span. */
 void open_spans_close(struct open_spans *spans, uint32_t slot);

@@ -49,8 +49,8 @@ static int add_process(struct process_table *table, uint32_t trace, uint64_t pid
 	uint64_t *number;
 	bool added;
 
-	if (table->most && table->count >= table->most) {
-		table->beyond++;
+	if (table->max && table->count >= table->max) {
+		table->overflow++;
 		*process = &table->none;
 		return 0;
 	}
@@ -162,8 +162,8 @@ struct life {
 struct lives {
 	struct life *rows;
 	size_t count, room;
-	size_t most; /* maximum rows; 0: no limit */
-	uint64_t beyond;
+	size_t max; /* maximum rows; 0: no limit */
+	uint64_t overflow;
 	uint64_t major_faults; /* of all threads that have ended */
 	uint32_t trace;
 	struct trace_reader *reader;
@@ -231,8 +231,8 @@ static const struct life_source sources[] = {
 
 static int keep(struct lives *lives, const struct life *life)
 {
-	if (lives->most && lives->count == lives->most) {
-		lives->beyond++;
+	if (lives->max && lives->count == lives->max) {
+		lives->overflow++;
 		return 0;
 	}
 	if (!GROW(lives->rows, lives->room, lives->count + 1))
@@ -327,7 +327,7 @@ static int replay_fork(struct process_table *table, uint32_t trace, const struct
 /* Records the name of what a process ran until now. */
 static int keep_program(struct process_table *table, struct process *process, uint64_t now_ns)
 {
-	if (table->most && table->program_count >= table->most)
+	if (table->max && table->program_count >= table->max)
 		return 0;
 	if (!GROW(table->programs, table->program_room, table->program_count + 1))
 		return -ENOMEM;
@@ -483,7 +483,7 @@ int process_table_load(struct process_table *table, uint32_t trace, struct trace
 {
 	/* Twice the process limit: one row to begin and one to end. */
 	struct lives lives = {
-		.trace = trace, .reader = reader, .clock = clock, .most = 2 * table->most
+		.trace = trace, .reader = reader, .clock = clock, .max = 2 * table->max
 	};
 	size_t blocks = trace_reader_block_count(reader), first = table->count;
 	int status = 0;
@@ -501,7 +501,7 @@ int process_table_load(struct process_table *table, uint32_t trace, struct trace
 		status = replays[lives.rows[i].kind](table, trace, &lives.rows[i]);
 	if (!status)
 		status = find_roles(table, reader, first);
-	table->beyond += lives.beyond;
+	table->overflow += lives.overflow;
 	table->major_faults += lives.major_faults;
 	free(lives.rows);
 	return status;

@@ -67,8 +67,8 @@ struct process_table {
 	size_t count, room;
 	struct process_program *programs; /* earlier programs of all processes */
 	size_t program_count, program_room;
-	size_t most;	       /* maximum number of processes; 0: no limit ... */
-	uint64_t beyond;       /* ... and how many beyond it share PROCESS_UNKNOWN */
+	size_t max;	       /* maximum number of processes; 0: no limit ... */
+	uint64_t overflow;     /* ... and how many beyond it share PROCESS_UNKNOWN */
 	uint64_t major_faults; /* of all threads that have ended, as the kernel counted them */
 	struct process none;   /* dummy for those beyond the limit */
 	struct map *pids;      /* by trace: pid -> the latest process that had it */

@@ -46,8 +46,8 @@ static int load_row(struct stack_table *table, uint32_t trace, const struct stac
 
 	if (!key[1] || map_find(map, key))
 		return 0;
-	if (table->most && map->count >= table->most) {
-		table->beyond++;
+	if (table->max && map->count >= table->max) {
+		table->overflow++;
 		return 0;
 	}
 	value = map_add(map, key, &added);

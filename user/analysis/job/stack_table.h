@@ -23,8 +23,8 @@ struct stack_table {
 	struct trace_reader *const *traces;
 	struct map frames; /* trace and id -> string ids of source and function, line */
 	struct map stacks; /* trace and id -> id of the caller's stack, and of the frame */
-	size_t most;	   /* maximum of either; 0: no limit ... */
-	uint64_t beyond;   /* ... and rows beyond it, which are unknown */
+	size_t max;	   /* maximum of either; 0: no limit ... */
+	uint64_t overflow; /* ... and rows beyond it, which are unknown */
 };
 
 /* The traces must outlive the table. Allocates nothing. */

@@ -15,7 +15,7 @@
 
 #include "base/thread.h"
 
-#define PLACES 8 /* blocks loaded ahead, up to about 2 MiB each */
+#define SLOTS 8 /* blocks loaded ahead, up to about 2 MiB each */
 
 /* Per-thread state for loading blocks. */
 struct desk {
@@ -39,7 +39,7 @@ struct ahead {
 	pthread_mutex_t lock;
 	pthread_cond_t ready, free;
 	size_t claimed, given; /* numbers in the plan */
-	struct taken_in places[PLACES];
+	struct taken_in slots[SLOTS];
 	bool stops;
 	pthread_t threads[AHEAD_THREADS_MAX];
 	unsigned int thread_count;
@@ -81,7 +81,7 @@ static void clear_desk(struct desk *desk)
 
 static bool may_claim(const struct ahead *ahead)
 {
-	return ahead->claimed < ahead->plan->count && ahead->claimed < ahead->given + PLACES;
+	return ahead->claimed < ahead->plan->count && ahead->claimed < ahead->given + SLOTS;
 }
 
 static void *work(void *context)
@@ -91,7 +91,7 @@ static void *work(void *context)
 
 	pthread_mutex_lock(&ahead->lock);
 	while (!ahead->stops && ahead->claimed < ahead->plan->count) {
-		struct taken_in *place;
+		struct taken_in *slot;
 		size_t number;
 
 		if (!may_claim(ahead)) {
@@ -99,12 +99,12 @@ static void *work(void *context)
 			continue;
 		}
 		number = ahead->claimed++;
-		place = &ahead->places[number % PLACES];
+		slot = &ahead->slots[number % SLOTS];
 		pthread_mutex_unlock(&ahead->lock);
-		place->status = take_in(ahead, &desk, &ahead->plan->blocks[number], &place->block,
-					&place->error);
+		slot->status = take_in(ahead, &desk, &ahead->plan->blocks[number], &slot->block,
+				       &slot->error);
 		pthread_mutex_lock(&ahead->lock);
-		place->ready = true;
+		slot->ready = true;
 		pthread_cond_signal(&ahead->ready);
 	}
 	pthread_mutex_unlock(&ahead->lock);
@@ -144,8 +144,8 @@ void ahead_close(struct ahead *ahead)
 	pthread_mutex_unlock(&ahead->lock);
 	for (unsigned int i = 0; i < ahead->thread_count; i++)
 		pthread_join(ahead->threads[i], NULL);
-	for (size_t i = 0; i < PLACES; i++)
-		loaded_block_free(ahead->places[i].block);
+	for (size_t i = 0; i < SLOTS; i++)
+		loaded_block_free(ahead->slots[i].block);
 	clear_desk(&ahead->desk);
 	pthread_cond_destroy(&ahead->free);
 	pthread_cond_destroy(&ahead->ready);
@@ -156,7 +156,7 @@ void ahead_close(struct ahead *ahead)
 int ahead_next(struct ahead *ahead, struct loaded_block **block, struct trace_error *error)
 {
 	size_t number = ahead->given;
-	struct taken_in *place = &ahead->places[number % PLACES];
+	struct taken_in *slot = &ahead->slots[number % SLOTS];
 	int status;
 
 	pthread_mutex_lock(&ahead->lock);
@@ -165,14 +165,14 @@ int ahead_next(struct ahead *ahead, struct loaded_block **block, struct trace_er
 		pthread_mutex_unlock(&ahead->lock);
 		return take_in(ahead, &ahead->desk, &ahead->plan->blocks[number], block, error);
 	}
-	while (!place->ready)
+	while (!slot->ready)
 		pthread_cond_wait(&ahead->ready, &ahead->lock);
-	status = place->status;
-	*block = place->block;
+	status = slot->status;
+	*block = slot->block;
 	if (status)
-		*error = place->error;
-	place->ready = false;
-	place->block = NULL;
+		*error = slot->error;
+	slot->ready = false;
+	slot->block = NULL;
 	ahead->given++;
 	pthread_cond_signal(&ahead->free);
 	pthread_mutex_unlock(&ahead->lock);

@@ -35,7 +35,7 @@ struct cursor {
 	struct batch ring[RING];
 	struct batch *batch; /* being handed out in slices */
 	size_t given;	     /* events of `batch` handed out so far */
-	size_t most;	     /* maximum events per slice */
+	size_t max;	     /* maximum events per slice */
 	uint64_t rows_read;
 	bool threaded;
 	pthread_t thread;
@@ -166,7 +166,7 @@ int cursor_open(struct cursor **result, struct job *job, const struct cursor_opt
 	cursor->job = job;
 	loaded_pool_init(&cursor->pool);
 	merge.pool = &cursor->pool;
-	cursor->most = options->most ? options->most : CURSOR_BATCH;
+	cursor->max = options->max ? options->max : CURSOR_BATCH;
 	pthread_mutex_init(&cursor->lock, NULL);
 	pthread_cond_init(&cursor->made, NULL);
 	pthread_cond_init(&cursor->free, NULL);
@@ -174,8 +174,8 @@ int cursor_open(struct cursor **result, struct job *job, const struct cursor_opt
 		merge.cursor.kinds = ~0ull;
 	if (!options->until_ns)
 		merge.cursor.until_ns = UINT64_MAX;
-	if (!options->bytes_most)
-		merge.cursor.bytes_most = CURSOR_BYTES_MAX;
+	if (!options->bytes_max)
+		merge.cursor.bytes_max = CURSOR_BYTES_MAX;
 	if (!threads)
 		threads = rows_of(job) > ROWS_ALONE ? thread_cpus() : 1;
 	cursor->threaded = threads > 1;
@@ -242,7 +242,7 @@ int cursor_next(struct cursor *cursor, const struct event **events, size_t *coun
 	slice = batch->events + cursor->given;
 	left = batch->count - cursor->given;
 	*events = slice;
-	*count = number_min(left, cursor->most);
+	*count = number_min(left, cursor->max);
 	cursor->given += *count;
 	if (batch->status && cursor->given == batch->count) {
 		*error = batch->error;

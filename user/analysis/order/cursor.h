@@ -47,10 +47,10 @@ struct cursor_options {
 	 */
 	const struct cursor_keys *keys;
 	uint64_t columns[TRACE_KIND_COUNT]; /* wanted in addition to those that events need */
-	size_t bytes_most;		    /* memory, plus a few blocks; 0: CURSOR_BYTES_MAX */
+	size_t bytes_max;		    /* memory, plus a few blocks; 0: CURSOR_BYTES_MAX */
 	/* CPUs to use: 1 for only the caller's, 0 for as many as exist and help. */
 	unsigned int threads;
-	size_t most; /* events per call, up to CURSOR_BATCH_MAX; 0 for CURSOR_BATCH */
+	size_t max; /* events per call, up to CURSOR_BATCH_MAX; 0 for CURSOR_BATCH */
 };
 
 /*
@@ -61,7 +61,7 @@ struct cursor_options {
 int cursor_open(struct cursor **cursor, struct job *job, const struct cursor_options *options);
 void cursor_close(struct cursor *cursor); /* NULL is fine */
 
-/* Sets *events to up to `most` events, valid with their rows until the next call; *count is 0 at
+/* Sets *events to up to `max` events, valid with their rows until the next call; *count is 0 at
  * the end. Returns 0, -ENOMEM, or the reader's error; then `error` names the trace and the
  * cause. */
 int cursor_next(struct cursor *cursor, const struct event **events, size_t *count,

@@ -18,12 +18,12 @@ static inline bool head_before(const struct head *a, const struct head *b)
 }
 
 /* Replaces an entry. `moving` is not read back from the heap: half of it was just written. */
-static inline void heap_sink(struct merge *merge, size_t place, struct head moving)
+static inline void heap_sink(struct merge *merge, size_t index, struct head moving)
 {
 	struct head *heap = merge->heap;
 
 	for (;;) {
-		size_t child = 2 * place + 1;
+		size_t child = 2 * index + 1;
 
 		if (child >= merge->heap_count)
 			break;
@@ -31,22 +31,22 @@ static inline void heap_sink(struct merge *merge, size_t place, struct head movi
 			child += head_before(&heap[child + 1], &heap[child]);
 		if (!head_before(&heap[child], &moving))
 			break;
-		heap[place] = heap[child];
-		place = child;
+		heap[index] = heap[child];
+		index = child;
 	}
-	heap[place] = moving;
+	heap[index] = moving;
 }
 
 static int heap_push(struct merge *merge, const struct head *head)
 {
-	size_t place = merge->heap_count;
+	size_t index = merge->heap_count;
 
 	if (!GROW(merge->heap, merge->heap_room, merge->heap_count + 1))
 		return -ENOMEM;
 	merge->heap_count++;
-	for (; place && head_before(head, &merge->heap[(place - 1) / 2]); place = (place - 1) / 2)
-		merge->heap[place] = merge->heap[(place - 1) / 2];
-	merge->heap[place] = *head;
+	for (; index && head_before(head, &merge->heap[(index - 1) / 2]); index = (index - 1) / 2)
+		merge->heap[index] = merge->heap[(index - 1) / 2];
+	merge->heap[index] = *head;
 	return 0;
 }
 
@@ -123,7 +123,7 @@ static int open_due(struct merge *merge, struct trace_error *error)
 			break;
 		merge->opened++;
 		status = open_source(merge, planned, error);
-		if (!status && merge->bytes > merge->options.cursor.bytes_most)
+		if (!status && merge->bytes > merge->options.cursor.bytes_max)
 			status = merge_trim_all(merge);
 	}
 	return status;
@@ -227,7 +227,7 @@ static int make_due(struct merge *merge, struct trace_error *error)
 		merge->heap[0].source = again;
 		retire(merge, source);
 		source = again;
-		if (merge->bytes > merge->options.cursor.bytes_most)
+		if (merge->bytes > merge->options.cursor.bytes_max)
 			status = merge_trim_all(merge);
 	}
 	return status ? status : decode_some(merge, source);
@@ -316,35 +316,35 @@ static struct event *take_pair(const struct merge *merge, struct source *left, s
 static size_t find_pair(const struct merge *merge, uint64_t *until)
 {
 	const struct head *heap = merge->heap;
-	size_t place = 1;
+	size_t index = 1;
 
 	if (merge->heap_count < 2 || merge->heap_count > FEW)
 		return 0;
 	if (merge->heap_count == FEW) {
-		place += head_before(&heap[2], &heap[1]);
-		if (heap[FEW - place].start_ns < *until)
-			*until = heap[FEW - place].start_ns;
+		index += head_before(&heap[2], &heap[1]);
+		if (heap[FEW - index].start_ns < *until)
+			*until = heap[FEW - index].start_ns;
 	}
-	return heap[0].start_ns < *until && heap[place].source->next < heap[place].source->end
-		       ? place
+	return heap[0].start_ns < *until && heap[index].source->next < heap[index].source->end
+		       ? index
 		       : 0;
 }
 
 /* Puts a source whose events were taken in its new slot, or retires it at the end of its block. */
-static void go_on(struct merge *merge, size_t place)
+static void advance(struct merge *merge, size_t index)
 {
-	struct head moving = merge->heap[place];
+	struct head moving = merge->heap[index];
 	struct source *source = moving.source;
 
 	if (source->next == source->end && source->decoded == source->block->count) {
 		retire(merge, source);
 		moving = merge->heap[--merge->heap_count];
-		if (place == merge->heap_count)
+		if (index == merge->heap_count)
 			return;
 	} else {
 		moving.start_ns = merge_next_start(merge, source);
 	}
-	heap_sink(merge, place, moving);
+	heap_sink(merge, index, moving);
 }
 
 /* Moves events, at least one, until one must be decoded first. */
@@ -363,11 +363,11 @@ static size_t take_ready(struct merge *merge, struct event *events, size_t taken
 		if (other) {
 			to = take_pair(merge, first[swapped ? other : 0].source,
 				       first[swapped ? 0 : other].source, to, end, pair_until);
-			go_on(merge, other);
+			advance(merge, other);
 		} else {
 			to = take_run(merge, to, end, until);
 		}
-		go_on(merge, 0);
+		advance(merge, 0);
 	} while (merge->heap_count && to < end && first->start_ns < until &&
 		 first->source->next < first->source->end);
 	return to - events;

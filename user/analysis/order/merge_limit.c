@@ -58,9 +58,9 @@ static size_t bytes_before(const struct merge *merge, const struct limit *limit)
 	return bytes;
 }
 
-/* Returns the latest limit with at most `most` bytes before it, but one that lets the earliest
+/* Returns the latest limit with at most `max` bytes before it, but one that lets the earliest
  * block proceed. */
-static struct limit choose_limit(const struct merge *merge, size_t most)
+static struct limit choose_limit(const struct merge *merge, size_t max)
 {
 	struct limit limit = { merge->heap[0].start_ns, 0 };
 	uint64_t step = 1ull << 63;
@@ -69,7 +69,7 @@ static struct limit choose_limit(const struct merge *merge, size_t most)
 	for (; step; step /= 2) {
 		struct limit later = { limit.start_ns + step, 0 };
 
-		if (later.start_ns > limit.start_ns && bytes_before(merge, &later) <= most)
+		if (later.start_ns > limit.start_ns && bytes_before(merge, &later) <= max)
 			limit = later;
 	}
 	/* Among events that start together, which may be all of them. */
@@ -77,7 +77,7 @@ static struct limit choose_limit(const struct merge *merge, size_t most)
 		size_t middle = low + (blocks - low + 1) / 2;
 		struct limit later = { limit.start_ns, middle };
 
-		if (bytes_before(merge, &later) <= most) {
+		if (bytes_before(merge, &later) <= max) {
 			limit = later;
 			low = middle;
 		} else {
@@ -99,9 +99,9 @@ int merge_trim_all(struct merge *merge)
 		merge->options.settle(merge->options.context);
 	for (size_t i = 0; i < merge->heap_count && !status; i++)
 		status = merge_trim_source(merge, merge->heap[i].source, &limit);
-	if (status || merge->bytes <= merge->options.cursor.bytes_most / 4 * 3)
+	if (status || merge->bytes <= merge->options.cursor.bytes_max / 4 * 3)
 		return status;
-	merge->limit = choose_limit(merge, merge->options.cursor.bytes_most / 2);
+	merge->limit = choose_limit(merge, merge->options.cursor.bytes_max / 2);
 	merge->limited = true;
 	for (size_t i = 0; i < merge->heap_count && !status; i++)
 		status = merge_trim_source(merge, merge->heap[i].source, &merge->limit);

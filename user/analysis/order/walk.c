@@ -176,7 +176,7 @@ static int emit_events(struct walking *walking, const struct event *events, size
 static int begin_span(struct walking *walking, const struct event *event)
 {
 	struct job *job = walking->job;
-	const struct span begun = {
+	const struct span span = {
 		.id = event->id,
 		.begin_ns = event->start,
 		.process = event->process,
@@ -184,7 +184,7 @@ static int begin_span(struct walking *walking, const struct event *event)
 		.label = event->label,
 	};
 	uint32_t slot;
-	int status = open_spans_begin(&job->spans, &begun, &job->processes, &slot);
+	int status = open_spans_begin(&job->spans, &span, &job->processes, &slot);
 
 	if (!status && slot == SPAN_NONE)
 		CALL(walking, status, ON_REFUSED, span_refused, event);
@@ -207,7 +207,7 @@ static int end_span(struct walking *walking, uint32_t slot, uint64_t end_ns, boo
 }
 
 /* Applies an event that changes which spans are open. */
-static int take_turn(struct walking *walking, const struct event *event)
+static int take_span_change(struct walking *walking, const struct event *event)
 {
 	struct open_spans *spans = &walking->job->spans;
 	uint32_t slot;
@@ -233,11 +233,11 @@ static int take_events(struct walking *walking, const struct event *events, size
 	int status = 0;
 
 	for (size_t i = 0; i < count && !status; i++) {
-		if (!(events[i].flags & EVENT_TURN))
+		if (!(events[i].flags & EVENT_SPAN_CHANGE))
 			continue;
 		status = emit_events(walking, events + first, i - first);
 		if (!status)
-			status = take_turn(walking, &events[i]);
+			status = take_span_change(walking, &events[i]);
 		first = walking->walk->turns ? i : i + 1;
 	}
 	return status ? status : emit_events(walking, events + first, count - first);
@@ -419,7 +419,7 @@ int walk_run(struct job *job, const struct walk *walk, struct trace_error *error
 	struct cursor *cursor;
 	int status = part_consumers(&walking);
 
-	options.most = CURSOR_BATCH_MAX;
+	options.max = CURSOR_BATCH_MAX;
 	if (!status)
 		status = cursor_open(&cursor, job, &options);
 	if (status)

@@ -20,7 +20,7 @@ struct walk_calls {
 	/*
 	 * Parallel-safe: the consumer uses only the events, and of the job only what does not
 	 * change during the walk: neither spans nor activities. It has no span callbacks, and may
-	 * be called on another thread, with more events at once and with EVENT_TURN, too.
+	 * be called on another thread, with more events at once and with EVENT_SPAN_CHANGE, too.
 	 */
 	bool parallel;
 	/* Events in the order of their starts. The job's process table may have grown since the
@@ -51,7 +51,7 @@ struct walk_consumer {
 
 struct walk {
 	struct cursor_options cursor;
-	bool turns;			       /* consumers receive EVENT_TURN events, too */
+	bool turns;			       /* consumers receive EVENT_SPAN_CHANGE events, too */
 	const struct walk_consumer *consumers; /* called in this order */
 	size_t consumer_count;
 	struct filter_state *filter; /* NULL: consumers receive all events */

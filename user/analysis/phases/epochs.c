@@ -37,11 +37,11 @@ struct epoch {
 };
 
 /* State of an open span. */
-struct begun {
+struct span_start {
 	int64_t number;
 	struct progress before;
 	struct pace pace;
-	size_t place; /* index + 1 of its epoch among those known by arguments; 0: none */
+	size_t index; /* index + 1 of its epoch among those known by arguments; 0: none */
 };
 
 struct epochs {
@@ -49,9 +49,9 @@ struct epochs {
 	struct arena *arena;
 	struct epoch *of[CLAIMS];
 	size_t count[CLAIMS], room[CLAIMS];
-	size_t more[CLAIMS]; /* spans of further epochs */
-	struct paces paces;  /* a cut per claim */
-	struct begun *begun; /* per open span */
+	size_t more[CLAIMS];	   /* spans of further epochs */
+	struct paces paces;	   /* a cut per claim */
+	struct span_start *starts; /* per open span */
 	size_t slot_room;
 	uint8_t *looks;	    /* per label */
 	uint8_t *claims;    /* per label: its claim + 1; 0: not yet known */
@@ -125,7 +125,7 @@ static int add(struct epochs *all, enum claim claim, const struct epoch *epoch,
 }
 
 /* Adds a span with a number to its epoch, which may have begun earlier. */
-static int join(struct epochs *all, const struct epoch *epoch, size_t *place)
+static int join(struct epochs *all, const struct epoch *epoch, size_t *index)
 {
 	const uint64_t key[] = { epoch->group, epoch->number };
 	struct epoch *made;
@@ -134,39 +134,39 @@ static int join(struct epochs *all, const struct epoch *epoch, size_t *place)
 
 	if (all->count[CLAIM_ARGUMENT] == EPOCHS_MAX) {
 		known = map_find(&all->numbers, key);
-		*place = known ? *known : 0;
+		*index = known ? *known : 0;
 		all->more[CLAIM_ARGUMENT] += !known;
 		return 0;
 	}
 	known = map_add(&all->numbers, key, &added);
 	if (!known || (added && add(all, CLAIM_ARGUMENT, epoch, &made)))
 		return -ENOMEM;
-	*place = *known;
+	*index = *known;
 	if (!added)
 		return 0;
-	*place = *known = all->count[CLAIM_ARGUMENT];
+	*index = *known = all->count[CLAIM_ARGUMENT];
 	return paces_begin(&all->paces, CLAIM_ARGUMENT, epoch->group);
 }
 
 /* Stores the state at the start of a span that is an epoch or belongs to one. */
 static int remember(struct epochs *all, enum claim claim, const struct span *span,
-		    struct begun *begun)
+		    struct span_start *start)
 {
 	const struct job *job = all->job;
 	uint32_t group = activities_group(job->activities, span->process);
 
-	begun->before = progress_at(job, group, span->begin_ns);
-	begun->pace = paces_of(&all->paces, claim, group);
+	start->before = progress_at(job, group, span->begin_ns);
+	start->pace = paces_of(&all->paces, claim, group);
 	if (claim != CLAIM_ARGUMENT)
 		return paces_begin(&all->paces, claim, group);
 	return join(all,
 		    &(struct epoch) { .group = group,
-				      .number = begun->number,
+				      .number = start->number,
 				      .begin_ns = span->begin_ns,
 				      .end_ns = span->begin_ns,
-				      .from = begun->before,
-				      .pace_from = begun->pace },
-		    &begun->place);
+				      .from = start->before,
+				      .pace_from = start->pace },
+		    &start->index);
 }
 
 static int span_begun(void *state, uint32_t slot, const struct event *event)
@@ -176,17 +176,17 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	const struct span *span = &job->spans.slots[slot];
 	const struct label *label = &job->labels.labels[span->label];
 	enum claim claim = claim_of(all, span->label);
-	struct begun *begun;
+	struct span_start *start;
 	int status;
 
-	if (!ARENA_GROW(all->arena, all->begun, all->slot_room, all->job->spans.room))
+	if (!ARENA_GROW(all->arena, all->starts, all->slot_room, all->job->spans.room))
 		return -ENOMEM;
-	begun = &all->begun[slot];
-	*begun = (struct begun) { .number = number_of(all, label, claim, span->label, event) };
+	start = &all->starts[slot];
+	*start = (struct span_start) { .number = number_of(all, label, claim, span->label, event) };
 	status = paces_span_begun(&all->paces, job, slot);
-	if (status || (claim == CLAIM_ARGUMENT && begun->number == TABLE_NO_INT))
+	if (status || (claim == CLAIM_ARGUMENT && start->number == TABLE_NO_INT))
 		return status;
-	return remember(all, claim, span, begun);
+	return remember(all, claim, span, start);
 }
 
 static int span_ended(void *state, uint32_t slot, const struct event *event)
@@ -194,7 +194,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	struct epochs *all = state;
 	const struct job *job = all->job;
 	const struct span *span = &job->spans.slots[slot];
-	const struct begun *begun = &all->begun[slot];
+	const struct span_start *start = &all->starts[slot];
 	enum claim claim = claim_of(all, span->label);
 	struct epoch *epoch = NULL;
 	struct progress now;
@@ -207,14 +207,14 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 		status = add(
 			all, claim,
 			&(struct epoch) { .group = activities_group(job->activities, span->process),
-					  .number = begun->number,
+					  .number = start->number,
 					  .begin_ns = span->begin_ns,
 					  .end_ns = span->end_ns,
-					  .from = begun->before,
-					  .pace_from = begun->pace },
+					  .from = start->before,
+					  .pace_from = start->pace },
 			&epoch);
-	else if (begun->place)
-		epoch = &all->of[CLAIM_ARGUMENT][begun->place - 1];
+	else if (start->index)
+		epoch = &all->of[CLAIM_ARGUMENT][start->index - 1];
 	if (!epoch)
 		return status;
 	now = progress_at(job, epoch->group, span->end_ns);

@@ -212,7 +212,7 @@ static int set_spreads(struct overlap_row *job)
 static int set_ranks(struct overlap_row *job, const struct activity_group **ranks,
 		     const struct activities *all)
 {
-	uint64_t most = 0;
+	uint64_t max = 0;
 
 	job->rank_count = all->group_count - 1;
 	job->ranks = ranks;
@@ -226,9 +226,9 @@ static int set_ranks(struct overlap_row *job, const struct activity_group **rank
 	for (size_t i = 0; i < job->rank_count; i++) {
 		const struct overlap_row line = line_of(ranks[i]);
 
-		if (i && line.unoverlapped_io_ns <= most)
+		if (i && line.unoverlapped_io_ns <= max)
 			continue;
-		most = line.unoverlapped_io_ns;
+		max = line.unoverlapped_io_ns;
 		job->slowest_rank = line.rank;
 	}
 	return set_spreads(job);
@@ -436,7 +436,7 @@ static void remake(const struct report *report, struct table *table)
 	int slowest = table_find_column(table, slowest_column.name);
 	int all = table_find_column(table, ranks_column.name);
 	const struct cell within = { .type = CELL_TABLE, .table = ranks };
-	uint64_t most = 0;
+	uint64_t max = 0;
 	bool known;
 
 	if (!table->row_count || ranks->absent)
@@ -446,9 +446,9 @@ static void remake(const struct report *report, struct table *table)
 		uint64_t time_ns = table_uint(ranks, row, measures[2].name);
 		const struct cell *rank = table_row(ranks, row);
 
-		if (row && time_ns <= most)
+		if (row && time_ns <= max)
 			continue;
-		most = time_ns;
+		max = time_ns;
 		table->cells[slowest] = *rank;
 	}
 	if (all >= 0)

@@ -37,7 +37,7 @@ struct picture_name {
 };
 
 struct picture_key_rule {
-	size_t most; /* kept individually */
+	size_t max; /* kept individually */
 	/* Number and weight of the keys, if the heaviest are kept; NULL: chosen otherwise. */
 	size_t (*count)(const struct results *results);
 	uint64_t (*weigh)(const struct results *results, uint32_t number);

@@ -81,7 +81,7 @@ void picture_spans_end(struct picture_spans *spans, uint32_t slot,
 
 	spans->count++;
 	if (open->lane == NO_LANE) {
-		spans->beyond++;
+		spans->overflow++;
 		return;
 	}
 	lane = &spans->lanes[open->lane];

@@ -39,7 +39,7 @@ struct picture_spans {
 		uint32_t lane, depth;
 	} * open; /* of each open span, by its slot */
 	size_t open_room;
-	uint64_t count, beyond;		  /* spans; those of threads without a lane */
+	uint64_t count, overflow;	  /* spans; those of threads without a lane */
 	uint32_t reported[PICTURE_LANES]; /* lanes shown, once finished: by rank, process and thread
 					   */
 	size_t reported_count;

@@ -71,7 +71,7 @@ static int choose(struct picture_set *set, const struct results *results, enum p
 		used += all[used].weight ? 1 : 0;
 	}
 	qsort(all, used, sizeof(*all), compare_candidates);
-	chosen = number_min(used, rule->most);
+	chosen = number_min(used, rule->max);
 	for (size_t i = 0; i < chosen && !status; i++) {
 		set->slots[all[i].number] = i;
 		status = add_series(set, all[i].number);
@@ -103,7 +103,7 @@ static int choose_ranks(struct picture_set *set, const struct job *job)
 	for (size_t i = 0; i < used; i++)
 		if (!kinds || ranks[i] != ranks[kinds - 1])
 			ranks[kinds++] = ranks[i];
-	for (size_t i = 0; i < kinds && i < picture_keys[PICTURE_BY_RANK].most && !status; i++)
+	for (size_t i = 0; i < kinds && i < picture_keys[PICTURE_BY_RANK].max && !status; i++)
 		status = add_series(set, ranks[i]);
 	for (size_t i = 0; i < count && !status; i++) {
 		const int64_t *found =
@@ -376,8 +376,8 @@ int picture_sums_add(struct picture_sums *sums, const struct picture_event *at)
 /* --- spans --- */
 
 /* One more span of a row is open, or one less: adds their time once none is. */
-static void turn(struct picture_series *series, const struct picture_axis *axis,
-		 const struct span *span, bool begins)
+static void add_span_change(struct picture_series *series, const struct picture_axis *axis,
+			    const struct span *span, bool begins)
 {
 	struct picture_stretches over;
 
@@ -394,7 +394,7 @@ static void turn(struct picture_series *series, const struct picture_axis *axis,
 	merge(series, axis, &over, &series->ends_ns[0]);
 }
 
-int picture_sums_turn(struct picture_sums *sums, uint32_t slot, bool begins)
+int picture_sums_span(struct picture_sums *sums, uint32_t slot, bool begins)
 {
 	const struct span *span = &sums->job->spans.slots[slot];
 	struct row_of rows[ROWS_OF_MAX];
@@ -411,7 +411,7 @@ int picture_sums_turn(struct picture_sums *sums, uint32_t slot, bool begins)
 				return -ENOMEM;
 			if (!series)
 				continue;
-			turn(series, &sums->axis, span, begins);
+			add_span_change(series, &sums->axis, span, begins);
 		}
 	}
 	return 0;

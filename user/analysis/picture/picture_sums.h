@@ -50,7 +50,7 @@ void picture_sums_free(struct picture_sums *sums);
 /* Returns 0 or -ENOMEM. */
 int picture_sums_add(struct picture_sums *sums, const struct picture_event *at);
 /* Updates the rows of a span when it begins or has ended. Returns 0 or -ENOMEM. */
-int picture_sums_turn(struct picture_sums *sums, uint32_t slot, bool begins);
+int picture_sums_span(struct picture_sums *sums, uint32_t slot, bool begins);
 void picture_sums_end(struct picture_sums *sums, const struct span *span,
 		      const struct picture_stretches *over);
 /* Columns of requests that it reads. */

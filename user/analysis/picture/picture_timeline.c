@@ -131,7 +131,7 @@ static bool computes(const struct picture_timeline *timeline, const struct span 
 	return timeline->job->labels.labels[span->label].meaning == CATEGORY_COMPUTE;
 }
 
-void picture_timeline_turn(struct picture_timeline *timeline, const struct span *span, bool begins)
+void picture_timeline_span(struct picture_timeline *timeline, const struct span *span, bool begins)
 {
 	if (!computes(timeline, span))
 		return;

@@ -39,6 +39,6 @@ void picture_timeline_init(struct picture_timeline *timeline, const struct job *
 			   const struct picture_axis *axis);
 void picture_timeline_add(struct picture_timeline *timeline, const struct picture_event *at);
 /* A span begins, or has ended. */
-void picture_timeline_turn(struct picture_timeline *timeline, const struct span *span, bool begins);
+void picture_timeline_span(struct picture_timeline *timeline, const struct span *span, bool begins);
 /* Must run once all events have passed. */
 void picture_timeline_finish(struct picture_timeline *timeline);

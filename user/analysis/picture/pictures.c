@@ -100,8 +100,8 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	struct pictures *pictures = state;
 	int status = picture_spans_begin(&pictures->spans, slot);
 
-	picture_timeline_turn(&pictures->timeline, &pictures->job->spans.slots[slot], true);
-	return status ? status : picture_sums_turn(&pictures->sums, slot, true);
+	picture_timeline_span(&pictures->timeline, &pictures->job->spans.slots[slot], true);
+	return status ? status : picture_sums_span(&pictures->sums, slot, true);
 }
 
 static int span_ended(void *state, uint32_t slot, const struct event *event)
@@ -111,10 +111,10 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	const struct picture_stretches over =
 		picture_stretches_of(&pictures->axis, span->begin_ns, span->end_ns);
 
-	picture_timeline_turn(&pictures->timeline, span, false);
+	picture_timeline_span(&pictures->timeline, span, false);
 	picture_sums_end(&pictures->sums, span, &over);
 	picture_spans_end(&pictures->spans, slot, &over);
-	return picture_sums_turn(&pictures->sums, slot, false);
+	return picture_sums_span(&pictures->sums, slot, false);
 }
 
 static const struct walk_calls calls = {
@@ -132,7 +132,7 @@ static int walk(struct pictures *pictures, struct job *job, const struct picture
 	};
 	struct walk pass = {
 		.cursor.kinds = ~(JOB_KINDS | 1ull << TRACE_BIO | 1ull << TRACE_DEVICE),
-		.cursor.bytes_most = job->memory_bytes / 2,
+		.cursor.bytes_max = job->memory_bytes / 2,
 		.cursor.columns[TRACE_REQUEST] = PICTURE_REQUEST_COLUMNS,
 		.cursor.columns[TRACE_REMOTE] = PICTURE_REMOTE_COLUMNS,
 		.cursor.columns[TRACE_SAMPLE] = analysis_lines.columns[TRACE_SAMPLE],

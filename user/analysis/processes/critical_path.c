@@ -209,7 +209,7 @@ const struct path_share *critical_path_share(const struct map *numbers,
 uint64_t critical_path_saved_ns(const struct results *results, const uint64_t *process_ns)
 {
 	const struct critical_path *path = path_of(results);
-	uint64_t all_ns = 0, most_ns = 0, longest_ns = 0, saved_ns = UINT64_MAX;
+	uint64_t all_ns = 0, max_ns = 0, longest_ns = 0, saved_ns = UINT64_MAX;
 	struct branch_time *branches;
 
 	if (!path || !path->root_count)
@@ -222,7 +222,7 @@ uint64_t critical_path_saved_ns(const struct results *results, const uint64_t *p
 		return all_ns;
 	add_branches(path, process_ns, branches);
 	for (size_t i = 0; i < path->process_count; i++) {
-		most_ns = number_max(most_ns, branches[i].part_ns);
+		max_ns = number_max(max_ns, branches[i].part_ns);
 		longest_ns = number_max(longest_ns, branches[i].alive_ns);
 	}
 	for (size_t i = 0; i < path->process_count; i++) {
@@ -231,7 +231,7 @@ uint64_t critical_path_saved_ns(const struct results *results, const uint64_t *p
 		if (branch->alive_ns)
 			saved_ns = number_min(saved_ns,
 					      branch->part_ns +
-						      number_min(most_ns - branch->part_ns,
+						      number_min(max_ns - branch->part_ns,
 								 branch->waits_ns + longest_ns -
 									 branch->alive_ns));
 	}
@@ -344,7 +344,7 @@ static void conclude(const struct results *results, struct table *table)
 {
 	struct critical_path *path = results_state(results, &analysis_critical_path);
 	const struct job *job = results->job;
-	size_t most;
+	size_t max;
 
 	if (threads_absent(table, job))
 		return;
@@ -352,15 +352,15 @@ static void conclude(const struct results *results, struct table *table)
 	make_shares(path, results);
 	thread_key_add_columns(table);
 	table_add_columns(table, TABLE_COLUMNS(columns));
-	most = job_rows_most(job, table->column_count);
-	for (size_t i = 0; i < path->share_count && i < most; i++) {
+	max = job_rows_max(job, table->column_count);
+	for (size_t i = 0; i < path->share_count && i < max; i++) {
 		const struct path_share *share = &path->shares[i];
 
 		table_add(table, &(struct path_row) {
 					 thread_key_of(job, share->process, share->tid), *share });
 	}
-	if (path->share_count > most)
-		table->cut = path->share_count - most;
+	if (path->share_count > max)
+		table->cut = path->share_count - max;
 }
 
 const struct analysis analysis_critical_path = {

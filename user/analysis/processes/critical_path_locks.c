@@ -24,16 +24,16 @@ void critical_path_stacks_add(struct critical_path *path, struct path_stacks *st
 {
 	const struct path_thread *thread = &path->threads[number];
 	const uint64_t key[STACK_KEY_WORDS] = { (uint64_t)thread->trace << 1 | cut, stack, number };
-	uint64_t *place = map_find(&stacks->numbers, key);
-	bool added = !place;
+	uint64_t *index = map_find(&stacks->numbers, key);
+	bool added = !index;
 
 	if (added && stacks->count < STACKS_MAX &&
 	    ARENA_GROW(path->arena, stacks->all, stacks->room, stacks->count + 1))
-		place = map_add(&stacks->numbers, key, &added);
-	if (!place)
+		index = map_add(&stacks->numbers, key, &added);
+	if (!index)
 		return;
 	if (added) {
-		*place = stacks->count;
+		*index = stacks->count;
 		stacks->all[stacks->count++] = (struct path_stack) {
 			.trace = thread->trace,
 			.process = thread->process,
@@ -42,8 +42,8 @@ void critical_path_stacks_add(struct critical_path *path, struct path_stacks *st
 			.cut = cut,
 		};
 	}
-	stacks->all[*place].time_ns = number_add(stacks->all[*place].time_ns, time_ns);
-	stacks->all[*place].samples++;
+	stacks->all[*index].time_ns = number_add(stacks->all[*index].time_ns, time_ns);
+	stacks->all[*index].samples++;
 }
 
 void critical_path_stacks_take(struct critical_path *path, struct path_stacks *stacks,
@@ -51,10 +51,10 @@ void critical_path_stacks_take(struct critical_path *path, struct path_stacks *s
 {
 	const uint64_t key[STACK_KEY_WORDS] = { (uint64_t)path->threads[number].trace << 1 | cut,
 						stack, number };
-	const uint64_t *place = map_find(&stacks->numbers, key);
+	const uint64_t *index = map_find(&stacks->numbers, key);
 
-	if (place)
-		stacks->all[*place].time_ns = number_sub(stacks->all[*place].time_ns, time_ns);
+	if (index)
+		stacks->all[*index].time_ns = number_sub(stacks->all[*index].time_ns, time_ns);
 }
 
 void critical_path_locks_begin(struct critical_path *path)
@@ -136,11 +136,11 @@ void critical_path_locks_main_waits(struct critical_path *path, uint32_t number)
 
 uint64_t critical_path_locks_ns(const struct critical_path *path)
 {
-	uint64_t most_ns = 0;
+	uint64_t max_ns = 0;
 
 	for (size_t i = 0; i < path->process_count; i++)
-		most_ns = number_max(most_ns, path->branches[i].locks_ns);
-	return most_ns;
+		max_ns = number_max(max_ns, path->branches[i].locks_ns);
+	return max_ns;
 }
 
 bool critical_path_locks_wait(const struct path_thread *thread)

@@ -52,11 +52,11 @@ static void add_total(struct process_storages *all, const struct event *event)
 	if (metadata->known && metadata->trace != event->block->trace) {
 		if (device_list_is_later(all->job, metadata->trace, event->block->trace))
 			metadata->before = metadata->bytes;
-		metadata->least = metadata->bytes;
+		metadata->min = metadata->bytes;
 	}
 	metadata->known = true;
 	metadata->trace = event->block->trace;
-	metadata->bytes = device_list_total(metadata->before, bytes, metadata->least);
+	metadata->bytes = device_list_total(metadata->before, bytes, metadata->min);
 }
 
 void process_storages_add(struct process_storages *all, const struct event *event)

@@ -17,7 +17,7 @@ struct kernel_metadata {
 	uint32_t trace; /* that the latest total comes from */
 	uint64_t bytes;
 	uint64_t before; /* from traces that ended before `trace` */
-	uint64_t least;	 /* from all other traces */
+	uint64_t min;	 /* from all other traces */
 };
 
 struct process_storages {

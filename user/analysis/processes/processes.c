@@ -347,18 +347,18 @@ static void add_others(struct table *table, const struct processes *processes,
 
 static void set_note(struct table *table, const struct job *job)
 {
-	char count[UNITS_TEXT], most[UNITS_TEXT];
+	char count[UNITS_TEXT], max[UNITS_TEXT];
 	struct strbuf note = { .used = 0 };
 
 	if (job->lost)
 		strbuf_clause(&note, "excludes lost events");
-	if (job->processes.beyond)
+	if (job->processes.overflow)
 		strbuf_clause(&note,
 			      "%s forks, execs and exits of processes beyond the first %s did not "
 			      "fit in memory: their activity is in the row without a pid (raise "
 			      "report --memory)",
-			      units_count(count, job->processes.beyond),
-			      units_count(most, job->processes.most));
+			      units_count(count, job->processes.overflow),
+			      units_count(max, job->processes.max));
 	if (note.used)
 		table_set_note(table, note.bytes);
 }
@@ -390,7 +390,7 @@ static void fill(void *state, struct table *table)
 {
 	struct processes *processes = state;
 	struct processes_row *lines = NULL;
-	size_t count, most;
+	size_t count, max;
 
 	table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 	table->recorded = processes->job->layers;
@@ -406,17 +406,17 @@ static void fill(void *state, struct table *table)
 	if (!lines)
 		return;
 	count = make_lines(processes, lines);
-	most = job_rows_most(processes->job, table->column_count);
-	if (count > most)
+	max = job_rows_max(processes->job, table->column_count);
+	if (count > max)
 		qsort(lines, count, sizeof(*lines), compare_times);
 	else
-		most = count;
-	qsort(lines, most, sizeof(*lines), compare_lines);
-	for (size_t i = 0; i < most; i++)
+		max = count;
+	qsort(lines, max, sizeof(*lines), compare_lines);
+	for (size_t i = 0; i < max; i++)
 		add_line(table, processes, lines[i].process);
 	add_kernel(table, processes);
-	if (count > most)
-		add_others(table, processes, lines + most, count - most);
+	if (count > max)
+		add_others(table, processes, lines + max, count - max);
 }
 
 const struct tally *processes_tally(const struct results *results, uint32_t process,

@@ -25,7 +25,7 @@ bool still_waiting_is(const struct event *event)
  * its own call has no file. */
 static bool is_worse(const struct still_waiting *waiting, const struct event *event)
 {
-	const bool was_file = waiting->file != FILE_NONE || waiting->asked.path;
+	const bool was_file = waiting->file != FILE_NONE || waiting->argument.path;
 	const bool is_file = event->file != FILE_NONE || event_kind(event) != TRACE_SYSCALL;
 
 	if (!waiting->calls || is_file != was_file)
@@ -52,7 +52,7 @@ void still_waiting_add(struct still_waiting *waiting, const struct event *event)
 	waiting->before = event->flags & EVENT_FAULT
 				  ? event_value(event, FAULT_FLAGS) & TRACE_FAULT_BEFORE
 				  : event_value(event, SYSCALL_FLAGS) & TRACE_OP_BEFORE;
-	waiting->asked = (struct path_asked) { 0 };
+	waiting->argument = (struct path_argument) { 0 };
 	if (!(event->flags & EVENT_FAULT) && event_kind(event) != TRACE_SYSCALL)
-		waiting->asked = path_asked_by(event);
+		waiting->argument = path_argument_of(event);
 }

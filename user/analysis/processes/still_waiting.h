@@ -11,7 +11,7 @@ struct still_waiting {
 	uint64_t calls;
 	/* The longest wait: */
 	uint64_t time_ns;
-	struct path_asked asked; /* its path argument, if it has no file; path 0: none */
+	struct path_argument argument; /* its path argument, if it has no file; path 0: none */
 	uint32_t process, thread, file;
 	uint16_t operation;
 	bool fault;

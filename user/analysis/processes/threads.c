@@ -348,7 +348,7 @@ static void fill(void *state, struct table *table)
 {
 	struct threads *threads = state;
 	const struct job *job = threads->job;
-	size_t most;
+	size_t max;
 
 	if (threads_absent(table, job))
 		return;
@@ -359,10 +359,10 @@ static void fill(void *state, struct table *table)
 	thread_key_add_columns(table);
 	table_add_columns(table, TABLE_COLUMNS(thread_columns));
 	thread_times_add_columns(table, offsetof(struct thread_row, times));
-	most = job_rows_most(job, table->column_count);
+	max = job_rows_max(job, table->column_count);
 	if (threads->count)
 		qsort(threads->all, threads->count, sizeof(*threads->all), compare_threads);
-	for (size_t i = 0; i < threads->count && i < most; i++) {
+	for (size_t i = 0; i < threads->count && i < max; i++) {
 		const struct thread *thread = &threads->all[i];
 
 		table_add(table, &(struct thread_row) {
@@ -372,8 +372,8 @@ static void fill(void *state, struct table *table)
 					 .times = thread->times,
 				 });
 	}
-	if (threads->count > most)
-		table->cut = threads->count - most;
+	if (threads->count > max)
+		table->cut = threads->count - max;
 }
 
 const struct thread *threads_all(const struct results *results, size_t *count)

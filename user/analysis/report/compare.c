@@ -343,14 +343,14 @@ int compare_make(struct table *tables[COMPARE_TABLES], const struct report *befo
 size_t compare_rows_worth(const struct table *whole, const struct table *sorted)
 {
 	const int column = table_find_column(sorted, "change_ns");
-	double least_ns = WORTH_SHARE * number_max(table_uint(whole, 0, "before.time_ns"),
-						   table_uint(whole, 0, "now.time_ns"));
+	double min_ns = WORTH_SHARE * number_max(table_uint(whole, 0, "before.time_ns"),
+						 table_uint(whole, 0, "now.time_ns"));
 	size_t count = 0;
 
 	while (count < sorted->row_count) {
 		const struct cell *change = &table_row(sorted, count)[column];
 
-		if (change->type != CELL_INT || fabs((double)change->sint) < least_ns)
+		if (change->type != CELL_INT || fabs((double)change->sint) < min_ns)
 			break;
 		count++;
 	}

@@ -164,25 +164,25 @@ static struct number number_of(const struct report *report, const struct limits 
 }
 
 /* Returns the limit; it is never below `before`, because share and absolute amount only add. */
-static uint64_t most_of(uint64_t before, const struct limits *limits)
+static uint64_t limit_of(uint64_t before, const struct limits *limits)
 {
-	long double most = before + (long double)before * limits->share + limits->more;
+	long double limit = before + (long double)before * limits->share + limits->more;
 
-	return most < (long double)(TABLE_NO_UINT - 1) ? (uint64_t)most : TABLE_NO_UINT - 1;
+	return limit < (long double)(TABLE_NO_UINT - 1) ? (uint64_t)limit : TABLE_NO_UINT - 1;
 }
 
 /* --- findings --- */
 
 /* A severity unknown to this version may be anything. */
-static bool is_severe(const struct cell *finding, enum finding_severity least)
+static bool is_severe(const struct cell *finding, enum finding_severity min)
 {
 	enum finding_severity severity = finding_severity_in(&finding[FINDING_SEVERITY]);
 
-	return severity >= least || severity == FINDING_BY_COST;
+	return severity >= min || severity == FINDING_BY_COST;
 }
 
 static bool has_finding(const struct report *report, const struct cell *id,
-			enum finding_severity least)
+			enum finding_severity min)
 {
 	const struct table *table = report_by(report, &analysis_findings);
 
@@ -190,7 +190,7 @@ static bool has_finding(const struct report *report, const struct cell *id,
 		const struct cell *row = table_row(table, i);
 
 		if (row[FINDING_ID].length == id->length &&
-		    !memcmp(row[FINDING_ID].text, id->text, id->length) && is_severe(row, least))
+		    !memcmp(row[FINDING_ID].text, id->text, id->length) && is_severe(row, min))
 			return true;
 	}
 	return false;
@@ -201,7 +201,7 @@ static bool has_finding(const struct report *report, const struct cell *id,
 struct limits_row {
 	struct table_text measure;
 	const char *state, *unit;
-	uint64_t before, now, most; /* TABLE_NO_UINT: unknown */
+	uint64_t before, now, limit; /* TABLE_NO_UINT: unknown */
 	char says[SAYS_MAX];
 };
 
@@ -221,7 +221,7 @@ static const struct table_column columns[] = {
 	COLUMN(limits_row, before, NULL, NONE, FACT, "value in the earlier run, in unit"),
 	COLUMN(limits_row, now, NULL, NONE, FACT, "value in this run, in unit"),
 	{ "allowed", NULL, UNIT_NONE, KIND_FACT, "highest value that is allowed, in unit",
-	  TABLE_UINT(struct limits_row, most), 0 },
+	  TABLE_UINT(struct limits_row, limit), 0 },
 	{ "says", "what", UNIT_NONE, KIND_FACT, "the result as text", .get = get_says },
 };
 
@@ -247,7 +247,7 @@ static enum limits_state judge(struct limits_row *line, const struct limits *lim
 
 	line->before = before ? was.value : TABLE_NO_UINT;
 	line->now = is.value;
-	line->most = known ? most_of(was.value, limits) : TABLE_NO_UINT;
+	line->limit = known ? limit_of(was.value, limits) : TABLE_NO_UINT;
 	used = snprintf(line->says, sizeof(line->says), "%s%s",
 			is.at_least && known ? "at least " : "",
 			reported(text[0], is.value, limits->unit));
@@ -257,21 +257,21 @@ static enum limits_state judge(struct limits_row *line, const struct limits *lim
 				 reported(text[1], was.value, limits->unit));
 	if (known)
 		snprintf(line->says + used, sizeof(line->says) - used, "; limit %s",
-			 reported(text[2], line->most, limits->unit));
+			 reported(text[2], line->limit, limits->unit));
 	if (!known)
 		return LIMIT_UNKNOWN;
-	if (is.value > line->most)
+	if (is.value > line->limit)
 		return was.at_least ? LIMIT_UNKNOWN : LIMIT_EXCEEDED;
 	return is.at_least ? LIMIT_UNKNOWN : LIMIT_WITHIN;
 }
 
-static uint64_t count_findings(const struct report *report, enum finding_severity least)
+static uint64_t count_findings(const struct report *report, enum finding_severity min)
 {
 	const struct table *table = report_by(report, &analysis_findings);
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < table->row_count; i++)
-		count += is_severe(table_row(table, i), least);
+		count += is_severe(table_row(table, i), min);
 	return count;
 }
 
@@ -283,7 +283,7 @@ static bool has_events(const struct report *report)
 
 /* The findings that only this run has: those of rules that the earlier run could check, or the
  * others. Returns how many. */
-static size_t list_new(struct limits_row *line, enum finding_severity least, bool checked,
+static size_t list_new(struct limits_row *line, enum finding_severity min, bool checked,
 		       const struct report *before, const struct report *now)
 {
 	const struct table *table = report_by(now, &analysis_findings);
@@ -293,7 +293,7 @@ static size_t list_new(struct limits_row *line, enum finding_severity least, boo
 		const struct cell *row = table_row(table, i), *id = &row[FINDING_ID];
 		const struct finding_rule *rule = finding_rule_of(id);
 
-		if (!is_severe(row, least) || (before && has_finding(before, id, least)) ||
+		if (!is_severe(row, min) || (before && has_finding(before, id, min)) ||
 		    checked != (!before || (rule && finding_is_checked(rule, before))))
 			continue;
 		if (used < sizeof(line->says))
@@ -325,7 +325,7 @@ static enum limits_state judge_findings(struct limits_row *line, const struct li
 
 	line->now = count_findings(now, limits->severity);
 	line->before = before ? count_findings(before, limits->severity) : TABLE_NO_UINT;
-	line->most = TABLE_NO_UINT;
+	line->limit = TABLE_NO_UINT;
 	if (list_new(line, limits->severity, true, before, now))
 		return LIMIT_EXCEEDED;
 	if (list_new(line, limits->severity, false, before, now))

@@ -125,7 +125,7 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 	struct walk_consumer consumers[2 + ANALYSES] = { { &activities_calls, &pass->activities } };
 	struct walk walk = {
 		.cursor.kinds = ~JOB_KINDS,
-		.cursor.bytes_most = pass->job.memory_bytes / 2,
+		.cursor.bytes_max = pass->job.memory_bytes / 2,
 		.consumers = consumers,
 		.consumer_count = 1,
 		.filter = pass->filter,

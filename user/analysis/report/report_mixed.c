@@ -37,13 +37,13 @@ static int refuse_summary(const char *name, const struct report_options *options
 static size_t part_summaries(struct trace_reader *const *traces, const char *const *names,
 			     size_t count, struct trace_reader **readers, const char **parted)
 {
-	size_t events = 0, place;
+	size_t events = 0, index;
 
 	for (size_t i = 0; i < count; i++)
 		events += !summary_is_file(traces[i]);
-	place = events;
+	index = events;
 	for (size_t i = 0, event = 0; i < count; i++) {
-		size_t at = summary_is_file(traces[i]) ? place++ : event++;
+		size_t at = summary_is_file(traces[i]) ? index++ : event++;
 
 		readers[at] = traces[i];
 		parted[at] = names[i];

@@ -25,7 +25,7 @@
 /* State of an analysis's table. */
 struct summand {
 	struct merged merged;
-	bool begun;
+	bool started;
 	size_t lacking; /* runs without the table */
 	char *why;	/* the first reason for that */
 	char *note;	/* of the tables, if all have the same one */
@@ -71,7 +71,7 @@ void report_sum_free(struct report_sum *sum)
 	if (!sum)
 		return;
 	for (size_t i = 0; sum->summands && i < sum->count; i++) {
-		if (sum->summands[i].begun)
+		if (sum->summands[i].started)
 			merged_free(&sum->summands[i].merged);
 		free(sum->summands[i].why);
 		free(sum->summands[i].note);
@@ -144,7 +144,7 @@ int report_sum_expect(struct report_sum *sum, const struct trace_header *like)
 static void begin_earlier(struct report_sum *sum, uint64_t start_ns)
 {
 	for (size_t i = 0; i < sum->count; i++)
-		if (sum->summands[i].begun)
+		if (sum->summands[i].started)
 			merged_shift(&sum->summands[i].merged, sum->start_ns - start_ns);
 	sum->start_ns = start_ns;
 }
@@ -266,7 +266,7 @@ static int keep_note(struct summand *summand, const char *note)
 {
 	const char *known = summand->note ? summand->note : "";
 
-	if (summand->begun) {
+	if (summand->started) {
 		summand->notes_differ |= strcmp(known, note ? note : "") != 0;
 		return 0;
 	}
@@ -289,11 +289,11 @@ static int add_table(struct report_sum *sum, size_t number, const struct table *
 		return 0;
 	}
 	status = keep_note(summand, table->note);
-	if (!status && !summand->begun) {
+	if (!status && !summand->started) {
 		like.title = analysis->title;
 		like.meaning = analysis->meaning;
 		like.note = NULL;
-		summand->begun = true;
+		summand->started = true;
 		status = merged_begin(&summand->merged, &analysis->merging, &like);
 	}
 	return status ? status : merged_add(&summand->merged, table, source);
@@ -301,7 +301,7 @@ static int add_table(struct report_sum *sum, size_t number, const struct table *
 
 int report_sum_bound(struct report_sum *sum, struct table **tables, size_t count)
 {
-	size_t most = SINGLE_ROWS_MAX / (sum->summaries ? sum->summaries : 1);
+	size_t max = SINGLE_ROWS_MAX / (sum->summaries ? sum->summaries : 1);
 	int status = 0;
 
 	for (size_t i = 0; i < sum->count && !status; i++) {
@@ -315,7 +315,7 @@ int report_sum_bound(struct report_sum *sum, struct table **tables, size_t count
 			    tables[j]->shape != TABLE_LIST)
 				continue;
 			tables[j]->view.by = by < 0 ? TABLE_NO_COLUMN : (size_t)by;
-			status = merging_fold(&analysis->merging, &tables[j], most ? most : 1);
+			status = merging_fold(&analysis->merging, &tables[j], max ? max : 1);
 		}
 	}
 	return status;
@@ -397,10 +397,10 @@ static void set_absent(struct report_sum *sum, size_t number, struct table *tabl
 	struct strbuf note = { .used = 0 };
 
 	table->absent = true;
-	if (summand->begun && sum->analyses[number]->merging.alone)
+	if (summand->started && sum->analyses[number]->merging.alone)
 		strbuf_add(&note,
 			   "requires the events of all runs, but some runs have only summaries");
-	else if (summand->begun)
+	else if (summand->started)
 		strbuf_add(&note, "%zu of %zu runs %s no such data%s%.200s%s", summand->lacking,
 			   sum->runs, summand->lacking == 1 ? "has" : "have",
 			   summand->why ? " (" : "", summand->why ? summand->why : "",
@@ -436,7 +436,7 @@ static int finish_table(struct report_sum *sum, size_t number, struct report *re
 	struct summand *summand = &sum->summands[number];
 	int status;
 
-	if (!summand->begun || (merging->alone && sum->runs > 1) ||
+	if (!summand->started || (merging->alone && sum->runs > 1) ||
 	    (merging->whole && summand->lacking)) {
 		set_absent(sum, number, report->tables[number]);
 		return table_status(report->tables[number]);

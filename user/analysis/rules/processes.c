@@ -149,9 +149,9 @@ static int find_hung(struct findings *findings, const struct finding_rule *rule)
 		hung.pid = job->processes.processes[waiting->process].pid;
 		hung.comm = trace_text(job_comm(job, waiting->process));
 	}
-	if (waiting->asked.path) {
-		length = path_join(&job->files, waiting->asked.trace, waiting->asked.dir,
-				   waiting->asked.path, joined);
+	if (waiting->argument.path) {
+		length = path_join(&job->files, waiting->argument.trace, waiting->argument.dir,
+				   waiting->argument.path, joined);
 		path = arena_text(findings->arena, joined, length);
 		if (!path)
 			return -ENOMEM;

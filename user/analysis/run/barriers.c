@@ -12,7 +12,7 @@
 
 /* A host's clock minus that of the first trace's host. */
 struct skew {
-	int64_t least_ns, most_ns;
+	int64_t min_ns, max_ns;
 	uint64_t barriers;
 };
 
@@ -77,21 +77,21 @@ static void count_common(const struct barriers *barriers, struct map *counts)
 static struct skew compare(const struct barriers *barriers, uint64_t label, uint64_t count,
 			   uint32_t host)
 {
-	struct skew skew = { .least_ns = INT64_MIN, .most_ns = INT64_MAX };
+	struct skew skew = { .min_ns = INT64_MIN, .max_ns = INT64_MAX };
 
 	for (uint64_t n = 0; n < count; n++) {
 		const uint64_t keys[2][3] = { { label, n, barriers->job->traces[0].host },
 					      { label, n, host } };
 		const uint64_t *first = map_find(&barriers->passed, keys[0]);
 		const uint64_t *other = map_find(&barriers->passed, keys[1]);
-		int64_t least_ns, most_ns;
+		int64_t min_ns, max_ns;
 
 		if (!first || !other)
 			continue;
-		least_ns = other[0] - first[1];
-		most_ns = other[1] - first[0];
-		skew.least_ns = least_ns > skew.least_ns ? least_ns : skew.least_ns;
-		skew.most_ns = most_ns < skew.most_ns ? most_ns : skew.most_ns;
+		min_ns = other[0] - first[1];
+		max_ns = other[1] - first[0];
+		skew.min_ns = min_ns > skew.min_ns ? min_ns : skew.min_ns;
+		skew.max_ns = max_ns < skew.max_ns ? max_ns : skew.max_ns;
 		skew.barriers++;
 	}
 	return skew;
@@ -101,17 +101,17 @@ static struct skew compare(const struct barriers *barriers, uint64_t label, uint
  * are of other barriers, or of clocks that were set. */
 static uint64_t certain(const struct skew *skew)
 {
-	if (skew->barriers < BARRIERS_MIN || skew->least_ns > skew->most_ns)
+	if (skew->barriers < BARRIERS_MIN || skew->min_ns > skew->max_ns)
 		return 0;
-	if (skew->least_ns > 0)
-		return skew->least_ns;
-	return skew->most_ns < 0 ? -skew->most_ns : 0;
+	if (skew->min_ns > 0)
+		return skew->min_ns;
+	return skew->max_ns < 0 ? -skew->max_ns : 0;
 }
 
 static void say(struct strbuf *text, const struct job *job, uint32_t host, const struct skew *skew)
 {
-	const uint64_t half_ns = ((uint64_t)skew->most_ns - (uint64_t)skew->least_ns + 1) / 2;
-	const int64_t middle_ns = skew->least_ns + (int64_t)half_ns;
+	const uint64_t half_ns = ((uint64_t)skew->max_ns - (uint64_t)skew->min_ns + 1) / 2;
+	const int64_t middle_ns = skew->min_ns + (int64_t)half_ns;
 	char middle[UNITS_TEXT], half[UNITS_TEXT], count[UNITS_TEXT];
 
 	units_ns(middle, middle_ns < 0 ? -(uint64_t)middle_ns : (uint64_t)middle_ns);

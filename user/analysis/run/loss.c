@@ -34,15 +34,15 @@ static const struct {
 const struct loss_cause *loss_cause_of(const struct job *job)
 {
 	const struct loss_cause *worst = NULL;
-	uint64_t most = 0;
+	uint64_t max = 0;
 
 	for (size_t i = 0; i < CAUSES; i++) {
 		uint64_t lost =
 			causes[i].note ? job_count_notes(job, causes[i].note) : job->damaged;
 
-		if (lost <= most)
+		if (lost <= max)
 			continue;
-		most = lost;
+		max = lost;
 		worst = &causes[i].cause;
 	}
 	return worst;

@@ -460,10 +460,10 @@ static void add_layer_columns(struct table *table, struct about *about, size_t n
 }
 
 /* Keeps the smaller value, ignoring unknown ones (0). */
-static void take_least(uint64_t *least, uint64_t value)
+static void take_min(uint64_t *min, uint64_t value)
 {
-	if (value && value < *least)
-		*least = value;
+	if (value && value < *min)
+		*min = value;
 }
 
 static void emit_limits(struct about *about)
@@ -474,12 +474,12 @@ static void emit_limits(struct about *about)
 	for (size_t i = 0; i < about->texts.job->trace_count; i++) {
 		const struct trace_header *header = about->texts.job->traces[i].header;
 
-		take_least(&about->cpus, header->cpus);
+		take_min(&about->cpus, header->cpus);
 		if (header->cpu_milli)
 			about->cpu_limit = fmin(about->cpu_limit, header->cpu_milli / 1e3);
-		take_least(&about->memory_bytes, header->memory_bytes);
-		take_least(&about->cgroup_memory_bytes, header->cgroup_memory_bytes);
-		take_least(&about->dirty_bytes, header->dirty_bytes);
+		take_min(&about->memory_bytes, header->memory_bytes);
+		take_min(&about->cgroup_memory_bytes, header->cgroup_memory_bytes);
+		take_min(&about->dirty_bytes, header->dirty_bytes);
 	}
 }
 

@@ -332,15 +332,15 @@ static uint32_t group_of_program(struct rollup *rollup, const struct event *even
  * same few paths recur. */
 static uint32_t group_of_path(struct rollup *rollup, const struct event *event)
 {
-	const struct path_asked asked = path_asked_by(event);
-	uint32_t *known = path_memory_of(&rollup->paths, &asked);
+	const struct path_argument argument = path_argument_of(event);
+	uint32_t *known = path_memory_of(&rollup->paths, &argument);
 	char path[PATH_JOIN_BYTES];
 
 	if (!known)
 		return ROLLUP_NONE;
 	if (!*known) {
-		size_t length =
-			path_join(&rollup->job->files, asked.trace, asked.dir, asked.path, path);
+		size_t length = path_join(&rollup->job->files, argument.trace, argument.dir,
+					  argument.path, path);
 
 		*known = find_text_group(rollup, path, path_directory(path, length)) + 1;
 	}

@@ -38,7 +38,7 @@ static const char *installed_path(struct trace_string source)
 	static const struct {
 		const char *part;
 		size_t skipped; /* of it; 0: up to the next slash */
-	} places[] = {
+	} patterns[] = {
 		{ "/site-packages/", 0 },
 		{ "/dist-packages/", 0 },
 		{ "/lib/python3.", 0 },
@@ -49,15 +49,15 @@ static const char *installed_path(struct trace_string source)
 	};
 	const char *end = source.bytes + source.length;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		const size_t length = strlen(places[i].part);
-		const char *at = memmem(source.bytes, source.length, places[i].part, length);
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		const size_t length = strlen(patterns[i].part);
+		const char *at = memmem(source.bytes, source.length, patterns[i].part, length);
 		const char *slash;
 
 		if (!at)
 			continue;
-		if (places[i].skipped)
-			return at + places[i].skipped;
+		if (patterns[i].skipped)
+			return at + patterns[i].skipped;
 		slash = memchr(at + length - 1, '/', end - at - length + 1);
 		return slash ? slash + 1 : at + length;
 	}

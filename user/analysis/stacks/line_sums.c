@@ -29,8 +29,8 @@ const char *line_unknown(const struct job *job, const struct event *event)
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (event_value(event, SAMPLE_FLAGS) & reasons[i].flag)
 			return reasons[i].reason;
-	return job->stacks.beyond && event_value(event, SAMPLE_STACK) ? "too many stacks"
-								      : "stack lost";
+	return job->stacks.overflow && event_value(event, SAMPLE_STACK) ? "too many stacks"
+									: "stack lost";
 }
 
 void line_interval(const struct job *job, const struct event *event, const struct line_sums *sums,

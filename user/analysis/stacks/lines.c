@@ -40,7 +40,7 @@ struct lines {
 	size_t use_count, use_room;
 	struct map use_numbers; /* site, file, class and kind -> index in `uses` */
 	bool overflowed;	/* some are missing */
-	size_t most;		/* of either */
+	size_t max;		/* of either */
 	struct {
 		uint64_t time_ns;
 		uint32_t process, thread, site;
@@ -54,8 +54,8 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 
 	lines->job = job;
 	lines->arena = arena;
-	lines->most = job_rows_most(job, LINE_CELLS);
-	lines->most = number_min(lines->most, LINES_MAX);
+	lines->max = job_rows_max(job, LINE_CELLS);
+	lines->max = number_min(lines->max, LINES_MAX);
 	sites_init(&lines->sites, arena, job);
 	map_init_in(&lines->numbers, arena, KEY_WORDS, 1);
 	map_init_in(&lines->use_numbers, arena, USE_WORDS, 1);
@@ -76,7 +76,7 @@ static struct line *find_line(struct lines *lines, const struct line *like)
 
 	if (number)
 		return &lines->all[*number];
-	if (lines->count >= lines->most && like->site != SITE_NONE) {
+	if (lines->count >= lines->max && like->site != SITE_NONE) {
 		struct line other = *like;
 
 		other.site = SITE_NONE;
@@ -103,7 +103,7 @@ static void add_use(struct lines *lines, const struct event *event, const struct
 		key[2] = as[0].class;
 	if (key[2] == IO_NONE)
 		return;
-	lines->overflowed |= lines->use_count >= lines->most;
+	lines->overflowed |= lines->use_count >= lines->max;
 	if (lines->overflowed)
 		return;
 	use = MAP_ITEM(&lines->use_numbers, key, lines->uses, lines->use_room, lines->use_count,
@@ -219,7 +219,7 @@ COMPARE_BY(compare_rows, struct lines_row,
 void lines_add_rows(struct table *table, const struct job *job, struct lines_row *rows,
 		    size_t count)
 {
-	size_t most = job_rows_most(job, table->column_count);
+	size_t max = job_rows_max(job, table->column_count);
 	struct lines_row rest = { .line = TABLE_NO_UINT, .rank = TABLE_NO_INT };
 	double totals[STATES] = { 0 };
 	char text[LOCATION_BYTES];
@@ -230,20 +230,20 @@ void lines_add_rows(struct table *table, const struct job *job, struct lines_row
 				totals[state] += rows[i].sums.time_ns;
 	if (count)
 		qsort(rows, count, sizeof(*rows), compare_rows);
-	for (size_t i = 0; i < count && i < most; i++) {
+	for (size_t i = 0; i < count && i < max; i++) {
 		set_numbers(&rows[i], totals);
 		set_location(&rows[i], text);
 		table_add(table, &rows[i]);
 	}
-	if (count <= most)
+	if (count <= max)
 		return;
-	for (size_t i = most; i < count; i++)
+	for (size_t i = max; i < count; i++)
 		line_sums_add(&rest.sums, &rows[i].sums);
 	set_numbers(&rest, totals);
 	rest.location.length =
-		snprintf(text, sizeof(text), "other (%zu %s)", count - most, table->name);
+		snprintf(text, sizeof(text), "other (%zu %s)", count - max, table->name);
 	rest.location.bytes = text;
-	table->folded = count - most;
+	table->folded = count - max;
 	table_add(table, &rest);
 }
 
@@ -314,7 +314,7 @@ bool lines_absent(struct table *table, const struct job *job)
 	if (table_absent_if(table, why, why))
 		return true;
 	table->recorded = job->layers;
-	if (job->stacks.beyond)
+	if (job->stacks.overflow)
 		table_set_note(table,
 			       "some stacks exceed the memory limit: their lines are unknown");
 	return false;

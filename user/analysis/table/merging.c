@@ -70,9 +70,10 @@ static int add_row(struct merged *merged, const struct table *from, size_t row,
 	return status ? status : table_status(table);
 }
 
-static bool is_dearer(const struct merged *merged, const struct cell *from, const struct cell *into)
+static bool is_costlier(const struct merged *merged, const struct cell *from,
+			const struct cell *into)
 {
-	const char *at = merged->merging->dearest;
+	const char *at = merged->merging->costliest;
 
 	while (at && *at) {
 		size_t length = strcspn(at, ",");
@@ -97,7 +98,7 @@ static int merge_into(struct merged *merged, size_t into, const struct table *fr
 {
 	struct table *table = merged->table;
 	const struct cell *cells = table_row(from, row);
-	bool dearer = is_dearer(merged, cells, table_row(table, into));
+	bool costlier = is_costlier(merged, cells, table_row(table, into));
 	int status = 0;
 
 	for (size_t i = 0; i < from->column_count && !status; i++) {
@@ -109,10 +110,10 @@ static int merge_into(struct merged *merged, size_t into, const struct table *fr
 		if (kind == KIND_PERCENTILE)
 			status = merge_percentile(table, into, i, &moved,
 						  table_find_percentile(from, row, i));
-		else if (kind == KIND_LARGEST && dearer)
+		else if (kind == KIND_LARGEST && costlier)
 			table_copy_cell(table, cell, &moved);
 		else if (kind != KIND_LARGEST && kind != KIND_KEY)
-			status = merge_cell(table, cell, &moved, kind, source->disjoint);
+			merge_cell(table, cell, &moved, kind, source->disjoint);
 	}
 	return status ? status : table_status(table);
 }
@@ -230,13 +231,13 @@ static int take_rows(struct merged *merged, const struct table *from,
 		}
 		if (!status) {
 			merged->sources[found].tables++;
-			merged->sources[found].foldeds += lacks;
+			merged->sources[found].incomplete += lacks;
 		}
 	}
 	merged->tables++;
 	if (from->row_count > merged->longest)
 		merged->longest = from->row_count;
-	merged->foldeds += lacks;
+	merged->incomplete += lacks;
 	merged->folded = number_add(merged->folded, from->folded);
 	merged->cut = number_add(merged->cut, from->cut);
 	return status;
@@ -313,10 +314,11 @@ static bool grows(enum table_kind kind)
 /* Marks lower bounds: a table that lacks rows may have more. */
 static void mark_bounds(struct merged *merged)
 {
-	if (!merged->keyed || merged->merging->own || !merged->foldeds)
+	if (!merged->keyed || merged->merging->own || !merged->incomplete)
 		return;
 	for (size_t row = 0; row < merged->table->row_count; row++) {
-		if (merged->sources[row].foldeds == merged->foldeds || row + 1 == merged->other)
+		if (merged->sources[row].incomplete == merged->incomplete ||
+		    row + 1 == merged->other)
 			continue;
 		for (size_t i = 0; i < merged->table->column_count; i++) {
 			struct cell *cell = &table_row(merged->table, row)[i];
@@ -485,28 +487,28 @@ static size_t *order_rows(const struct table *table)
 
 COMPARE_BY(compare_numbers, size_t, COMPARE(*a, *b))
 
-static int fold_rows(struct merged *merged, const struct table *from, size_t *rows, size_t most)
+static int fold_rows(struct merged *merged, const struct table *from, size_t *rows, size_t max)
 {
 	const struct merge_source source = { 0 };
 	int status = 0;
 
-	qsort(rows, most, sizeof(*rows), compare_numbers);
-	for (size_t i = 0; i < most && !status; i++)
+	qsort(rows, max, sizeof(*rows), compare_numbers);
+	for (size_t i = 0; i < max && !status; i++)
 		status = add_row(merged, from, rows[i], &source);
 	if (!merged->keyed || merged->merging->own) {
-		merged->cut = number_add(from->cut, from->row_count - most);
+		merged->cut = number_add(from->cut, from->row_count - max);
 		return status;
 	}
-	for (size_t i = most; i < from->row_count && !status; i++)
+	for (size_t i = max; i < from->row_count && !status; i++)
 		status = fold_row(merged, from, rows[i], &source);
-	merged->folded = from->row_count - most;
+	merged->folded = from->row_count - max;
 	if (from->folded)
 		merged->folded = number_add(merged->folded - 1, from->folded);
 	merged->cut = from->cut;
 	return status;
 }
 
-int merging_fold(const struct merging *merging, struct table **table, size_t most)
+int merging_fold(const struct merging *merging, struct table **table, size_t max)
 {
 	const struct table *from = *table;
 	struct merged merged = { 0 };
@@ -514,12 +516,12 @@ int merging_fold(const struct merging *merging, struct table **table, size_t mos
 	size_t *rows;
 	int status;
 
-	if (from->absent || from->shape == TABLE_RECORD || from->row_count <= most + 1)
+	if (from->absent || from->shape == TABLE_RECORD || from->row_count <= max + 1)
 		return 0;
 	rows = order_rows(from);
 	status = rows ? begin(&merged, merging, from, from->columns, from->column_count) : -ENOMEM;
 	if (!status)
-		status = fold_rows(&merged, from, rows, most);
+		status = fold_rows(&merged, from, rows, max);
 	free(rows);
 	if (!status && merged.other)
 		status = name_other(&merged);

@@ -13,7 +13,7 @@
 struct merging {
 	/* Columns that decide which of two rows KIND_LARGEST is from, compared in this order;
 	 * names separated by commas. */
-	const char *dearest;
+	const char *costliest;
 	const char *sorted; /* sort column; a leading "-" sorts the largest first */
 	const char *many;   /* noun for rows, as in "other (12 files)"; NULL: "rows" */
 	const char *label;  /* column that shows it; NULL: the first key that is a text */
@@ -42,12 +42,12 @@ struct merged {
 	bool keyed;	     /* rows with equal keys are merged */
 	struct map rows;     /* hash of the keys -> row + 1 */
 	struct merged_row {
-		uint32_t tables;  /* that have the row */
-		uint32_t foldeds; /* tables among these that lack rows */
+		uint32_t tables;     /* that have the row */
+		uint32_t incomplete; /* tables among these that lack rows */
 	} * sources;
 	size_t source_room;
-	uint32_t tables, foldeds; /* merged so far; those that lack rows */
-	size_t other;		  /* row of the folded rows, plus 1; 0: none */
+	uint32_t tables, incomplete; /* merged so far; those that lack rows */
+	size_t other;		     /* row of the folded rows, plus 1; 0: none */
 	uint64_t folded, cut;
 	size_t longest; /* most rows in one table */
 };
@@ -64,9 +64,9 @@ int merged_finish(struct merged *merged);
 struct table *merged_take(struct merged *merged);
 void merged_free(struct merged *merged);
 
-/* Folds all rows except the largest `most` into one, or cuts them off if rows are not merged.
+/* Folds all rows except the largest `max` into one, or cuts them off if rows are not merged.
  * Replaces the table. */
-int merging_fold(const struct merging *merging, struct table **table, size_t most);
+int merging_fold(const struct merging *merging, struct table **table, size_t max);
 
 /* Makes a table in which rows of `from` are one if they have the same names, which are keys and
  * texts, in the columns that `view` shows. Its DERIVED columns must be shares of a common whole

@@ -52,7 +52,7 @@ static bool is_same(const struct cell *a, const struct cell *b)
 /* Negative if a is less than b; unknown sorts first. */
 int merge_compare(const struct cell *a, const struct cell *b)
 {
-	uint32_t least = number_min(a->length, b->length);
+	uint32_t shorter = number_min(a->length, b->length);
 	int order;
 
 	if (a->type != b->type)
@@ -65,7 +65,7 @@ int merge_compare(const struct cell *a, const struct cell *b)
 	case CELL_REAL:
 		return a->real < b->real ? -1 : a->real > b->real;
 	case CELL_TEXT:
-		order = memcmp(a->text, b->text, least);
+		order = memcmp(a->text, b->text, shorter);
 		return order ? order : a->length < b->length ? -1 : a->length > b->length;
 	default:
 		return 0;
@@ -149,66 +149,65 @@ static void list(struct table *table, struct cell *into, const struct cell *from
 }
 
 /* Merges two known cells. */
-static int merge_known(struct table *table, struct cell *into, const struct cell *from,
-		       enum table_kind kind, bool disjoint)
+static void merge_known(struct table *table, struct cell *into, const struct cell *from,
+			enum table_kind kind, bool disjoint)
 {
 	if (into->type != from->type) { /* never in a recorded trace */
 		merge_forget(into);
-		return 0;
+		return;
 	}
 	switch (kind) {
 	case KIND_SUM:
 	case KIND_THREAD:
 	case KIND_TOTAL:
 		add_number(into, from);
-		return 0;
+		break;
 	case KIND_UNION:
 	case KIND_COVERED:
 		add_union(into, from, disjoint);
-		return 0;
+		break;
 	case KIND_UNOVERLAPPED:
 	case KIND_REMAINDER:
 		add_number(into, from);
 		into->summed |= !disjoint;
-		return 0;
+		break;
 	case KIND_MAX:
 		if (merge_compare(from, into) > 0)
 			table_copy_cell(table, into, from);
-		return 0;
+		break;
 	case KIND_MIN:
 	case KIND_MOMENT:
 		if (merge_compare(from, into) < 0)
 			table_copy_cell(table, into, from);
-		return 0;
+		break;
 	case KIND_LIST:
 		if (into->type == CELL_TEXT)
 			join(table, into, from);
 		else if (into->type == CELL_TEXTS)
 			list(table, into, from);
-		return 0;
+		break;
 	case KIND_ANY:
 		if (into->type == CELL_BOOL)
 			into->flag |= from->flag;
-		return 0;
+		break;
 	case KIND_ALL:
 		if (into->type == CELL_BOOL)
 			into->flag &= from->flag;
-		return 0;
+		break;
 	case KIND_STATUS:
 		if (merge_is_number(into) && !into->uint)
 			table_copy_cell(table, into, from);
-		return 0;
+		break;
 	case KIND_FACT:
 	case KIND_DURATION:
 		if (!is_same(into, from))
 			merge_forget(into);
-		return 0;
+		break;
 	case KIND_FIRST:
 	case KIND_SHARED:
-		return 0;
+		break;
 	default:
 		merge_forget(into);
-		return 0;
 	}
 }
 
@@ -219,28 +218,26 @@ static bool needs_all(enum table_kind kind)
 	       kind == KIND_TOTAL;
 }
 
-int merge_cell(struct table *table, struct cell *into, const struct cell *from,
-	       enum table_kind kind, bool disjoint)
+void merge_cell(struct table *table, struct cell *into, const struct cell *from,
+		enum table_kind kind, bool disjoint)
 {
 	const bool at_least = into->at_least || from->at_least;
 	const bool summed = into->summed || from->summed;
-	int status = 0;
 
 	if (is_forgotten(into))
-		return 0;
+		return;
 	if (needs_all(kind) && into->type != from->type)
 		merge_forget(into);
 	else if (is_forgotten(from) && kind != KIND_FIRST)
 		merge_forget(into);
 	else if (from->type == CELL_NULL)
-		return 0;
+		return;
 	else if (into->type == CELL_NULL)
 		table_copy_cell(table, into, from);
 	else
-		status = merge_known(table, into, from, kind, disjoint);
+		merge_known(table, into, from, kind, disjoint);
 	into->at_least |= at_least && merge_is_number(into);
 	into->summed |= summed && merge_is_number(into);
-	return status;
 }
 
 /* --- percentiles --- */

@@ -10,9 +10,11 @@ int merge_compare(const struct cell *a, const struct cell *b);
 /* Marks a cell permanently unknown: CELL_NULL and summed. */
 void merge_forget(struct cell *cell);
 
-/* Functions return 0 or -ENOMEM. `disjoint`: the runs of both cells do not overlap. */
-int merge_cell(struct table *table, struct cell *into, const struct cell *from,
-	       enum table_kind kind, bool disjoint);
+/* `disjoint`: the runs of both cells do not overlap. */
+void merge_cell(struct table *table, struct cell *into, const struct cell *from,
+		enum table_kind kind, bool disjoint);
+
+/* Functions return 0 or -ENOMEM. */
 /* Records the histogram behind a percentile. */
 int merge_copy_percentile(struct table *table, size_t row, size_t column,
 			  const struct table_percentile *from);

@@ -25,9 +25,9 @@ static void add_all_columns(struct table *all, const struct table *a, const stru
 	size_t next = 0; /* next column of b to add */
 
 	for (size_t i = 0; i < a->column_count; i++) {
-		int place = i < fixed ? -1 : table_find_column(b, a->columns[i].name);
+		int column = i < fixed ? -1 : table_find_column(b, a->columns[i].name);
 
-		for (; place >= 0 && next <= (size_t)place; next++)
+		for (; column >= 0 && next <= (size_t)column; next++)
 			if (table_find_column(a, b->columns[next].name) < 0 &&
 			    !is_missing(a, &b->columns[next]))
 				table_add_column(all, &b->columns[next]);
@@ -40,15 +40,15 @@ static void add_all_columns(struct table *all, const struct table *a, const stru
 			table_add_column(all, &b->columns[next]);
 }
 
-static int copy_percentiles(struct table *all, const struct table *from, const size_t *places)
+static int copy_percentiles(struct table *all, const struct table *from, const size_t *columns)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < from->percentile_count && !status; i++) {
 		const struct table_percentile *of = &from->percentiles[i];
 
-		if (places[of->column] != SIZE_MAX)
-			status = merge_copy_percentile(all, of->row, places[of->column], of);
+		if (columns[of->column] != SIZE_MAX)
+			status = merge_copy_percentile(all, of->row, columns[of->column], of);
 	}
 	return status;
 }
@@ -56,31 +56,31 @@ static int copy_percentiles(struct table *all, const struct table *from, const s
 int merge_widen(const struct table *from, const struct table *other, bool first, size_t fixed,
 		struct table **result)
 {
-	size_t *places = calloc(from->column_count + 1, sizeof(*places));
+	size_t *columns = calloc(from->column_count + 1, sizeof(*columns));
 	struct table *all = table_new(from->name, from->title, from->shape);
 	int status = 0;
 
 	*result = NULL;
 	add_all_columns(all, first ? from : other, first ? other : from, fixed);
-	if (!places || table_status(all))
+	if (!columns || table_status(all))
 		status = -ENOMEM;
 	for (size_t i = 0; i < from->column_count && !status; i++) {
-		int place = table_find_column(all, from->columns[i].name);
+		int column = table_find_column(all, from->columns[i].name);
 
-		places[i] = place < 0 ? SIZE_MAX : (size_t)place;
+		columns[i] = column < 0 ? SIZE_MAX : (size_t)column;
 	}
 	for (size_t row = 0; row < from->row_count && !status; row++) {
 		struct cell *cells = table_add_row(all);
 
 		for (size_t i = 0; cells && i < from->column_count; i++)
-			if (places[i] != SIZE_MAX)
-				table_copy_cell(all, &cells[places[i]], &table_row(from, row)[i]);
+			if (columns[i] != SIZE_MAX)
+				table_copy_cell(all, &cells[columns[i]], &table_row(from, row)[i]);
 		status = table_status(all);
 	}
 	if (!status)
-		status = copy_percentiles(all, from, places);
+		status = copy_percentiles(all, from, columns);
 	table_set_note(all, from->note);
-	free(places);
+	free(columns);
 	if (!status)
 		status = table_status(all);
 	if (status) {

@@ -44,11 +44,9 @@ static void merge_derived(struct cell *into, const struct cell *from, enum table
 		*into = (struct cell) { .type = CELL_NULL };
 }
 
-static int merge_row(struct table *table, struct cell *into, const struct cell *from)
+static void merge_row(struct table *table, struct cell *into, const struct cell *from)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < table->column_count && !status; i++) {
+	for (size_t i = 0; i < table->column_count; i++) {
 		const struct table_column *column = &table->columns[i];
 
 		if (is_name(column) && merge_compare(&into[i], &from[i]))
@@ -56,9 +54,8 @@ static int merge_row(struct table *table, struct cell *into, const struct cell *
 		else if (column->kind == KIND_DERIVED)
 			merge_derived(&into[i], &from[i], column->unit);
 		else if (!is_name(column))
-			status = merge_cell(table, &into[i], &from[i], column->kind, false);
+			merge_cell(table, &into[i], &from[i], column->kind, false);
 	}
-	return status;
 }
 
 /* Adds a row, or merges it into the one that looks the same. */
@@ -70,8 +67,10 @@ static int take_row(struct table *table, struct map *rows, const struct table *f
 	struct cell *added;
 	bool is_new;
 
-	if (number)
-		return merge_row(table, table_row(table, *number), cells);
+	if (number) {
+		merge_row(table, table_row(table, *number), cells);
+		return 0;
+	}
 	added = table_add_row(table);
 	for (size_t i = 0; added && i < table->column_count; i++)
 		table_copy_cell(table, &added[i], &cells[i]);

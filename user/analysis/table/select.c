@@ -81,8 +81,8 @@ static int compare_cells(const struct cell *a, const struct cell *b)
 	double left = number_of(a), right = number_of(b);
 
 	if (a->type == CELL_TEXT && b->type == CELL_TEXT) {
-		size_t least = number_min(a->length, b->length);
-		int order = memcmp(a->text, b->text, least);
+		size_t shorter = number_min(a->length, b->length);
+		int order = memcmp(a->text, b->text, shorter);
 
 		return order ? order : (int)(a->length > b->length) - (int)(a->length < b->length);
 	}

@@ -78,7 +78,7 @@ enum table_kind {
 	KIND_ALL,
 	KIND_STATUS,  /* the first that is not 0; unknown if any is unknown */
 	KIND_SHARED,  /* of a thing that rows share, like their device: unknown for several runs */
-	KIND_LARGEST, /* as in the row with the largest values of merging.dearest */
+	KIND_LARGEST, /* as in the row with the largest values of merging.costliest */
 	KIND_TOTAL,   /* adds up; unknown if unknown for any run */
 	TABLE_KINDS,
 };

@@ -14,7 +14,7 @@
 void table_note_percentile(struct table *table, const struct cell *cell,
 			   const struct histogram *histogram, unsigned int percent)
 {
-	size_t place = cell - table->cells;
+	size_t index = cell - table->cells;
 	struct table_percentile *noted;
 
 	if (table_status(table))
@@ -24,8 +24,8 @@ void table_note_percentile(struct table *table, const struct cell *cell,
 		return;
 	}
 	noted = &table->percentiles[table->percentile_count++];
-	*noted = (struct table_percentile) { .row = place / table->column_count,
-					     .column = place % table->column_count,
+	*noted = (struct table_percentile) { .row = index / table->column_count,
+					     .column = index % table->column_count,
 					     .percent = percent };
 	table_fail(table, sparse_histogram_of(&noted->of, histogram));
 }

@@ -21,9 +21,9 @@
 
 /* Calls and directories named in the note when metadata leads. */
 #define LEADING_CALLS 3
-#define LEADING_PLACES 2
-#define PLACE_MAX 120	/* bytes of a directory's name */
-#define PLACE_SHARE 0.1 /* minimum share of metadata time */
+#define LEADING_DIRECTORIES 2
+#define DIRECTORY_MAX 120   /* bytes of a directory's name */
+#define DIRECTORY_SHARE 0.1 /* minimum share of metadata time */
 
 /* A table row. */
 struct access_row {
@@ -228,26 +228,26 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 /* Returns the directory with the most metadata time below `below_ns`; empty if no such directory
  * has a name. */
-static struct table_text leading_place(struct rollup *directories, uint64_t below_ns,
-				       const struct tally **tally)
+static struct table_text leading_directory(struct rollup *directories, uint64_t below_ns,
+					   const struct tally **tally)
 {
-	struct table_text place = { NULL, 0 };
-	uint64_t most_ns = 0;
+	struct table_text directory = { NULL, 0 };
+	uint64_t max_ns = 0;
 	uint32_t leading = 0;
 
 	for (uint32_t group = 0; group < directories->count; group++) {
 		uint64_t time_ns = rollup_tally(directories, group, IO_METADATA)->time.measure;
 
-		if (time_ns <= most_ns || time_ns >= below_ns ||
+		if (time_ns <= max_ns || time_ns >= below_ns ||
 		    !rollup_name(directories, group).length)
 			continue;
-		most_ns = time_ns;
+		max_ns = time_ns;
 		leading = group;
 	}
-	if (most_ns)
-		place = rollup_name(directories, leading);
+	if (max_ns)
+		directory = rollup_name(directories, leading);
 	*tally = rollup_tally(directories, leading, IO_METADATA);
-	return place;
+	return directory;
 }
 
 /* Returns the name of a directory up to and with the component after `length` bytes, which are
@@ -301,19 +301,19 @@ static struct table_text leading_below(struct rollup *directories, struct table_
 struct table_text access_metadata_place(const struct results *results)
 {
 	struct rollup *directories;
-	struct table_text place = { NULL, 0 }, next = place;
+	struct table_text directory = { NULL, 0 }, next = directory;
 	uint64_t all_ns = 0;
 
 	if (!results->job)
-		return place;
+		return directory;
 	directories = results_state(results, &analysis_access);
 	for (uint32_t group = 0; group < directories->count; group++)
 		all_ns += rollup_tally(directories, group, IO_METADATA)->time.measure;
 	do {
-		place = next;
-		next = leading_below(directories, place, all_ns);
+		directory = next;
+		next = leading_below(directories, directory, all_ns);
 	} while (next.length);
-	return place;
+	return directory;
 }
 
 static void add_calls(struct strbuf *note, const struct job *job)
@@ -338,21 +338,22 @@ static void add_calls(struct strbuf *note, const struct job *job)
 	}
 }
 
-static void add_places(struct strbuf *note, struct rollup *directories, uint64_t all_ns)
+static void add_directories(struct strbuf *note, struct rollup *directories, uint64_t all_ns)
 {
 	char time[UNITS_TEXT], number[UNITS_TEXT];
 	uint64_t below_ns = UINT64_MAX;
 
-	for (int i = 0; i < LEADING_PLACES; i++) {
+	for (int i = 0; i < LEADING_DIRECTORIES; i++) {
 		const struct tally *tally;
-		struct table_text place = leading_place(directories, below_ns, &tally);
+		struct table_text directory = leading_directory(directories, below_ns, &tally);
 
 		below_ns = tally->time.measure;
-		if (!place.length || below_ns < PLACE_SHARE * all_ns)
+		if (!directory.length || below_ns < DIRECTORY_SHARE * all_ns)
 			return;
 		strbuf_add(note, "%s %.*s %s in %s calls", i ? "," : "; in directories",
-			   PLACE_MAX < place.length ? PLACE_MAX : (int)place.length, place.bytes,
-			   units_ns(time, below_ns), units_count(number, tally->count));
+			   DIRECTORY_MAX < directory.length ? DIRECTORY_MAX : (int)directory.length,
+			   directory.bytes, units_ns(time, below_ns),
+			   units_count(number, tally->count));
 	}
 }
 
@@ -362,8 +363,8 @@ static void set_note(struct table *table, const struct results *results)
 
 	strbuf_add(&note, "most I/O time is metadata:");
 	add_calls(&note, results->job);
-	add_places(&note, results_state(results, &analysis_access),
-		   totals_class(results, IO_METADATA).time.measure);
+	add_directories(&note, results_state(results, &analysis_access),
+			totals_class(results, IO_METADATA).time.measure);
 	table_set_note(table, note.bytes);
 }
 

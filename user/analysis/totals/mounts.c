@@ -56,7 +56,7 @@ static void say_range(struct strbuf *text, const char *lead, const char *from, c
 /* How Lustre distributes files. */
 static void say_stripes(struct strbuf *text, const struct file_table *files)
 {
-	uint32_t least = UINT32_MAX, most = 0, least_kib = UINT32_MAX, most_kib = 0;
+	uint32_t min = UINT32_MAX, max = 0, min_kib = UINT32_MAX, max_kib = 0;
 	char from[UNITS_TEXT], to[UNITS_TEXT];
 
 	for (uint32_t i = 0; i < files->count; i++) {
@@ -64,17 +64,17 @@ static void say_stripes(struct strbuf *text, const struct file_table *files)
 
 		if (!file->stripes)
 			continue;
-		least = file->stripes < least ? file->stripes : least;
-		most = file->stripes > most ? file->stripes : most;
-		least_kib = file->stripe_kib < least_kib ? file->stripe_kib : least_kib;
-		most_kib = file->stripe_kib > most_kib ? file->stripe_kib : most_kib;
+		min = file->stripes < min ? file->stripes : min;
+		max = file->stripes > max ? file->stripes : max;
+		min_kib = file->stripe_kib < min_kib ? file->stripe_kib : min_kib;
+		max_kib = file->stripe_kib > max_kib ? file->stripe_kib : max_kib;
 	}
-	if (!most)
+	if (!max)
 		return;
-	say_range(text, "; stripes of files on lustre: ", units_count(from, least),
-		  units_count(to, most));
-	say_range(text, ", of ", units_bytes(from, least_kib * 1024ull),
-		  units_bytes(to, most_kib * 1024ull));
+	say_range(text, "; stripes of files on lustre: ", units_count(from, min),
+		  units_count(to, max));
+	say_range(text, ", of ", units_bytes(from, min_kib * 1024ull),
+		  units_bytes(to, max_kib * 1024ull));
 }
 
 /* Files on other machines were used, and no layer records requests to these. */

@@ -211,15 +211,15 @@ static uint64_t percentile(const struct operations_row *line, const struct detai
 			   bool timed, unsigned int percent)
 {
 	const struct histogram *latency = &detail->latency;
-	uint64_t bound = histogram_percentile(latency, percent), most, rank;
+	uint64_t bound = histogram_percentile(latency, percent), max, rank;
 
 	if (!latency->count)
 		return TABLE_NO_UINT;
 	if (!detail->summed || !timed || latency->count > line->total.count)
 		return bound;
 	rank = ((unsigned __int128)latency->count * percent + 99) / 100;
-	most = line->total.thread_time_ns / (latency->count - rank + 1);
-	return number_min(bound, most);
+	max = line->total.thread_time_ns / (latency->count - rank + 1);
+	return number_min(bound, max);
 }
 
 static void add_line(struct table *table, const struct operations *operations,

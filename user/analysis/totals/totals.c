@@ -195,12 +195,12 @@ static void add_unseen(struct totals *totals)
 {
 	for (size_t i = 0; i < totals->job->operation_count; i++) {
 		const struct operation *operation = &totals->job->operations[i];
-		struct event_unseen places[2];
-		size_t count = event_unseen(operation, places);
+		struct event_unseen targets[2];
+		size_t count = event_unseen(operation, targets);
 
 		for (size_t j = 0; j < count; j++)
-			tally_add_unseen(&totals->paths[places[j].class][places[j].method],
-					 &operation->unseen, &places[j]);
+			tally_add_unseen(&totals->paths[targets[j].class][targets[j].method],
+					 &operation->unseen, &targets[j]);
 	}
 }
 

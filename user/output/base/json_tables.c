@@ -128,7 +128,8 @@ void json_add_cell(struct json *json, const char *name, const struct cell *cell)
 
 /* --- rows --- */
 
-void json_enter(struct json *json, const struct json_member *member, void (*begun)(struct json *))
+void json_enter(struct json *json, const struct json_member *member,
+		void (*on_begin)(struct json *))
 {
 	const char *end = member->name + member->object, *dot;
 
@@ -136,8 +137,8 @@ void json_enter(struct json *json, const struct json_member *member, void (*begu
 		dot = strchr(at, '.');
 		json_name(json, at, dot - at, "");
 		json_begin(json, NULL);
-		if (begun)
-			begun(json);
+		if (on_begin)
+			on_begin(json);
 	}
 }
 

@@ -32,7 +32,8 @@ struct json_member {
  * sink. */
 size_t json_members(const struct table *table, struct json_member **members, struct sink *out);
 /* Begins the member's objects that the one before is not in; `begun` may add to each. */
-void json_enter(struct json *json, const struct json_member *member, void (*begun)(struct json *));
+void json_enter(struct json *json, const struct json_member *member,
+		void (*on_begin)(struct json *));
 /* Ends the objects that member i - 1 is in and member i is not, with `ends` calls of json_end for
  * each. */
 void json_leave(struct json *json, const struct json_member *members, size_t i, unsigned int ends);

@@ -14,7 +14,7 @@ function latencyEdge(i) {
 }
 
 /* The position of a latency among the classes, which are halves of an octave. */
-function latencyPlace(ns) {
+function latencyPosition(ns) {
 	const bits = Math.floor(Math.log2(ns) + 1e-9);
 	return 2 * (bits - pictures.latency_first) + 2 * (ns / Math.pow(2, bits) - 1);
 }
@@ -22,7 +22,7 @@ function latencyPlace(ns) {
 /* Round times between two classes: powers of ten, or of two if fewer than two of those fit. */
 function latencyTicks(first, last) {
 	const decades = d3.range(0, 13).map((n) => Math.pow(10, n)).filter((ns) =>
-		latencyPlace(ns) >= first && latencyPlace(ns) <= last);
+		latencyPosition(ns) >= first && latencyPosition(ns) <= last);
 	return decades.length > 1 ? decades
 		: d3.range(first, last + 1).filter((k) => k % 2 === 0).map(latencyEdge);
 }
@@ -82,7 +82,7 @@ function latencyChart(kind, first, last) {
 				}
 			drawCells(g, cells, most, `c-${kind.name}`);
 			g.append('g').attr('class', 'axis value').call(d3.axisLeft(y)
-				.tickValues(ticks.map(latencyPlace))
+				.tickValues(ticks.map(latencyPosition))
 				.tickFormat((k, i) => shortly(timeText)(ticks[i])).tickSize(3).tickSizeOuter(0));
 		},
 		tip: (ns, y, box) => {

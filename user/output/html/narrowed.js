@@ -106,8 +106,8 @@ function whenOf(table) {
 function rowsWithin(table, [start, lasted]) {
 	const [from, to] = rangeNs();
 	return table.rows.filter((row) => {
-		const begun = plain(row[start]);
-		return begun !== null && begun < to && begun + (plain(row[lasted]) || 0) >= from;
+		const begin = plain(row[start]);
+		return begin !== null && begin < to && begin + (plain(row[lasted]) || 0) >= from;
 	});
 }
 

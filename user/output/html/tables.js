@@ -26,8 +26,8 @@ function csvOf(columns, rows) {
 }
 
 function copyText(text, button) {
-	const done = (said) => {
-		button.textContent = said;
+	const done = (result) => {
+		button.textContent = result;
 		window.setTimeout(() => {
 			button.textContent = 'copy as CSV';
 		}, 1500);

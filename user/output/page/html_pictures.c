@@ -371,7 +371,7 @@ static void write_lanes(struct json *json, const struct pictures *pictures)
 }
 
 /* Returns the index of a lane among those written, or -1. */
-static int place_of(const struct picture_spans *spans, uint32_t lane)
+static int lane_index(const struct picture_spans *spans, uint32_t lane)
 {
 	for (size_t i = 0; i < spans->reported_count; i++)
 		if (spans->reported[i] == lane)
@@ -387,7 +387,7 @@ static void write_kept(struct json *json, const struct pictures *pictures)
 	json_begin_list(json, "kept");
 	for (size_t i = 0; i < spans->kept_count; i++) {
 		const struct picture_span *span = &spans->kept[i];
-		int lane = place_of(spans, span->lane);
+		int lane = lane_index(spans, span->lane);
 
 		if (lane < 0)
 			continue;

@@ -197,7 +197,7 @@ static int take_events(void *state, const struct event *events, size_t count)
 		if (event_is_sample(event)) /* gives the table of stacks its rows */
 			stack_tree_find(&all->row.stacks, event->block->trace,
 					event_value(event, SAMPLE_STACK));
-		if (number < 0 || event->flags & EVENT_TURN || is_second(all, event))
+		if (number < 0 || event->flags & EVENT_SPAN_CHANGE || is_second(all, event))
 			continue;
 		row_resolve(all->resolver, event, &resolved);
 		all->row.event = event;

@@ -60,15 +60,15 @@ static uint64_t sum_of(const struct bars *bars, enum timeline_column column, siz
 }
 
 /* Returns the first bin that a bar position covers. */
-static size_t bin_of(const struct bars *bars, size_t place)
+static size_t bin_of(const struct bars *bars, size_t position)
 {
-	return place * bars->timeline->row_count / bars->width;
+	return position * bars->timeline->row_count / bars->width;
 }
 
 /* The value at a bar position: a share of its time, or a rate in units per second. */
-static double value_of(const struct bars *bars, const struct bar_row *row, size_t place)
+static double value_of(const struct bars *bars, const struct bar_row *row, size_t position)
 {
-	size_t from = bin_of(bars, place), to = bin_of(bars, place + 1);
+	size_t from = bin_of(bars, position), to = bin_of(bars, position + 1);
 	uint64_t length = sum_of(bars, TIMELINE_LENGTH, from, to);
 	double sum = sum_of(bars, row->column, from, to);
 
@@ -169,20 +169,20 @@ static void add_parts(const struct bars *bars, struct bar_row *rows, size_t *cou
 	size_t first = *count;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		size_t place = *count;
+		size_t index = *count;
 		struct bar_row row;
 
 		add_row(bars, rows, count, parts[i].column, parts[i].label, TIME);
-		if (*count == place)
+		if (*count == index)
 			continue;
-		row = rows[place];
+		row = rows[index];
 		if (row.sum < PART_MIN * io_ns) {
 			--*count;
 			continue;
 		}
-		for (; place > first && rows[place - 1].sum < row.sum; place--)
-			rows[place] = rows[place - 1];
-		rows[place] = row;
+		for (; index > first && rows[index - 1].sum < row.sum; index--)
+			rows[index] = rows[index - 1];
+		rows[index] = row;
 	}
 	if (*count > first + PARTS_MAX)
 		*count = first + PARTS_MAX;

@@ -272,10 +272,10 @@ static void choose_columns(struct grid *grid)
 {
 	const struct table *table = grid->table;
 	size_t steady = grid->options->steady;
-	size_t most = grid->options->whole ? TABLE_SHOWN_MAX : steady ? steady : GRID_COLUMNS_MAX;
+	size_t max = grid->options->whole ? TABLE_SHOWN_MAX : steady ? steady : GRID_COLUMNS_MAX;
 	size_t wanted = table->view.shown_count ? table->view.shown_count : table->column_count;
 
-	for (size_t i = 0; i < wanted && grid->count < most; i++) {
+	for (size_t i = 0; i < wanted && grid->count < max; i++) {
 		size_t index = table->view.shown_count ? table->view.shown[i] : i;
 
 		if (!table->view.shown_count && !table->columns[index].title)
@@ -287,7 +287,7 @@ static void choose_columns(struct grid *grid)
 			grid->count--;
 			continue;
 		}
-		if (index == table->view.by && grid->count < most && grid->sum > 0 &&
+		if (index == table->view.by && grid->count < max && grid->sum > 0 &&
 		    !has_share(table) && !grid->options->whole && !steady)
 			add_column(grid, SHARE);
 	}

@@ -117,7 +117,7 @@ static void add_time(struct sink *line, const struct cell *start)
 }
 
 /* "node01, Linux 6.18.0, 2026-11-20 18:11" */
-static void add_place(struct sink *line, const struct cell *about)
+static void add_origin(struct sink *line, const struct cell *about)
 {
 	const struct cell *hosts = &about[ABOUT_HOSTS];
 
@@ -157,13 +157,13 @@ static void add_fitting_command(struct sink *line, const struct cell *about, siz
 /* Writes the command and where it ran, on one line if there is room. */
 static void write_job(struct sink *out, const struct cell *about, const struct style *style)
 {
-	struct sink command, place;
+	struct sink command, origin;
 	size_t width, left = style->width;
 
 	sink_open_memory(&command);
-	sink_open_memory(&place);
-	add_place(&place, about);
-	width = escape_columns(place.buffer, place.used);
+	sink_open_memory(&origin);
+	add_origin(&origin, about);
+	width = escape_columns(origin.buffer, origin.used);
 	if (width + 2 + COMMAND_MIN <= style->width)
 		left -= width + 2;
 	add_fitting_command(&command, about, left);
@@ -178,13 +178,13 @@ static void write_job(struct sink *out, const struct cell *about, const struct s
 		sink_char(out, '\n');
 	}
 	style_mark(out, style, STYLE_QUIET);
-	escape_shortened(out, place.buffer, place.used, style->width);
+	escape_shortened(out, origin.buffer, origin.used, style->width);
 	style_mark(out, style, STYLE_PLAIN);
 	sink_char(out, '\n');
 	if (!out->error)
-		out->error = command.error ? command.error : place.error;
+		out->error = command.error ? command.error : origin.error;
 	sink_close(&command);
-	sink_close(&place);
+	sink_close(&origin);
 }
 
 void headline_write_run(struct sink *out, const char *label, const struct table *trace,

@@ -66,17 +66,17 @@ static size_t choose_maps(const struct table *heat, struct heat_map maps[MAPS_MA
 	*count = 0;
 	for (size_t row = 0; row < heat->row_count; all++) {
 		struct heat_map map = map_at(heat, row);
-		size_t place = *count;
+		size_t index = *count;
 
 		row += map.count;
-		while (place && maps[place - 1].requests < map.requests)
-			place--;
-		if (place == MAPS_MAX)
+		while (index && maps[index - 1].requests < map.requests)
+			index--;
+		if (index == MAPS_MAX)
 			continue;
 		if (*count < MAPS_MAX)
 			++*count;
-		memmove(&maps[place + 1], &maps[place], (*count - 1 - place) * sizeof(*maps));
-		maps[place] = map;
+		memmove(&maps[index + 1], &maps[index], (*count - 1 - index) * sizeof(*maps));
+		maps[index] = map;
 	}
 	while (*count > 1 && maps[*count - 1].requests < MAP_MIN)
 		--*count;
@@ -98,27 +98,27 @@ static void counts_of(const struct table *heat, size_t row, uint64_t counts[HEAT
 	}
 }
 
-static uint64_t most_of(const struct table *heat, const struct heat_map *map)
+static uint64_t max_of(const struct table *heat, const struct heat_map *map)
 {
-	uint64_t counts[HEAT_STRETCHES], most = 0;
+	uint64_t counts[HEAT_STRETCHES], max = 0;
 
 	for (size_t row = map->first; row < map->first + map->count; row++) {
 		counts_of(heat, row, counts);
 		for (size_t i = 0; i < HEAT_STRETCHES; i++)
-			most = number_max(counts[i], most);
+			max = number_max(counts[i], max);
 	}
-	return most;
+	return max;
 }
 
 /* Logarithmic: a single slow request must be visible next to thousands of fast ones. */
-static const char *darkness_of(uint64_t count, uint64_t most)
+static const char *darkness_of(uint64_t count, uint64_t max)
 {
 	static const char *const levels[] = { "\u2591", "\u2592", "\u2593", "\u2588" };
 	size_t level;
 
 	if (!count)
 		return "\u00b7";
-	level = most > 1 ? (size_t)(log2(count) / log2(most) * DARKNESSES) : DARKNESSES - 1;
+	level = max > 1 ? (size_t)(log2(count) / log2(max) * DARKNESSES) : DARKNESSES - 1;
 	return levels[level < DARKNESSES ? level : DARKNESSES - 1];
 }
 
@@ -138,7 +138,7 @@ static void write_title(struct sink *out, const struct table *heat, const struct
 	escape_text(out, op->text, op->length);
 	sink_format(out, " by %s, %s requests, darkest %s\n",
 		    size ? "size" : "time in queue and service", units_count(text, map->requests),
-		    units_count((char[UNITS_TEXT]) { 0 }, most_of(heat, map)));
+		    units_count((char[UNITS_TEXT]) { 0 }, max_of(heat, map)));
 	style_mark(out, style, STYLE_PLAIN);
 }
 
@@ -162,7 +162,7 @@ static void write_label(struct sink *out, const struct table *heat, size_t row)
 static void write_map(struct sink *out, const struct table *heat, const struct heat_map *map,
 		      const struct style *style)
 {
-	uint64_t counts[HEAT_STRETCHES], most = most_of(heat, map);
+	uint64_t counts[HEAT_STRETCHES], max = max_of(heat, map);
 	char text[UNITS_TEXT];
 
 	write_title(out, heat, map, style);
@@ -170,7 +170,7 @@ static void write_map(struct sink *out, const struct table *heat, const struct h
 		counts_of(heat, row, counts);
 		write_label(out, heat, row);
 		for (size_t i = 0; i < HEAT_STRETCHES; i++)
-			sink_text(out, darkness_of(counts[i], most));
+			sink_text(out, darkness_of(counts[i], max));
 		sink_format(out, "  %s\n",
 			    units_count(text, cell_at(heat, row, HEAT_REQUESTS)->uint));
 	}

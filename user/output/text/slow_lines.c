@@ -146,17 +146,17 @@ static void write_line(struct sink *out, const struct slow_lines *slow,
 	sink_format(out, "%6s\n", units_share(text, share_of(slow, line)));
 }
 
-static void write_lines(struct sink *out, struct slow_lines *slow, size_t most,
+static void write_lines(struct sink *out, struct slow_lines *slow, size_t max,
 			const struct style *style)
 {
 	const size_t others = GAP + 4 * TIME_COLUMNS;
 	size_t longest = 0, width;
 
 	qsort(slow->lines, slow->count, sizeof(*slow->lines), compare_lines);
-	most = number_min(most, slow->count);
-	while (most && slow->lines[most - 1].time_ns < SHARE_MIN * slow->time_ns)
-		most--;
-	for (size_t i = 0; i < most; i++) {
+	max = number_min(max, slow->count);
+	while (max && slow->lines[max - 1].time_ns < SHARE_MIN * slow->time_ns)
+		max--;
+	for (size_t i = 0; i < max; i++) {
 		const struct cell *location = cell_of(slow, slow->lines[i].cells, LOCATION);
 		size_t columns = escape_columns(location->text, location->length);
 
@@ -164,7 +164,7 @@ static void write_lines(struct sink *out, struct slow_lines *slow, size_t most,
 	}
 	width = style->width > others + 10 ? style->width - others : 10;
 	width = number_min(longest, width);
-	for (size_t i = 0; i < most; i++)
+	for (size_t i = 0; i < max; i++)
 		write_line(out, slow, &slow->lines[i], width);
 }
 
@@ -178,7 +178,7 @@ bool slow_lines_of_python(const struct table *lines)
 	return false;
 }
 
-void slow_lines_write(struct sink *out, const struct table *lines, size_t most,
+void slow_lines_write(struct sink *out, const struct table *lines, size_t max,
 		      const struct style *style)
 {
 	struct slow_lines slow = { .table = lines };
@@ -202,7 +202,7 @@ void slow_lines_write(struct sink *out, const struct table *lines, size_t most,
 		sink_text(out, heading);
 		style_mark(out, style, STYLE_PLAIN);
 		sink_char(out, '\n');
-		write_lines(out, &slow, most, style);
+		write_lines(out, &slow, max, style);
 	}
 	arena_free(&slow.arena);
 }

@@ -9,7 +9,7 @@
 /* Returns false if the reason why lines are unknown is, in every row, that there is no Python. */
 bool slow_lines_of_python(const struct table *lines);
 
-/* `lines` is a report's table "lines". Writes at most `most` lines, those with the longest time
+/* `lines` is a report's table "lines". Writes at most `max` lines, those with the longest time
  * first, and nothing if there are none. Errors are kept in the sink. */
-void slow_lines_write(struct sink *out, const struct table *lines, size_t most,
+void slow_lines_write(struct sink *out, const struct table *lines, size_t max,
 		      const struct style *style);

@@ -166,11 +166,11 @@ static void write_heading(const struct thread_lines *lines, const struct style *
 	sink_char(lines->out, '\n');
 }
 
-void thread_lines_write(struct sink *out, const struct table *kinds, size_t most,
+void thread_lines_write(struct sink *out, const struct table *kinds, size_t max,
 			const struct style *style)
 {
 	struct thread_lines lines = { .out = out, .kinds = kinds };
-	size_t count = number_min(kinds->row_count, most);
+	size_t count = number_min(kinds->row_count, max);
 	size_t *order;
 
 	if (!kinds->row_count || !find_columns(&lines))

@@ -5,7 +5,7 @@
 #include "analysis/table/table.h"
 #include "output/base/style.h"
 
-/* `kinds` is a report's table "thread_kinds". Writes at most `most` kinds, those with the most time
+/* `kinds` is a report's table "thread_kinds". Writes at most `max` kinds, those with the most time
  * first, and nothing if the table is empty. Errors are kept in the sink. */
-void thread_lines_write(struct sink *out, const struct table *kinds, size_t most,
+void thread_lines_write(struct sink *out, const struct table *kinds, size_t max,
 			const struct style *style);

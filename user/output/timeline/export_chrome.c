@@ -30,15 +30,15 @@
 #define LANES_MAX 512 /* per device; further requests are drawn as async slices */
 #define ARROWS 8192   /* slots for arrows with one end, by id */
 
-/* Ids as written. */
-struct place {
+/* Process and thread ids as written. */
+struct event_ids {
 	uint64_t pid, tid;
 };
 
 struct arrow {
 	uint64_t id; /* 0: free */
 	bool from, to;
-	struct place place; /* the request's, if it came first */
+	struct event_ids ids; /* the request's, if it came first */
 	uint64_t time_ns, end_ns;
 };
 
@@ -52,7 +52,7 @@ struct chrome {
 
 /* Writes the members common to all events except the time, without a leading comma. */
 static void open_event(struct sink *out, struct trace_string name, struct trace_string category,
-		       char phase, struct place place)
+		       char phase, struct event_ids ids)
 {
 	sink_text(out, "{\"name\":");
 	json_text(out, name.bytes, name.length);
@@ -63,9 +63,9 @@ static void open_event(struct sink *out, struct trace_string name, struct trace_
 	sink_text(out, ",\"ph\":\"");
 	sink_char(out, phase);
 	sink_text(out, "\",\"pid\":");
-	sink_uint(out, place.pid);
+	sink_uint(out, ids.pid);
 	sink_text(out, ",\"tid\":");
-	sink_uint(out, place.tid);
+	sink_uint(out, ids.tid);
 }
 
 /* Writes a member that is a time or a duration. */
@@ -168,34 +168,35 @@ static void add_args(const struct timeline *timeline, struct sink *out,
 
 /* --- tracks --- */
 
-static struct place place_of(const struct timeline_track *track)
+static struct event_ids ids_of(const struct timeline_track *track)
 {
 	uint64_t pid = DEVICE_PID + track->pid * DEVICE_STEP;
 
 	if (track->kind == TIMELINE_DEVICE)
-		return (struct place) { pid, pid };
+		return (struct event_ids) { pid, pid };
 	if (track->kind == TIMELINE_REQUESTS)
-		return (struct place) { pid, track->key < LANES_MAX ? pid + 1 + track->key : pid };
-	return (struct place) { track->pid, track->tid };
+		return (struct event_ids) { pid,
+					    track->key < LANES_MAX ? pid + 1 + track->key : pid };
+	return (struct event_ids) { track->pid, track->tid };
 }
 
 /* Every other event follows the names of its process. */
-static void open_metadata(struct timeline *timeline, const char *what, struct place place)
+static void open_metadata(struct timeline *timeline, const char *what, struct event_ids ids)
 {
 	struct chrome *chrome = timeline->state;
 
 	sink_text(timeline->out, chrome->any ? ",\n" : "\n");
 	chrome->any = true;
-	open_event(timeline->out, timeline_literal(what), timeline_literal(""), 'M', place);
+	open_event(timeline->out, timeline_literal(what), timeline_literal(""), 'M', ids);
 	sink_text(timeline->out, ",\"args\":{");
 }
 
-static void write_metadata(struct timeline *timeline, const char *what, struct place place,
+static void write_metadata(struct timeline *timeline, const char *what, struct event_ids ids,
 			   const char *member, struct trace_string value)
 {
 	bool any = false;
 
-	open_metadata(timeline, what, place);
+	open_metadata(timeline, what, ids);
 	add_text(timeline->out, member, value, &any);
 	sink_text(timeline->out, "}}");
 }
@@ -210,38 +211,37 @@ static void write_process(struct timeline *timeline, const struct timeline_track
 {
 	const struct process *process = &timeline->job.processes.processes[track->process];
 	const char *host = timeline->job.traces[process->trace].header->host;
-	struct place place = place_of(track);
+	struct event_ids ids = ids_of(track);
 	struct sink labels;
 
-	write_metadata(timeline, "process_name", place, "name", track->name);
+	write_metadata(timeline, "process_name", ids, "name", track->name);
 	sink_open_memory(&labels);
 	if (process->rank >= 0)
 		sink_format(&labels, "rank %" PRId64 ", ", process->rank);
 	sink_format(&labels, "host %s, pid %" PRIu32, host, process->pid);
 	timeline_fail(timeline, labels.error);
-	write_metadata(timeline, "process_labels", place, "labels",
+	write_metadata(timeline, "process_labels", ids, "labels",
 		       (struct trace_string) { labels.buffer, labels.used });
 	sink_close(&labels);
-	open_metadata(timeline, "process_sort_index", place);
+	open_metadata(timeline, "process_sort_index", ids);
 	sink_format(timeline->out, "\"sort_index\":%" PRId64 "}}", sort_index(process));
 }
 
 static void write_track(struct timeline *timeline, const struct timeline_track *track)
 {
-	struct place place = place_of(track);
+	struct event_ids ids = ids_of(track);
 	char label[128];
 
 	if (track->kind == TIMELINE_PROCESS)
 		write_process(timeline, track);
 	if ((track->kind == TIMELINE_THREAD && track->name.length) ||
 	    (track->kind == TIMELINE_REQUESTS && track->key < LANES_MAX))
-		write_metadata(timeline, "thread_name", place, "name", track->name);
+		write_metadata(timeline, "thread_name", ids, "name", track->name);
 	if (track->kind == TIMELINE_DEVICE) {
 		snprintf(label, sizeof(label), "host %.100s",
 			 timeline->job.traces[track->process].header->host);
-		write_metadata(timeline, "process_name", place, "name", track->name);
-		write_metadata(timeline, "process_labels", place, "labels",
-			       timeline_literal(label));
+		write_metadata(timeline, "process_name", ids, "name", track->name);
+		write_metadata(timeline, "process_labels", ids, "labels", timeline_literal(label));
 	}
 }
 
@@ -256,13 +256,13 @@ static struct arrow *arrow_of(struct chrome *chrome, uint64_t id)
 	return arrow;
 }
 
-static void write_arrow(struct timeline *timeline, char phase, struct place place, uint64_t id,
+static void write_arrow(struct timeline *timeline, char phase, struct event_ids ids, uint64_t id,
 			uint64_t time_ns)
 {
 	struct sink *out = timeline->out;
 
 	sink_text(out, ",\n");
-	open_event(out, timeline_literal("storage"), timeline_literal("block"), phase, place);
+	open_event(out, timeline_literal("storage"), timeline_literal("block"), phase, ids);
 	sink_text(out, ",\"id\":");
 	sink_uint(out, id);
 	add_time(out, "ts", time_ns);
@@ -274,7 +274,7 @@ static void end_arrow(struct timeline *timeline, const struct arrow *arrow, uint
 {
 	uint64_t time_ns = number_max(arrow->time_ns, from_ns);
 
-	write_arrow(timeline, 'f', arrow->place, arrow->id, number_min(time_ns, arrow->end_ns));
+	write_arrow(timeline, 'f', arrow->ids, arrow->id, number_min(time_ns, arrow->end_ns));
 }
 
 /* Arrows begin at bios, on slices that are drawn. */
@@ -288,7 +288,7 @@ static void begin_arrow(struct timeline *timeline, const struct timeline_item *i
 	if (arrow->from)
 		return;
 	arrow->from = true;
-	write_arrow(timeline, 's', place_of(item->track), arrow->id, item->start_ns);
+	write_arrow(timeline, 's', ids_of(item->track), arrow->id, item->start_ns);
 	if (arrow->to)
 		end_arrow(timeline, arrow, item->start_ns);
 	else
@@ -307,7 +307,7 @@ static void lead_arrow(struct timeline *timeline, const struct timeline_item *it
 		return; /* a part of a request that ended earlier */
 	from_ns = arrow->time_ns;
 	arrow->to = true;
-	arrow->place = place_of(item->track);
+	arrow->ids = ids_of(item->track);
 	arrow->time_ns = item->start_ns;
 	arrow->end_ns = item->end_ns;
 	if (arrow->from)
@@ -316,11 +316,11 @@ static void lead_arrow(struct timeline *timeline, const struct timeline_item *it
 
 /* --- events --- */
 
-static void write_async(struct sink *out, const struct timeline_item *item, struct place place,
+static void write_async(struct sink *out, const struct timeline_item *item, struct event_ids ids,
 			char phase, uint64_t id, uint64_t time_ns)
 {
 	sink_text(out, ",\n");
-	open_event(out, item->name.text, item->category.text, phase, place);
+	open_event(out, item->name.text, item->category.text, phase, ids);
 	sink_format(out, ",\"id\":\"0x%" PRIx64 "\"", id);
 	add_time(out, "ts", time_ns);
 }
@@ -329,13 +329,13 @@ static void write_slice(struct timeline *timeline, struct sink *out,
 			const struct timeline_item *item)
 {
 	const struct timeline_track *track = item->track;
-	struct place place = place_of(item->thread ? item->thread : track);
+	struct event_ids ids = ids_of(item->thread ? item->thread : track);
 	struct chrome *chrome = timeline->state;
 
 	if (track->kind == TIMELINE_THREAD ||
 	    (track->kind == TIMELINE_REQUESTS && track->key < LANES_MAX)) {
 		sink_text(out, ",\n");
-		open_event(out, item->name.text, item->category.text, 'X', place);
+		open_event(out, item->name.text, item->category.text, 'X', ids);
 		add_time(out, "ts", item->start_ns);
 		add_time(out, "dur", item->end_ns - item->start_ns);
 		add_args(timeline, out, item);
@@ -343,9 +343,9 @@ static void write_slice(struct timeline *timeline, struct sink *out,
 			lead_arrow(timeline, item);
 		return;
 	}
-	write_async(out, item, place, 'b', ++chrome->asyncs, item->start_ns);
+	write_async(out, item, ids, 'b', ++chrome->asyncs, item->start_ns);
 	add_args(timeline, out, item);
-	write_async(out, item, place, 'e', chrome->asyncs, item->end_ns);
+	write_async(out, item, ids, 'e', chrome->asyncs, item->end_ns);
 	sink_char(out, '}');
 }
 
@@ -358,7 +358,7 @@ static void write_instant(struct timeline *timeline, const struct timeline_item 
 		return;
 	}
 	sink_text(out, ",\n");
-	open_event(out, item->name.text, item->category.text, 'i', place_of(item->track));
+	open_event(out, item->name.text, item->category.text, 'i', ids_of(item->track));
 	add_time(out, "ts", item->start_ns);
 	sink_text(out, item->of_process ? ",\"s\":\"p\"" : ",\"s\":\"t\"");
 	add_args(timeline, out, item);
@@ -370,7 +370,7 @@ static void write_counter(struct timeline *timeline, const struct timeline_track
 	struct sink *out = timeline->out;
 
 	sink_text(out, ",\n");
-	open_event(out, track->name, timeline_literal("counter"), 'C', place_of(track));
+	open_event(out, track->name, timeline_literal("counter"), 'C', ids_of(track));
 	add_time(out, "ts", time_ns);
 	sink_format(out, ",\"args\":{\"bytes/s\":%.15g}}", value);
 }

@@ -41,18 +41,18 @@ struct perfetto_pack {
 
 static void compress_chunk(struct libdeflate_compressor *with, struct packed_chunk *chunk)
 {
-	size_t most = libdeflate_zlib_compress_bound(with, chunk->raw.used);
+	size_t max = libdeflate_zlib_compress_bound(with, chunk->raw.used);
 	uint8_t *grown;
 
 	chunk->length = 0;
-	if (most > chunk->room) {
-		grown = realloc(chunk->packed, most);
+	if (max > chunk->room) {
+		grown = realloc(chunk->packed, max);
 		if (grown) {
 			chunk->packed = grown;
-			chunk->room = most;
+			chunk->room = max;
 		}
 	}
-	if (most <= chunk->room)
+	if (max <= chunk->room)
 		chunk->length = libdeflate_zlib_compress(with, chunk->raw.buffer, chunk->raw.used,
 							 chunk->packed, chunk->room);
 	chunk->failed = !chunk->length;

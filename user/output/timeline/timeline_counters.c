@@ -15,10 +15,10 @@
 void counters_init(struct model *model)
 {
 	uint64_t length_ns = model->timeline.until_ns - model->timeline.from_ns;
-	uint64_t least_ns = length_ns / BUCKETS_MAX + 1;
+	uint64_t min_ns = length_ns / BUCKETS_MAX + 1;
 
 	model->bucket_ns = BUCKET_NS_MIN;
-	for (unsigned int step = 0; model->bucket_ns < least_ns; step++)
+	for (unsigned int step = 0; model->bucket_ns < min_ns; step++)
 		model->bucket_ns = step % 3 == 1 ? model->bucket_ns / 2 * 5 : model->bucket_ns * 2;
 	map_init(&model->buckets, 2, COUNTER_COUNT);
 }

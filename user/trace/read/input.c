@@ -52,12 +52,12 @@ static int copy_all(int from, int to)
 /* Opens an unnamed file for data from a pipe: analyses read it more than once. */
 static int open_spool(void)
 {
-	const char *const places[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
+	const char *const directories[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
 	int fd = -1;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && fd < 0; i++)
-		if (places[i])
-			fd = open(places[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]) && fd < 0; i++)
+		if (directories[i])
+			fd = open(directories[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	return fd >= 0 ? fd : memfd_create("trace", MFD_CLOEXEC);
 }
 

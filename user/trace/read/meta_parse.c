@@ -48,26 +48,26 @@ static int parse_text(struct mp *mp, struct arena *arena, const char **text)
 
 static int parse_field(const struct field *field, struct mp *mp, struct arena *arena, void *target)
 {
-	void *place = (char *)target + field->offset;
+	void *member = (char *)target + field->offset;
 	uint64_t number = 0;
 	int64_t sign = 0;
 
 	switch (field->type) {
 	case FIELD_TEXT:
-		return parse_text(mp, arena, place);
+		return parse_text(mp, arena, member);
 	case FIELD_PART:
-		return parse_part(mp, place);
+		return parse_part(mp, member);
 	case FIELD_U64:
-		return mp_uint(mp, place);
+		return mp_uint(mp, member);
 	case FIELD_U32:
 		if (mp_uint(mp, &number) || number > UINT32_MAX)
 			return -EINVAL;
-		*(uint32_t *)place = number;
+		*(uint32_t *)member = number;
 		return 0;
 	case FIELD_I32:
 		if (mp_int(mp, &sign) || sign < INT32_MIN || sign > INT32_MAX)
 			return -EINVAL;
-		*(int32_t *)place = sign;
+		*(int32_t *)member = sign;
 		return 0;
 	}
 	return -EINVAL;
@@ -299,62 +299,69 @@ static bool is_page_size(uint32_t bytes)
 	return bytes >= 4096 && bytes <= 65536 && !(bytes & (bytes - 1));
 }
 
+static const struct field header_fields[] = {
+	{ "version", FIELD_U32, offsetof(struct trace_header, version) },
+	{ "tool", FIELD_TEXT, offsetof(struct trace_header, tool) },
+	{ "host", FIELD_TEXT, offsetof(struct trace_header, host) },
+	{ "boot_id", FIELD_TEXT, offsetof(struct trace_header, boot_id) },
+	{ "kernel", FIELD_TEXT, offsetof(struct trace_header, kernel) },
+	{ "machine", FIELD_TEXT, offsetof(struct trace_header, machine) },
+	{ "page_bytes", FIELD_U32, offsetof(struct trace_header, page_bytes) },
+	{ "cpus", FIELD_U32, offsetof(struct trace_header, cpus) },
+	{ "mode", FIELD_TEXT, offsetof(struct trace_header, mode) },
+	{ "start", FIELD_TEXT, offsetof(struct trace_header, start) },
+};
+static const struct field clock_fields[] = {
+	{ "monotonic_ns", FIELD_U64, offsetof(struct trace_header, clock_monotonic_ns) },
+	{ "realtime_ns", FIELD_U64, offsetof(struct trace_header, clock_realtime_ns) },
+};
+static const struct field limit_fields[] = {
+	{ "memory_bytes", FIELD_U64, offsetof(struct trace_header, memory_bytes) },
+	{ "cgroup_memory_bytes", FIELD_U64, offsetof(struct trace_header, cgroup_memory_bytes) },
+	{ "cpu_milli", FIELD_U64, offsetof(struct trace_header, cpu_milli) },
+	{ "dirty_bytes", FIELD_U64, offsetof(struct trace_header, dirty_bytes) },
+	{ "dirty_background_bytes", FIELD_U64,
+	  offsetof(struct trace_header, dirty_background_bytes) },
+};
+static const struct field flight_fields[] = {
+	{ "reason", FIELD_TEXT, offsetof(struct trace_header, flight.reason) },
+	{ "complete_from_ns", FIELD_U64, offsetof(struct trace_header, flight.complete_from_ns) },
+	{ "overwritten", FIELD_U64, offsetof(struct trace_header, flight.overwritten) },
+};
+
+/* Parses a map in the header; it may be missing. */
+static int parse_member(struct trace_header *header, struct mp object, const char *name,
+			const struct field *fields, size_t count, struct arena *arena)
+{
+	struct mp mp;
+	int found = mp_find(object, name, &mp);
+
+	return found == 1 ? parse_fields(fields, count, &mp, arena, header) : found;
+}
+
+#define PARSE_MEMBER(header, object, name, fields, arena)                                          \
+	parse_member((header), (object), (name), (fields), sizeof(fields) / sizeof((fields)[0]),   \
+		     (arena))
+
 int header_parse(struct trace_header *header, struct mp object, struct arena *arena,
 		 struct trace_error *error)
 {
-	static const struct field fields[] = {
-		{ "version", FIELD_U32, offsetof(struct trace_header, version) },
-		{ "tool", FIELD_TEXT, offsetof(struct trace_header, tool) },
-		{ "host", FIELD_TEXT, offsetof(struct trace_header, host) },
-		{ "boot_id", FIELD_TEXT, offsetof(struct trace_header, boot_id) },
-		{ "kernel", FIELD_TEXT, offsetof(struct trace_header, kernel) },
-		{ "machine", FIELD_TEXT, offsetof(struct trace_header, machine) },
-		{ "page_bytes", FIELD_U32, offsetof(struct trace_header, page_bytes) },
-		{ "cpus", FIELD_U32, offsetof(struct trace_header, cpus) },
-		{ "mode", FIELD_TEXT, offsetof(struct trace_header, mode) },
-		{ "start", FIELD_TEXT, offsetof(struct trace_header, start) },
-	};
-	static const struct field clock_fields[] = {
-		{ "monotonic_ns", FIELD_U64, offsetof(struct trace_header, clock_monotonic_ns) },
-		{ "realtime_ns", FIELD_U64, offsetof(struct trace_header, clock_realtime_ns) },
-	};
-	static const struct field limit_fields[] = {
-		{ "memory_bytes", FIELD_U64, offsetof(struct trace_header, memory_bytes) },
-		{ "cgroup_memory_bytes", FIELD_U64,
-		  offsetof(struct trace_header, cgroup_memory_bytes) },
-		{ "cpu_milli", FIELD_U64, offsetof(struct trace_header, cpu_milli) },
-		{ "dirty_bytes", FIELD_U64, offsetof(struct trace_header, dirty_bytes) },
-		{ "dirty_background_bytes", FIELD_U64,
-		  offsetof(struct trace_header, dirty_background_bytes) },
-	};
-	static const struct field flight_fields[] = {
-		{ "reason", FIELD_TEXT, offsetof(struct trace_header, flight.reason) },
-		{ "complete_from_ns", FIELD_U64,
-		  offsetof(struct trace_header, flight.complete_from_ns) },
-		{ "overwritten", FIELD_U64, offsetof(struct trace_header, flight.overwritten) },
-	};
 	struct mp mp = object;
-	int found, err;
+	int err;
 
 	memset(header, 0, sizeof(*header));
 	err = check_format(object, error);
 	if (err)
 		return err;
-	err = PARSE(fields, &mp, arena, header);
+	err = PARSE(header_fields, &mp, arena, header);
 	if (!err && mp.at != mp.end)
 		err = -EINVAL;
-	if (!err) {
-		found = mp_find(object, "clock", &mp);
-		err = found == 1 ? PARSE(clock_fields, &mp, arena, header) : found;
-	}
-	if (!err) {
-		found = mp_find(object, "limits", &mp);
-		err = found == 1 ? PARSE(limit_fields, &mp, arena, header) : found;
-	}
-	if (!err) {
-		found = mp_find(object, "flight", &mp);
-		err = found == 1 ? PARSE(flight_fields, &mp, arena, header) : found;
-	}
+	if (!err)
+		err = PARSE_MEMBER(header, object, "clock", clock_fields, arena);
+	if (!err)
+		err = PARSE_MEMBER(header, object, "limits", limit_fields, arena);
+	if (!err)
+		err = PARSE_MEMBER(header, object, "flight", flight_fields, arena);
 	if (!err)
 		err = parse_mounts(header, object, arena);
 	if (!err)

@@ -21,7 +21,7 @@ uint64_t records_value(const char *record, const struct trace_field *field)
 	}
 }
 
-size_t records_tight(uint64_t last_ns, uint64_t most_ns, const char *record, size_t stride,
+size_t records_tight(uint64_t last_ns, uint64_t max_ns, const char *record, size_t stride,
 		     size_t count, const struct trace_field *time,
 		     const struct trace_field *duration)
 {
@@ -30,7 +30,7 @@ size_t records_tight(uint64_t last_ns, uint64_t most_ns, const char *record, siz
 	for (; n < count; n++, record += stride) {
 		uint64_t time_ns = records_value(record, time);
 
-		if (time_ns - last_ns > most_ns || records_value(record, duration) > most_ns)
+		if (time_ns - last_ns > max_ns || records_value(record, duration) > max_ns)
 			break;
 		last_ns = time_ns;
 	}
