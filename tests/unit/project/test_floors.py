@@ -19,7 +19,7 @@ CROWDED = {
     "tests/vm": 28,
     "user/analysis/files": 28,
     "user/analysis/processes": 27,
-    "user/analysis/rules": 30,
+    "user/analysis/rules": 31,
     "user/capture/host": 26,
     "user/output/base": 26,
     "user/output/html": 27,
