@@ -200,3 +200,16 @@ TEST(test_starved_by_own_work)
 		done(&made, report);
 	}
 }
+
+/* It is not known whether the work needs the lock, or makes what the main thread waits for. */
+TEST(test_helper_at_most)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN_RUN(&made, .threads = true);
+	helper_bound(&made, false);
+	report = report_between(&made, 10, END);
+	check_finding_text(report, "helper-bound", "cost_is", "at most");
+	done(&made, report);
+}

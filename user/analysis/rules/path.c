@@ -210,6 +210,7 @@ const struct finding_rule finding_worker_bound = {
 const struct finding_rule finding_helper_bound = {
 	.id = "helper-bound",
 	.order = 690,
+	.exactness = FINDING_AT_MOST,
 	.breadth = FINDING_PATTERN,
 	.find = find_helper_cpu,
 	.lines_whole = "the helper threads' CPU time",
@@ -223,7 +224,8 @@ const struct finding_rule finding_helper_bound = {
 	"Much of that is computation in other threads of the same process, "
 	"which then woke the main thread: they released a lock (or Python's global "
 	"interpreter lock), or put something in a queue. The cost includes the time in which "
-	"these threads waited for a CPU.",
+	"these threads waited for a CPU. It is an upper bound: all of it is saved if the work does "
+	"not need the lock, but processes on two CPUs still take half of it.",
 };
 
 /* --- fresh memory --- */
