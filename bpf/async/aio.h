@@ -28,12 +28,22 @@ struct user_io_event {
 	__s64 result2;
 };
 
+/* Writes of a call to the end of a file; holds no pointers, because the verifier forgets them in
+ * memory that is passed to a global function. */
+struct aio_append {
+	__u64 inode;	/* of the first file; 0: none yet */
+	__s64 end;	/* of that file, after the writes so far */
+	__u32 others;	/* some go to another file */
+	__u32 rw_flags; /* of the operation that begins */
+};
+
 struct aio_walk {
 	struct task_state *state;
 	__u64 context;
 	__u64 array; /* addresses of iocbs, or events */
 	__u64 now_ns;
 	__u64 mm;
+	struct aio_append append;
 };
 
 static __always_inline struct async_row aio_row(__u32 opcode)
@@ -58,12 +68,45 @@ static __noinline int aio_begin(struct async_key *key, struct aio_walk *walk)
 	walk->state->async.writes |= begun.row.traits & ASYNC_WRITES;
 	begun.account.offset = begun.row.shape == ASYNC_RW ? iocb.offset : -1;
 	begun.fd = iocb.fd;
+	walk->append.rw_flags = iocb.rw_flags;
 	async_begin(&begun.account, begun.row.op, walk->now_ns);
 	if (begun.row.traits & ASYNC_VECTOR)
 		begun.requested_bytes = vector_bytes(iocb.buffer, iocb.bytes);
 	else if (begun.row.shape == ASYNC_RW)
 		begun.requested_bytes = iocb.bytes;
 	return async_put(key, &begun);
+}
+
+/* Sets the offset of a write that appends; -1: not known. No program sees the kernel's own iocb, so
+ * it is computed, although another process may append, too. Global, so it is verified once. */
+__noinline int aio_set_append(struct async_operation *operation, struct address *file,
+			      struct aio_append *append)
+{
+	__u64 inode;
+	__s64 end;
+
+	if (!operation || !file || !append)
+		return 0;
+	if (append->rw_flags & RWF_APPEND)
+		operation->account.flags |= TRACE_OP_APPEND;
+	else if (append->rw_flags & RWF_NOAPPEND)
+		operation->account.flags &= ~TRACE_OP_APPEND;
+	if (!(operation->account.flags & TRACE_OP_APPEND))
+		return 0;
+	operation->account.offset = -1;
+	inode = KNUMBER(file, file->at, f_inode);
+	end = append->end;
+	BARRIER_VAR(end); /* up to 6.12, one load may not serve both kinds of memory */
+	if (append->inode != inode) {
+		if (append->others)
+			return 0;
+		append->others = !!append->inode;
+		append->inode = inode;
+		end = KREAD(inode, inode, i_size);
+	}
+	operation->account.offset = end;
+	append->end = end + operation->requested_bytes;
+	return 0;
 }
 
 static long aio_submit_step(__u32 i, struct aio_walk *walk)
@@ -84,16 +127,17 @@ static long aio_submit_step(__u32 i, struct aio_walk *walk)
 	if (!operation)
 		return 0;
 	file.at = (__u64)file_of_fd(bpf_get_current_task_btf(), operation->fd);
-	if (!file.at)
+	if (!file.at) {
 		operation->account.flags |= TRACE_OP_NO_FILE;
-	else if (!async_take_file(operation, &file, walk->state))
+		return 0;
+	}
+	if (!async_take_file(operation, &file, walk->state)) {
 		op_account_close(&operation->account);
-	else
-		async_range_put(&key, &file);
-	/* It appends at the end of the file, whose position is not known yet. */
-	if (operation->row.traits & ASYNC_WRITES && operation->account.flags & TRACE_OP_APPEND)
-		operation->account.offset = -1;
-	return 0;
+		return 0;
+	}
+	if (operation->row.traits & ASYNC_WRITES)
+		aio_set_append(operation, &file, &walk->append);
+	return async_range_put(&key, &file);
 }
 LOOP_STEP(aio_submit_step)
 

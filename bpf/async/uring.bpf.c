@@ -303,8 +303,8 @@ __noinline int uring_take_file(struct async_operation *done, __u64 address, __s6
 	struct task_struct *task = bpf_get_current_task_btf();
 	void *request = (void *)address;
 	struct address file;
-	__u32 first;
-	bool taken;
+	__u32 first, appends = 0;
+	bool written, taken;
 
 	if (!done)
 		return 0;
@@ -312,9 +312,11 @@ __noinline int uring_take_file(struct async_operation *done, __u64 address, __s6
 		return 1;
 	first = done->account.file;
 	file.at = (__u64)uring_file(done, request, result);
+	written = done->row.traits & ASYNC_WRITES && done->row.shape == ASYNC_RW && result >= 0;
+	if (written && KREAD(io_rw, request, kiocb.ki_flags) & IOCB_APPEND)
+		appends = TRACE_OP_APPEND;
 	if (done->row.shape == ASYNC_RW && result >= 0 && file.at &&
-	    (done->account.offset == -1 || (done->row.traits & ASYNC_WRITES &&
-					    KREAD(io_rw, request, kiocb.ki_flags) & IOCB_APPEND)))
+	    (done->account.offset == -1 || appends))
 		done->account.offset = uring_position(done, request, (void *)file.at, result);
 	if (!file.at) {
 		if (done->row.shape < ASYNC_CLOSE)
@@ -322,6 +324,8 @@ __noinline int uring_take_file(struct async_operation *done, __u64 address, __s6
 		return 1;
 	}
 	taken = async_take_file(done, &file, task_followed(task));
+	if (written) /* the request may differ from the flags of its file */
+		done->account.flags = (done->account.flags & ~TRACE_OP_APPEND) | appends;
 	if (done->row.shape != ASYNC_SPLICE)
 		return taken;
 	done->file2 = taken ? done->account.file : 0;

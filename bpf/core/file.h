@@ -21,7 +21,9 @@
 #define O_CREAT 0100
 #define O_TRUNC 01000
 #define O_APPEND 02000
-#define O_DSYNC 010000 /* O_SYNC includes this bit */
+#define RWF_APPEND 0x10
+#define RWF_NOAPPEND 0x20 /* since 6.9 */
+#define O_DSYNC 010000	  /* O_SYNC includes this bit */
 #define FMODE_WRITE 0x2u
 #define FMODE_BACKING (1u << 24)     /* since 6.14 */
 #define FMODE_BACKING_OLD (1u << 25) /* since 6.5 */

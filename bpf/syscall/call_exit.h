@@ -7,9 +7,6 @@
 #include "syscall/call_file.h"
 #include "core/profile.h"
 
-#define RWF_APPEND 0x10
-#define RWF_NOAPPEND 0x20 /* since 6.9 */
-
 struct call_end {
 	__u64 duration_ns;
 	__s64 result;

@@ -84,6 +84,34 @@ os.pread(f, 10, 3)
                                  (10000, 5000), (3, 10)])
         self.assertEqual(recording.file(path)["size_bytes"], 15000)
 
+    def check_async(self, method, op):
+        """Each write of the workload has a length and a byte of its own: so the files show where
+        it went."""
+        directory = machine().new_dir()
+        paths = [f"{directory}/{name}" for name in ("log", "other")]
+        recording = Recording([machine().program("appends"), method, *paths], status=None)
+        if recording.done.returncode == 77:
+            self.skipTest("this kernel has no io_uring, or does not let us")
+        self.assertEqual(recording.done.returncode, 0, recording.stderr)
+        for path in paths:
+            with open(path, "rb") as file:
+                data = file.read()
+            ids = recording.trace.file_ids(path)
+            calls = [row for row in recording.trace.dicts("async")
+                     if row["file"] in ids and row["op"] == op]
+            self.assertTrue(calls)
+            for row in calls:
+                byte = bytes([ord("A") + row["result"] // 1000 - 1])
+                with self.subTest(path, bytes=row["result"]):
+                    self.assertEqual(row["offset"], data.index(byte))
+            self.assertEqual(recording.file(path)["size_bytes"], len(data))
+
+    def test_libaio(self):
+        self.check_async("libaio", "libaio_pwrite")
+
+    def test_io_uring(self):
+        self.check_async("io_uring", "io_uring_write")
+
 
 class Sizes(unittest.TestCase):
     def test_last_known(self):

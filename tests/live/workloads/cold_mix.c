@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 
-#include "ring.h"
+#include "io_uring/ring.h"
 
 #define BLOCK 65536
 #define STEP (1 << 20)

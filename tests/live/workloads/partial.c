@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 
-#include "ring.h"
+#include "io_uring/ring.h"
 
 #define WRITES 100
 #define STEP 163840

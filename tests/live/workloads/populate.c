@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include "ring.h"
+#include "io_uring/ring.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 
-#include "ring.h"
+#include "io_uring/ring.h"
 
 #define ROUNDS 5
 #define BLOCK 4096

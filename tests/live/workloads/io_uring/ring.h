@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "live.h"
+#include "../live.h"
 
 #define ENTRIES 8
 
