@@ -26,9 +26,9 @@ class Monitor:
 
     def __init__(self, bench):
         self.socket = f"{bench.scratch}/monitor"
-        self.process, said = start_ready(f"{bench.build}/faultline", "monitor", "-q",
+        self.process, output = start_ready(f"{bench.build}/faultline", "monitor", "-q",
                                          "--listen", f"unix:{self.socket}")
-        if not said.startswith("watching"):
+        if not output.startswith("watching"):
             raise Failed("faultline monitor does not watch")
 
     def __enter__(self):

@@ -32,8 +32,8 @@ def one(bench, mode, argv):
     with subprocess.Popen(tracer.wrap(None, argv, bench.trace), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, text=True) as process:
         own = own_share(process.pid)
-        said, _ = process.communicate()
-    done = subprocess.CompletedProcess(argv, process.returncode, said, "")
+        output, _ = process.communicate()
+    done = subprocess.CompletedProcess(argv, process.returncode, output, "")
     return ns_each(argv, done), own, os.path.getsize(bench.trace)
 
 
@@ -76,11 +76,11 @@ def attached(bench, options, argv):
         program.stdin.write("go\n")
         program.stdin.flush()
         own = own_share(watching.pid)
-        said, _ = program.communicate()
+        output, _ = program.communicate()
         if watching.wait():
             raise Failed(f"faultline attach {' '.join(options)}: it failed")
     remove(bench.trace)
-    done = subprocess.CompletedProcess(argv, program.returncode, said, "")
+    done = subprocess.CompletedProcess(argv, program.returncode, output, "")
     return ns_each(argv, done), own
 
 

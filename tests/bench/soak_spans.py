@@ -54,8 +54,8 @@ def play(number, tracers):
     jobs = [start(directory, i, way, before) for i in range(tracers)]
     seen = collections.Counter()
     for i, job in enumerate(jobs):
-        said = job.communicate(timeout=10 * harness.LIMIT)[1]
-        found = outcome(f"{directory}/{i}.flt") if not job.returncode else ("failed", said)
+        output = job.communicate(timeout=10 * harness.LIMIT)[1]
+        found = outcome(f"{directory}/{i}.flt") if not job.returncode else ("failed", output)
         seen[found] += 1
         if found != (SPANS, 0, 0):
             print(f"round {number}, {way}, {' '.join(before[:1])}: {found}", flush=True)

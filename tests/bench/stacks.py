@@ -18,9 +18,9 @@ def bytes_by_kind(path):
     with open(path, "rb") as file:
         data = file.read()
     places, sizes = places_of(data), {}
-    for frame, place, end in zip(frames_of(data), places, [*places[1:], len(data)]):
+    for frame, start, end in zip(frames_of(data), places, [*places[1:], len(data)]):
         kind = frame.get("block")
-        sizes[kind] = sizes.get(kind, 0) + end - place
+        sizes[kind] = sizes.get(kind, 0) + end - start
     return sizes
 
 

@@ -15,11 +15,11 @@ RUNS, NODES = 8, 1000
 REPORT_S, REPORT_BYTES = 10, 1024 * MIB  # of the summaries, on two CPUs
 
 
-def make_runs(bench, place):
+def make_runs(bench, directory):
     """Records and summarizes real runs. Yields their (trace, summary)."""
     program = f"{bench.build}/faultline"
     for run in range(RUNS):
-        trace, summary = f"{place}/trace-{run}.flt", f"{place}/summary-{run}.flt"
+        trace, summary = f"{directory}/trace-{run}.flt", f"{directory}/summary-{run}.flt"
         bench.time(["env", f"RANK={run}", program, "run", "-q", "-o", trace, "--",
                     f"{bench.build}/tests/bench/loader", f"{bench.scratch}/loader", "500", "0.5"])
         bench.reader_memory([program, "summarize", "-q", "-o", summary, trace])
@@ -29,10 +29,10 @@ def make_runs(bench, place):
 def measure(bench, say):
     """Yields (name, value, unit, target or None)."""
     say(f"{RUNS} runs of a loader, and a report of {NODES:,}")
-    place = f"{bench.scratch}/nodes"
-    os.mkdir(place)
-    runs = list(make_runs(bench, place))
-    paths = {kind: [f"{place}/{kind}-{node}.flt" for node in range(NODES)]
+    directory = f"{bench.scratch}/nodes"
+    os.mkdir(directory)
+    runs = list(make_runs(bench, directory))
+    paths = {kind: [f"{directory}/{kind}-{node}.flt" for node in range(NODES)]
              for kind in ("traces", "summaries")}
     for node in range(NODES):
         trace, summary = runs[node % RUNS]
@@ -50,4 +50,4 @@ def measure(bench, say):
         yield f"report of {NODES:,} {kind}: time", took, "s", limits[0]
         yield f"report of {NODES:,} {kind}: processor time", seconds, "s", None
         yield f"report of {NODES:,} {kind}: peak memory", peak, "bytes", limits[1]
-    shutil.rmtree(place)
+    shutil.rmtree(directory)

@@ -80,7 +80,7 @@ def numbers(column):
 
 def indexed(block, moved):
     """An index with the new offsets of its blocks."""
-    places = [moved.get(int(place), place) for place in numbers(block["offset"])]
+    places = [moved.get(int(offset), offset) for offset in numbers(block["offset"])]
     data = numpy.array(places, "<u8").tobytes()
     return {**block, "offset": {**block["offset"], b"type": "<u8", b"data": data}}
 
@@ -179,8 +179,8 @@ def check(path, whole, options, scratch, was_read):
                               stderr=subprocess.PIPE, timeout=120)
         fuzzer = command[0] == options.reader
         if done.returncode not in ((0,) if fuzzer else (0, 1, 2)):
-            said = done.stderr.decode(errors="replace")[-3000:]
-            return f"{' '.join(command[1:])}: status {done.returncode}\n{said}"
+            output = done.stderr.decode(errors="replace")[-3000:]
+            return f"{' '.join(command[1:])}: status {done.returncode}\n{output}"
     return None
 
 

@@ -186,7 +186,7 @@ class Browser:
         self.call("Input.insertText", text=text)
         self.settle()
 
-    def place(self, selector):
+    def box(self, selector):
         """x, y, width and height of an element after scrolling it into view."""
         return self.value("(() => { const e = document.querySelector(%s); "
                           "e.scrollIntoView({block: 'center'}); "

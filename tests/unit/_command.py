@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 
-from _place import InPlace
+from _directory import InDirectory
 
 BUILD = os.environ.get("BUILD", "build")
 FAULTLINE = os.path.abspath(os.environ.get("FAULTLINE", "build/faultline"))
@@ -26,7 +26,7 @@ def events(*arguments, trace=SAMPLE):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-class Command(InPlace):
+class Command(InDirectory):
     def refused(self, *arguments, naming, status=2, **options):
         """Nothing on stdout, one line on stderr that names the culprit."""
         done = call(*arguments, **options)

@@ -7,15 +7,15 @@ import tempfile
 import unittest
 
 
-class InPlace(unittest.TestCase):
-    """self.place exists during a test and is removed afterwards."""
+class InDirectory(unittest.TestCase):
+    """self.directory exists during a test and is removed afterwards."""
 
     def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-test-")
-        self.addCleanup(shutil.rmtree, self.place)
+        self.directory = tempfile.mkdtemp(prefix="faultline-test-")
+        self.addCleanup(shutil.rmtree, self.directory)
 
     def path(self, name):
-        return os.path.join(self.place, name)
+        return os.path.join(self.directory, name)
 
     def file(self, name, content="", mode=0o644):
         """Writes text or bytes; returns the path."""

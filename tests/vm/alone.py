@@ -41,7 +41,7 @@ def judge_reads(results):
     rows = [row for row in results.printed("async") if row.get("path") == "/mnt/async"]
     count = sum(wanted.values())
     check(len(rows) == count or (lost and len(rows) < count), f"{len(rows)} rows of {count} reads")
-    return f"{wanted} reads{f', {lost} events told as lost' if lost else ''}"
+    return f"{wanted} reads{f', {lost} events reported lost' if lost else ''}"
 
 
 def asynchronous(variant, judge):
@@ -64,19 +64,19 @@ def noticed_by(program):
             for call in map(json.loads, results.text(name).splitlines()):
                 if call["what"] == "begin":
                     begun[call["pid"]][call["name"], call["id"]] += 1
-        told = collections.defaultdict(collections.Counter)
+        known = collections.defaultdict(collections.Counter)
         for row in results.printed("span"):
             if row["kind"] == "span_begin":
-                told[row["pid"]][row["name"], row["id"]] += 1
+                known[row["pid"]][row["name"], row["id"]] += 1
         heard = [pid for pid, spans in begun.items() if all(number for _, number in spans)]
         check(heard, f"{len(begun)} processes opened the library, and none was listened to")
         for pid in heard:
-            missing = sum((begun[pid] - told[pid]).values())
-            check(told[pid] and (lost or not missing),
+            missing = sum((begun[pid] - known[pid]).values())
+            check(known[pid] and (lost or not missing),
                   f"{missing} of {begun[pid].total()} spans of process {pid} missing, {lost} lost")
-        more = {pid: told[pid] - begun[pid] for pid in told if told[pid] - begun[pid]}
-        check(not more, f"told, but not begun: {more}")
-        return (f"{told[heard[0]].total()} of {begun[heard[0]].total()} spans by the {len(begun)}. "
+        more = {pid: known[pid] - begun[pid] for pid in known if known[pid] - begun[pid]}
+        check(not more, f"reported, but not begun: {more}")
+        return (f"{known[heard[0]].total()} of {begun[heard[0]].total()} spans by the {len(begun)}. "
                 f"process that opens it, {lost} lost")
 
     return judge_opened

@@ -19,9 +19,9 @@ def async_reads(results, report):
     truth = results.account()
     lost = reported_losses(results, report)
     wanted = {"io_uring": truth["io_uring"] + truth["polled"], "libaio": truth["libaio"]}
-    told = {row["method"]: row for row in report["methods"] if row["op"] == "read"}
+    recorded = {row["method"]: row for row in report["methods"] if row["op"] == "read"}
     for method, count in wanted.items():
-        ours = (told[method]["count"], told[method]["bytes"]) if method in told else (0, 0)
+        ours = (recorded[method]["count"], recorded[method]["bytes"]) if method in recorded else (0, 0)
         theirs = count, count * truth["block_bytes"]
         check(ours == theirs or (lost and ours < theirs), f"{method}: {ours}, expected {theirs}")
     return wanted, lost
@@ -35,7 +35,7 @@ def judge_async(results):
     wanted, lost = async_reads(results, report)
     row = file_row(report, "/mnt/async")["read"]
     check(lost or row["count"] == sum(wanted.values()), f"{row['count']} reads of the file")
-    return f"{wanted} reads{f', {lost} events told as lost' if lost else ''}"
+    return f"{wanted} reads{f', {lost} events reported lost' if lost else ''}"
 
 
 def judge_forms(results):
@@ -47,15 +47,15 @@ def judge_forms(results):
     truth = collections.Counter(
         tuple(row[name] for name in FORM) for row in map(json.loads, lines)
         if row["op"] not in ("io_uring_nop", "io_uring_provide_buffers"))
-    check(truth, f"nothing was done: {results.said()}")
-    told = collections.Counter()
+    check(truth, f"nothing was done: {results.messages()}")
+    recorded = collections.Counter()
     for row in results.printed("async"):
         for name in ("path", "path2"):
             path = row.get(name) or ""
             row[name] = path if path.startswith("/") else ""  # a pipe's name is the kernel's
-        told[tuple(row[name] for name in FORM)] += 1
+        recorded[tuple(row[name] for name in FORM)] += 1
     lost = results.report()["trace"]["lost"]["by_layer"].get("async") or 0
-    missing, more = truth - told, told - truth
+    missing, more = truth - recorded, recorded - truth
     check(not more, f"reported, but not done: {dict(more)}")
     check(sum(missing.values()) <= lost, f"not reported: {dict(missing)}, lost {lost}")
     return f"{sum(truth.values())} operations, {sum(missing.values())} not reported, lost {lost}"

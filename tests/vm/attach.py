@@ -43,8 +43,8 @@ def judge_present(results):
     check(counted - lost <= len(reads) <= counted, f"{len(reads)} of {counted} reads, {lost} lost")
     equal(report["trace"]["start"], "attach", "how the recording began")
     processes = {row["pid"] for row in reads}
-    told = f", {lost} events told as lost" * bool(lost)
-    return f"{len(reads)} of {counted} reads by {len(processes)} processes{told}"
+    reported = f", {lost} events reported lost" * bool(lost)
+    return f"{len(reads)} of {counted} reads by {len(processes)} processes{reported}"
 
 
 def judge_cpus(results):
@@ -54,14 +54,14 @@ def judge_cpus(results):
     lost = reported_losses(results, report)
     for name in ("late1", "late2"):
         truth, row = results.account(f"account-{name}"), file_row(report, f"/mnt/{name}")
-        told = fetched(row), row["mmap"]["major"]
+        reported = fetched(row), row["mmap"]["major"]
         done = truth["resident"] * truth["page_bytes"], truth["major"]
-        check(told == done or (lost and told < done), f"(bytes, major faults) {told}, done {done}")
+        check(reported == done or (lost and reported < done), f"(bytes, major faults) {reported}, done {done}")
     reads = sum(results.account(f"account-hot{n}")["reads"] for n in (1, 2))
     count = file_row(report, "/mnt/hot")["read"]["count"]
     check(count == reads or (lost and count < reads <= count + lost), f"{count} of {reads} reads")
     untimed = sum(row["flags"] & UNTIMED > 0 for row in results.printed("fault"))
-    noticed = results.said().count("CPU 1 came online")
+    noticed = results.messages().count("CPU 1 came online")
     check("+perf" not in attach_of(report, "fault") or noticed >= 2, f"noticed {noticed} times")
     check(not untimed or lost or results.passed_over, f"{untimed} faults have no time")
     check(not untimed or "faults" in [row["id"] for row in report["caveats"]],

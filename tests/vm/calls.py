@@ -29,7 +29,7 @@ status=$?; mv trace-1.flt trace.flt; exit $status""" % (COUNTED_BYTES, COUNTED, 
 
 def judge_calls(results):
     report, theirs = results.report(), strace_counts(results.text("strace"))
-    check(theirs, f"strace counted nothing: {results.said()}")
+    check(theirs, f"strace counted nothing: {results.messages()}")
     # strace has a single name for all fcntl and ioctl requests, and also counts the first execve.
     ours = {op: counts for op, counts in call_counts(report).items()
             if not op.startswith(("fcntl_", "ioctl_"))}
@@ -42,7 +42,7 @@ def judge_calls(results):
         # One lost fork is a process of which nothing is known.
         check(lost["task"] or sum(missing) <= lost["syscall"],
               f"{sum(missing)} are missing, {lost['syscall']} lost")
-        return f"{sum(missing)} of strace's calls missing, {lost['syscall']} told as lost"
+        return f"{sum(missing)} of strace's calls missing, {lost['syscall']} reported lost"
     check(len(ours) > 30, f"only {len(ours)} kinds of calls")
     wrong = {op: (ours[op], theirs.get(op)) for op in ours if ours[op] != theirs.get(op)}
     check(not wrong, f"(count, errors), strace's: {wrong}")
@@ -108,7 +108,7 @@ def judge_flight(results):
         missing += max(offsets) - min(offsets) + 1 - len(set(offsets))
         equal(len(set(offsets)), len(offsets), "reads that are recorded twice")
         ends.add(max(offsets))
-    check(missing <= lost, f"{missing} reads are missing, {lost} told as lost")
+    check(missing <= lost, f"{missing} reads are missing, {lost} reported lost")
     check(lost or ends == {COUNTED_BYTES - 1}, f"ends {ends}")
     count = sum(map(len, by_process.values()))
     check(count > 1000, f"{count} reads")

@@ -60,9 +60,9 @@ def judge_devices(results):
             check(times or lost, f"no request to {name}")
             check(min(times, default=NULL_NS) >= NULL_NS, f"one to {name} took {min(times)} ns")
     lost = report["trace"]["lost"]["by_layer"].get("block") or 0
-    check(missing <= lost, f"{missing} requests are missing, {lost} told as lost")
-    told = f", {missing} requests missing, {lost} told as lost" if lost else ""
-    return f"{' and '.join(DEVICES)} as by their own counts, {len(times)} requests timed{told}"
+    check(missing <= lost, f"{missing} requests are missing, {lost} reported lost")
+    reported = f", {missing} requests missing, {lost} reported lost" if lost else ""
+    return f"{' and '.join(DEVICES)} as by their own counts, {len(times)} requests timed{reported}"
 
 
 def judge_throttled(results):
@@ -70,15 +70,15 @@ def judge_throttled(results):
     report = results.report()
     lost = reported_losses(results, report)
     pauses, totals = results.printed("throttle"), report["totals"]["throttled"]
-    told = sum(row["pause_ns"] for row in pauses)
+    reported = sum(row["pause_ns"] for row in pauses)
     calls = [row for row in results.printed("syscall") if row["op"] == "write"]
     paused = int(results.text("paused") or 0)
     check(totals["pauses"] == paused > 0 or (lost and totals["pauses"] < paused),
           f"{totals['pauses']} pauses, by the kernel's own trace {paused}")
-    check(lost or (totals["pauses"], totals["pause_ns"]) == (len(pauses), told),
-          f"{len(pauses)} pauses of {told} ns, in the totals {totals}")
+    check(lost or (totals["pauses"], totals["pause_ns"]) == (len(pauses), reported),
+          f"{len(pauses)} pauses of {reported} ns, in the totals {totals}")
     equal({row["path"] for row in pauses}, {THROTTLED}, "files of the pauses")
     took = sum(row["dur_ns"] for row in calls if row.get("path") == THROTTLED)
-    check(lost or told <= took + len(pauses) * TICK_NS,
-          f"told to sleep {told} ns in calls that took {took} ns")
-    return f"{len(pauses)} pauses of {told // 1000000} ms in writes of {took // 1000000} ms"
+    check(lost or reported <= took + len(pauses) * TICK_NS,
+          f"reported {reported} ns of sleep in calls that took {took} ns")
+    return f"{len(pauses)} pauses of {reported // 1000000} ms in writes of {took // 1000000} ms"

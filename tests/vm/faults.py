@@ -41,28 +41,28 @@ def judge_mapper(results):
         equal(fetched(row), resident, f"{mode}: fetched bytes, mincore's")
         check(major == truth["major"] or (mode in PINNED and major < truth["major"]),
               f"{mode}: major faults: {major}, rusage's: {truth['major']}")
-    told = f", {missing} bytes missing, {lost} events told as lost" if lost else ""
-    return f"{len(modes)} ways as mincore and rusage{told}"
+    reported = f", {missing} bytes missing, {lost} events reported lost" if lost else ""
+    return f"{len(modes)} ways as mincore and rusage{reported}"
 
 
 def judge_fault_crowd(results):
     """Several processes that fault concurrently: each file has its own pages."""
     report = results.report()
     lost = report["trace"]["lost"]["by_layer"]
-    told = missing = major = 0
+    reported = missing = major = 0
     for number in range(4):
         truth = results.account(f"account{number}")
         row = file_row(report, f"/mnt/data{number}")
         resident = truth["resident"] * truth["page_bytes"]
         missing += resident - fetched(row)
         major += truth["major"] - (row["mmap"]["major"] if row["mmap"] else 0)
-        told += resident
+        reported += resident
     if not any(lost.values()):
         equal(missing, 0, "fetched bytes that were not recorded, with nothing lost")
     check(missing >= 0, f"{-missing} bytes more than came")
     check(0 <= major <= (lost.get("fault") or 0),
-          f"{major} major faults fewer than rusage's, {lost.get('fault')} told as lost")
-    return f"{told} bytes, {missing} not recorded, {major} major faults, lost {sum(filter(None, lost.values()))}"
+          f"{major} major faults fewer than rusage's, {lost.get('fault')} reported lost")
+    return f"{reported} bytes, {missing} not recorded, {major} major faults, lost {sum(filter(None, lost.values()))}"
 
 
 def mapper(modes):

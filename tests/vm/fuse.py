@@ -32,9 +32,9 @@ def answered(results, tids, name="served"):
     """The run's requests in the order in which the daemon took them: as rows have them, and when it
     began to read each, had it, and replied."""
     for line in (results.text(name) or "").splitlines():
-        opcode, tid, node, offset, asked, moved, error, *times = map(int, line.split())
+        opcode, tid, node, offset, requested, moved, error, *times = map(int, line.split())
         if opcode in OPS and tid in tids:
-            yield ((f"fuse_{OPS[opcode]}", tid, node, offset if opcode in (15, 16) else -1, asked,
+            yield ((f"fuse_{OPS[opcode]}", tid, node, offset if opcode in (15, 16) else -1, requested,
                     moved, error), times)
 
 
@@ -47,10 +47,10 @@ def recorded(results):
 
 def compare(rows, own, known):
     """Each request, once; `known`: the time at which the daemon took it."""
-    told = [tuple(row[key] for key in ("op", "tid", "node", "offset", "asked", "bytes", "error"))
+    reported = [tuple(row[key] for key in ("op", "tid", "node", "offset", "asked", "bytes", "error"))
             for row in rows]
     order = list if known else sorted
-    equal(order(told), order(request for request, _ in own), "requests")
+    equal(order(reported), order(request for request, _ in own), "requests")
     for row, (_, (waiting_ns, taken_ns, answered_ns)) in zip(rows, own):
         equal(row["queue"] >= 0, known, "the queue's time is known")
         if known:
@@ -76,7 +76,7 @@ def judge(results):
 
 
 def judge_together(results):
-    said = judge(results)
+    output = judge(results)
     report, _, rows = recorded(results)
     if rows[0]["queue"] >= 0:
         found = {row["evidence"].get("device") for row in report["findings"]
@@ -84,7 +84,7 @@ def judge_together(results):
         equal(found, {"source (fuse.kind)"}, "overloaded devices")
     waited = sum(row["queue"] > DELAY_MS * MS for row in rows)
     check(waited or rows[0]["queue"] < 0, "no request had to wait for another")
-    return f"{said}, {waited} of them behind others"
+    return f"{output}, {waited} of them behind others"
 
 
 def judge_late(results):

@@ -130,9 +130,9 @@ def module_needs(path):
     with open(path, "rb") as file:
         data = file.read()
     found = re.search(rb"\0depends=([^\0]*)\0", data)
-    asked = re.findall(rb"\0softdep=(?:pre: )?(\w+)(?=\0)", data)
+    wanted = re.findall(rb"\0softdep=(?:pre: )?(\w+)(?=\0)", data)
     names = found[1].split(b",") if found else []
-    return [name.decode() for name in (*names, *asked) if name]
+    return [name.decode() for name in (*names, *wanted) if name]
 
 
 @functools.lru_cache(maxsize=None)

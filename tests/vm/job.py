@@ -67,7 +67,7 @@ class Results:
         """The job's files that match a pattern."""
         return [os.path.basename(path) for path in glob.glob(self.outcome.path(self.job, pattern))]
 
-    def said(self):
+    def messages(self):
         """The job's stderr, without the lines on attached programs."""
         lines = (self.text("stderr") or "").splitlines()
         return "\n".join(line for line in lines if ATTACHED not in line).strip()
@@ -80,18 +80,18 @@ class Results:
     def ended_well(self):
         """Checks the job's exit status, or raises the reason its variant is unavailable on this
         kernel."""
-        status, said = (self.text("status") or "").strip(), self.said()
-        if status == "125" and "does not exist in this kernel" in said:
-            raise Absent(said.split(" is off: ")[-1].splitlines()[0])
+        status, stderr = (self.text("status") or "").strip(), self.messages()
+        if status == "125" and "does not exist in this kernel" in stderr:
+            raise Absent(stderr.split(" is off: ")[-1].splitlines()[0])
         if not status:
             raise NotRun("no time was left for it")
         if status == WORKLOAD_ABSENT:
             raise Absent("what the workload uses")
         if status == TOOL_ABSENT:
-            raise NotRun(f"a tool is missing: {said.splitlines()[-1]}")
+            raise NotRun(f"a tool is missing: {stderr.splitlines()[-1]}")
         if status == WORKLOAD_BROKEN:
-            raise NotRun(f"the workload could not do its work: {said}")
-        equal(status, "0", f"exit status ({said})")
+            raise NotRun(f"the workload could not do its work: {stderr}")
+        equal(status, "0", f"exit status ({stderr})")
 
     def chosen(self, job):
         """The variant, if Faultline chose it."""
@@ -101,12 +101,12 @@ class Results:
 
     def account(self, name="account"):
         text = self.text(name)
-        check(text, f"no {name}: {self.said()}")
+        check(text, f"no {name}: {self.messages()}")
         return json.loads(text)
 
     def call(self, *arguments, trace="trace.flt"):
         path = self.outcome.path(self.job, trace)
-        check(os.path.exists(path), f"no trace: {self.said()}")
+        check(os.path.exists(path), f"no trace: {self.messages()}")
         done = subprocess.run([self.faultline, *arguments, path], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
         check(done.returncode == 0, f"{arguments[0]}: {done.stderr.strip()}")

@@ -130,8 +130,8 @@ class Packages:
             done = self.apt("apt-get", "download", f"{name}/{suite}" if suite else name)
             have = glob.glob(os.path.join(self.top, f"{name}_*.deb"))
             if not have:
-                said = done.stderr.strip().splitlines()
-                raise Unavailable(f"{name} cannot be fetched: {said[-1] if said else 'no reason'}")
+                output = done.stderr.strip().splitlines()
+                raise Unavailable(f"{name} cannot be fetched: {output[-1] if output else 'no reason'}")
         return have[0]
 
     def download_all(self, names):
@@ -140,8 +140,8 @@ class Packages:
                         "Debug::NoLocking=true", "--no-install-recommends", "--download-only",
                         "install", *names)
         if done.returncode:
-            said = done.stderr.strip().splitlines()
-            raise Unavailable(f"packages cannot be fetched: {said[-1] if said else 'no reason'}")
+            output = done.stderr.strip().splitlines()
+            raise Unavailable(f"packages cannot be fetched: {output[-1] if output else 'no reason'}")
         return sorted(glob.glob(os.path.join(self.top, "cache/archives/*.deb")))
 
     def from_pool(self, pattern):
@@ -264,13 +264,13 @@ def ubuntu_files(packages, version, flavour):
 
 
 class Kernel:
-    """An unpacked kernel: its image, its modules, its name. `asked` is a version, for example
+    """An unpacked kernel: its image, its modules, its name. `requested` is a version, for example
     6.12, optionally with a flavour: 6.12-rt, 5.15-ubuntu."""
 
     ubuntu = False
 
-    def __init__(self, packages, asked):
-        self.version, _, self.flavour = asked.partition("-")
+    def __init__(self, packages, requested):
+        self.version, _, self.flavour = requested.partition("-")
         self.ubuntu = bool(UBUNTU.fullmatch(self.flavour))
         if self.flavour not in FLAVOURS and not self.ubuntu:
             known = ", ".join(filter(None, FLAVOURS))

@@ -55,7 +55,7 @@ kill $pid; wait $pid; status=$?; mv trace-1.flt trace.flt; exit $status""" % (
 )
 
 
-def told(metrics, name, **labels):
+def reported(metrics, name, **labels):
     wanted = [f'{key}="{value}"' for key, value in labels.items()]
     return sum(float(line.rsplit(" ", 1)[1]) for line in (metrics or "").splitlines()
                if line.startswith(name + "{") and all(text in line for text in wanted))
@@ -64,8 +64,8 @@ def told(metrics, name, **labels):
 def judge_calls(results):
     theirs = strace_counts(results.text("strace"))
     expected = sum(theirs[call][0] for call in READS if call in theirs)
-    check(expected >= 1500, f"strace counted {expected} reads: {results.said()}")
-    ours = told(results.text("metrics"), "faultline_io_operations_total", command="hotread",
+    check(expected >= 1500, f"strace counted {expected} reads: {results.messages()}")
+    ours = reported(results.text("metrics"), "faultline_io_operations_total", command="hotread",
                 op="read", method="syscall")
     if results.passed_over:
         check(expected * 0.9 <= ours <= expected, f"{ours} reads, strace's {expected}")
@@ -117,7 +117,7 @@ def judge_flight_of(results):
         equal(len(set(offsets)), len(offsets), f"reads of {name} that are recorded once")
         check(set(offsets) <= set(range(size)), f"{name}: what was not read")
         missing += size - len(offsets)
-    check(missing <= lost, f"{missing} reads are missing, {lost} told as lost")
+    check(missing <= lost, f"{missing} reads are missing, {lost} reported lost")
     for name in LEFT:
         equal([row for row in rows if row.get("path") == f"/mnt/of-{name}"], [], "of others")
     return f"{len(KEPT)} processes of chosen jobs, {size} reads each, {missing} missing, none of others"

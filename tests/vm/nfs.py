@@ -135,7 +135,7 @@ def counts(text, where="/mnt/n"):
             for name, _, numbers in (line.partition(":") for line in lines) if numbers}
 
 
-def told(rows):
+def reported(rows):
     """The same from rows of a trace, times in ns."""
     sums = {}
     for row in rows:
@@ -149,7 +149,7 @@ def told(rows):
 
 def compare(rows, before, after):
     """Each procedure of the run equals the client's own counts, which are of all processes."""
-    mine = told(rows)
+    mine = reported(rows)
     theirs = {name: [late - early for late, early in zip(numbers, before[name])]
               for name, numbers in after.items()}
     used = {name for name, numbers in theirs.items() if numbers[0]} - set(SHARED)

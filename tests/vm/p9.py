@@ -223,9 +223,9 @@ def judge_virtio(results):
     for kind, count in (("read", "max_count"), ("write", "count")):
         mine = [(row["offset"], row["asked"], row["bytes"], row["received"])
                 for row in named(rows, kind)]
-        asked = re.findall(rf"v9fs_{kind} .* off (\d+) {count} (\d+)", log)
+        requested = re.findall(rf"v9fs_{kind} .* off (\d+) {count} (\d+)", log)
         moved = re.findall(rf"v9fs_{kind}_return .* (?:count|total) (\d+) err (\d+)", log)
-        equal(sorted(mine), sorted(tuple(map(int, one + other)) for one, other in zip(asked, moved)),
+        equal(sorted(mine), sorted(tuple(map(int, one + other)) for one, other in zip(requested, moved)),
               f"{kind}s")
     equal([sum(row["bytes"] for row in named(rows, kind)) for kind in ("read", "write")],
           [2 * SHARED_BYTES, SHARED_BYTES], "bytes moved")

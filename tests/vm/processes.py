@@ -47,4 +47,4 @@ def judge_processes(results):
     check(len(short) + lost >= 20 >= len(short), f"{len(short)} short processes, {lost} lost")
     codes = {row["exit_code"] for row in short} - ({None} if lost else set())
     equal(codes, {0}, "exit codes of short processes")
-    return f"{len(listed)} processes, each once{f', {lost} events told as lost' * bool(lost)}"
+    return f"{len(listed)} processes, each once{f', {lost} events reported lost' * bool(lost)}"

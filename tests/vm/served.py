@@ -52,8 +52,8 @@ def late(report, name):
 def monitored(results, device, expected):
     """Checks the bytes that the monitor has seen read from a mount."""
     metrics, of = results.text("metrics"), {"device": device, "op": "read"}
-    equal(monitor.told(metrics, "faultline_storage_bytes_total", **of), expected, "bytes read")
-    return f"{monitor.told(metrics, 'faultline_storage_requests_total', **of):.0f} reads"
+    equal(monitor.reported(metrics, "faultline_storage_bytes_total", **of), expected, "bytes read")
+    return f"{monitor.reported(metrics, 'faultline_storage_requests_total', **of):.0f} reads"
 
 
 def record(layer, name, options=""):

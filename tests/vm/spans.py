@@ -17,19 +17,19 @@ def judge_spans(results):
         if call["what"] == "begin":
             begun[call["name"]] = begun.get(call["name"], 0) + 1
     check(begun, "no span was begun")
-    told = {}
+    reported = {}
     for row in report["spans"] or []:
-        told[row["name"]] = told.get(row["name"], 0) + row["count"]
+        reported[row["name"]] = reported.get(row["name"], 0) + row["count"]
     if lost:
         # As in judge_calls: counted by the kernel side, or late according to the tracer.
-        said = [row["text"] for row in report["caveats"] if row["id"] in ("lost", "spans")]
-        missing = [count - told.get(name, 0) for name, count in begun.items()]
-        check(set(told) <= set(begun) and min(missing) >= 0, f"more spans than begun: {told}")
-        check(said, f"{lost} lost, and no caveat says so")
-        check(sum(missing) <= lost or "may have marked spans" in str(said),
+        output = [row["text"] for row in report["caveats"] if row["id"] in ("lost", "spans")]
+        missing = [count - reported.get(name, 0) for name, count in begun.items()]
+        check(set(reported) <= set(begun) and min(missing) >= 0, f"more spans than begun: {reported}")
+        check(output, f"{lost} lost, and no caveat says so")
+        check(sum(missing) <= lost or "may have marked spans" in str(output),
               f"{sum(missing)} of {sum(begun.values())} are missing, {lost} lost")
-        return f"{sum(missing)} of {sum(begun.values())} spans missing, told: {'; '.join(said)}"
-    equal(told, begun, "spans by name")
+        return f"{sum(missing)} of {sum(begun.values())} spans missing, reported: {'; '.join(output)}"
+    equal(reported, begun, "spans by name")
     return f"{sum(begun.values())} spans"
 
 
@@ -38,11 +38,11 @@ def judge_span_crowd(results):
     lost = reported_losses(results, results.report())
     calls = [json.loads(line) for line in (results.text("account") or "").splitlines()]
     begun = {(call["tid"], call["id"]) for call in calls if call["what"] == "begin"}
-    told = [row for row in results.printed("span") if row["kind"] == "span_begin"]
-    wrong = [row for row in told
+    reported = [row for row in results.printed("span") if row["kind"] == "span_begin"]
+    wrong = [row for row in reported
              if (row["tid"], row["id"]) not in begun or row["name"] != str(row["tid"])]
-    check(begun and not wrong, f"{len(wrong)} of {len(told)} are another's: {wrong[:3]}")
-    equal(len({row["id"] for row in told}), len(told), "spans that are recorded once")
-    check(len(told) == len(begun) or len(begun) - len(told) <= lost,
-          f"{len(told)} of {len(begun)} told, {lost} lost")
-    return f"{len(told)} of {len(begun)} spans, each its own thread's, {lost} lost"
+    check(begun and not wrong, f"{len(wrong)} of {len(reported)} are another's: {wrong[:3]}")
+    equal(len({row["id"] for row in reported}), len(reported), "spans that are recorded once")
+    check(len(reported) == len(begun) or len(begun) - len(reported) <= lost,
+          f"{len(reported)} of {len(begun)} reported, {lost} lost")
+    return f"{len(reported)} of {len(begun)} spans, each its own thread's, {lost} lost"

@@ -79,11 +79,11 @@ def judge_stacks(results):
 
 def judge_native(results):
     """The same lines of Python, and inside of them the function that read."""
-    said = judge_stacks(results)
+    output = judge_stacks(results)
     functions = {row["function"] for row in results.printed("stack")
                  if row["kind"] == "frame" and "/libc.so" in row["source"]}
     check(any(name.startswith("preadv") for name in functions), f"functions of libc: {functions}")
     notes = results.report()["trace"]["notes"]
     whole = notes["native_stacks_whole"]
     check(whole, f"notes: {notes}")
-    return f"{said}; {whole} native stacks complete"
+    return f"{output}; {whole} native stacks complete"

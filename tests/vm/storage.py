@@ -20,7 +20,7 @@ def difference(results, device):
     """{column: the kernel's count in between}; `device` may also be a partition."""
     before, after = (results.text(f"{when}-{device.replace('/', '-')}") for when in
                      ("before", "after"))
-    check(before is not None and after, f"no counts of {device}: {results.said()}")
+    check(before is not None and after, f"no counts of {device}: {results.messages()}")
     before = before.split() or ["0"] * 17  # it did not exist
     return {
         column: (int(after.split()[field]) - int(before[field]))
@@ -45,7 +45,7 @@ def check_counts(results, names, lost):
                 theirs[column] = min(theirs[column], ours[column])
         wrong = {column: (ours[column], theirs[column]) for column in theirs
                  if (ours[column] > theirs[column] if lost else ours[column] != theirs[column])}
-        check(not wrong, f"{name}: (told, counted by the kernel): {wrong}")
+        check(not wrong, f"{name}: (reported, counted by the kernel): {wrong}")
     return {name: rows[name] for name in names}
 
 
@@ -64,12 +64,12 @@ def judge_late(results):
             sums[row.get("path", "")] += row["bytes"]
     wrong = {path: (written[path], size) for path, size in wanted.items()
              if (written[path] > size if lost else written[path] != size)}
-    check(not wrong, f"(told, written): {wrong}")
+    check(not wrong, f"(reported, written): {wrong}")
     # If the overlay module came later, lower files read ahead cannot be mapped to overlay files,
     # and keep their own names.
     for name, size in (("direct", 20 * 65536), ("f1", 8192)):
-        told = read[f"/mnt/merged/{name}"] + read[f"/mnt/x/{name}"]
-        check(told == size or (lost and told <= size), f"{told} bytes read of {name}, not {size}")
+        reported = read[f"/mnt/merged/{name}"] + read[f"/mnt/x/{name}"]
+        check(reported == size or (lost and reported <= size), f"{reported} bytes read of {name}, not {size}")
     return f"nvme0n1 and nullb0 as by their own counts, {len(wanted)} files on xfs"
 
 
@@ -118,11 +118,11 @@ def check_direct(results, lost):
         if path == STACKED_FILE:
             wanted["request_write"] = {at: 1 for at in range(0, DIRECT_BYTES, BLOCK_BYTES)}
         for name, counts in wanted.items():
-            told = places[name]
-            wrong = {at: (told[at], counts.get(at, 0)) for at in {*told, *counts}
-                     if told[at] != counts.get(at, 0)}
+            reported = places[name]
+            wrong = {at: (reported[at], counts.get(at, 0)) for at in {*reported, *counts}
+                     if reported[at] != counts.get(at, 0)}
             check(all(ours < theirs for ours, theirs in wrong.values()) if lost else not wrong,
-                  f"{path}: {name}: (told, done) at {dict(list(wrong.items())[:5])}")
+                  f"{path}: {name}: (reported, done) at {dict(list(wrong.items())[:5])}")
 
 
 def judge_failing(results):
@@ -162,8 +162,8 @@ def judge_zoned(results):
         if one["kind"] == "bio" and one["op"] == "request_write" and one.get("path") in ZONED_FILES:
             placed[one["sector"], one["bytes"]] += 1
             for block in range(one["bytes"] // BLOCK_BYTES):
-                told = one["offset"] // BLOCK_BYTES + block if one["offset"] >= 0 else "somewhere"
-                written[one["path"]][told] += 1
+                reported = one["offset"] // BLOCK_BYTES + block if one["offset"] >= 0 else "somewhere"
+                written[one["path"]][reported] += 1
     check(not placed - traced, f"not at its place: {dict((placed - traced).most_common(5))}")
     for path, size in ZONED_FILES.items():
         wanted = collections.Counter(range(size // BLOCK_BYTES))

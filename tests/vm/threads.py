@@ -76,9 +76,9 @@ def judge_quota(results):
         int(dict(line.split() for line in results.text(name).splitlines())["throttled_usec"]) * 1000
         for name in ("before", "first", "last", "after"))
     trace = results.report()["trace"]
-    told = trace["notes"]["cpu_throttled_ns"]
+    reported = trace["notes"]["cpu_throttled_ns"]
     equal(trace["cpu_limit"], 0.5, "CPUs that the quota allows")
     check(last > first, "the quota never held the job back")
-    check(last - first <= told <= after - before,
-          f"{told} ns throttled; the kernel counts {last - first} to {after - before}")
-    return f"{told} ns throttled"
+    check(last - first <= reported <= after - before,
+          f"{reported} ns throttled; the kernel counts {last - first} to {after - before}")
+    return f"{reported} ns throttled"

@@ -114,7 +114,7 @@ def judge_with_calls(results):
     equal(below["splice_read_apart"]["bytes"], transfers, "bytes of halves of transfers, read")
     equal(below["splice_write_apart"]["bytes"], transfers, "bytes of halves of transfers, written")
     equal(below["vfs_fsync_range_apart"]["count"], 2, "fsync apart")
-    check("vfs_read_apart" not in below, "reads told twice")
+    check("vfs_read_apart" not in below, "reads reported twice")
     return f"{kernel['count']} reads by the kernel itself, {transfers} bytes apart"
 
 
@@ -248,8 +248,8 @@ def judge_unended(results):
     equal({row["result"] for row in rows} - {0}, set(), "results of reads at the end of a file")
     if len(rows) == UNENDED_READERS and not lost:
         raise NotRun("the kernel saw all of them end")
-    equal(len(rows) + lost, UNENDED_READERS, "reads told and lost")
-    return f"{len(rows)} reads told, {lost} lost"
+    equal(len(rows) + lost, UNENDED_READERS, "reads reported and lost")
+    return f"{len(rows)} reads reported, {lost} lost"
 
 
 MAKE = "rm -rf /mnt/m /mnt/lower /mnt/upper /mnt/work; mkdir /mnt/m; moves make /mnt/m || exit"

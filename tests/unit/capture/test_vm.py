@@ -122,8 +122,8 @@ class Judging(unittest.TestCase):
             rows = [{"kind": "device", "name": name, "dev": i, **done}
                     for i, name in enumerate(DEVICES)]
             rows.append({"kind": "request", "dev": 1, "dur_ns": dur_ns})
-            told = {"total": lost, "by_layer": {"block": lost}}
-            return files, {"trace": {"events": 100, "lost": told}}, rows
+            losses = {"total": lost, "by_layer": {"block": lost}}
+            return files, {"trace": {"events": 100, "lost": losses}}, rows
 
         def expect(kind, text, files, report, rows):
             results = Played(files, report)
@@ -133,8 +133,8 @@ class Judging(unittest.TestCase):
 
         expect("passed", "1 requests timed", *devices())
         expect("failed", "vdb: read_requests 2, by the kernel's count 3", *devices(reads=2))
-        expect("passed", "2 requests missing, 2 told", *devices(reads=2, lost=2))
-        expect("failed", "2 requests are missing, 1 told", *devices(reads=2, lost=1))
+        expect("passed", "2 requests missing, 2 reported", *devices(reads=2, lost=2))
+        expect("failed", "2 requests are missing, 1 reported", *devices(reads=2, lost=1))
         expect("failed", "FAIL", *devices(reads=4, lost=1))
         expect("failed", "took 999999 ns", *devices(dur_ns=999999))
 
@@ -158,9 +158,9 @@ class Judging(unittest.TestCase):
         def verdict(libaio=2, rows=5, lost=0, attached=attached, **layers):
             methods = [{"method": method, "op": "read", "count": count, "bytes": 10 * count}
                      for method, count in (("io_uring", 3), ("libaio", libaio))]
-            told = [{"path": "/mnt/async"}] * rows
+            recorded = [{"path": "/mnt/async"}] * rows
             report = {"methods": methods, "lost": lost, "layers": layers}
-            return self.alone(judge, files, report, told, attached)
+            return self.alone(judge, files, report, recorded, attached)
 
         self.assertEqual(verdict()[0], "passed")
         for wrong, text in ((verdict(libaio=1), "libaio: (1, 10)"),
@@ -178,10 +178,10 @@ class Judging(unittest.TestCase):
         def span(pid, number, **more):
             return {"pid": pid, "name": "outer", "id": number, **more}
 
-        def verdict(told, *begun, attached=("fl_code",), lost=0):
+        def verdict(recorded, *begun, attached=("fl_code",), lost=0):
             files = {f"account{i}": json.dumps(span(*call, what="begin")) + "\n"
                      for i, call in enumerate(begun)}
-            rows = [span(*row, kind="span_begin") for row in told]
+            rows = [span(*row, kind="span_begin") for row in recorded]
             return self.alone(alone.noticed_by("fl_code"), files, {"lost": lost}, rows, attached)
 
         late, heard = (7, 0), (8, 5)
@@ -302,14 +302,14 @@ class Ubuntu(unittest.TestCase):
         self.shelf = Shelf(self.top.name, self.NAMES)
 
     def test_the_newest_of_a_flavour(self):
-        for asked, name in (("5.15-ubuntu", "5.15.0-204-generic"),
+        for requested, name in (("5.15-ubuntu", "5.15.0-204-generic"),
                             ("5.15-ubuntu-aws", "5.15.0-1121-aws"),
                             ("6.8-ubuntu", "6.8.0-31-generic")):
-            kernel = kernels.Kernel(self.shelf, asked)
-            self.assertEqual((kernel.name, kernel.version), (name, asked.split("-")[0]))
-        for asked in ("5.15", "5.15-ubuntu-kvm", "5.15-ubuntu-", "5.15-else"):
+            kernel = kernels.Kernel(self.shelf, requested)
+            self.assertEqual((kernel.name, kernel.version), (name, requested.split("-")[0]))
+        for requested in ("5.15", "5.15-ubuntu-kvm", "5.15-ubuntu-", "5.15-else"):
             with self.assertRaises(kernels.Unavailable):
-                kernels.Kernel(self.shelf, asked)
+                kernels.Kernel(self.shelf, requested)
 
     def test_extra_modules_are_fetched_if_needed(self):
         extra = "linux-modules-extra-5.15.0-204-generic"
@@ -362,7 +362,7 @@ class Guests(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(" FAIL: not built: faultline, ", done.stdout)
 
-    def test_a_kernel_of_ones_own(self):
+    def test_custom_kernel(self):
         with tempfile.TemporaryDirectory() as top:
             path, module = f"{top}/bzImage", f"{top}/lib/fs/xfs.ko"
             os.makedirs(os.path.dirname(module))

@@ -442,10 +442,10 @@ class Chrome(Command):
         self.refused(nest, naming="-o")
         self.refused("-o", out, naming="no trace given")
         self.refused("-o", out, self.path("missing.flt"), naming="missing.flt")
-        self.refused("-o", out, self.place, naming=self.place)
+        self.refused("-o", out, self.directory, naming=self.directory)
         self.refused("-o", out, nest, nest, naming="same trace as")
         self.refused("-o", self.path("no/such/x.json"), nest, naming="no/such")
-        self.refused("-o", self.place, nest, naming=self.place)
+        self.refused("-o", self.directory, nest, naming=self.directory)
         self.refused("-o", out, "--from", "yesterday", nest, naming="yesterday")
         self.refused("-o", out, "--min-duration", "10 parsecs", nest, naming="10 parsecs")
         self.refused("-o", out, "--min-duration", "-1", nest, naming="-1")
@@ -455,7 +455,7 @@ class Chrome(Command):
         self.assertEqual((done.returncode, done.stderr.count(b"\n")), (1, 1))
         self.assertIn(b"the run is over before --from", done.stderr)
         self.refused("-o", out, "--pid", "me", nest, naming="me")
-        self.assertEqual(os.listdir(self.place), [])
+        self.assertEqual(os.listdir(self.directory), [])
 
     def test_times(self):
         for text, ns in ("0.07", 70 * MS), ("70ms", 70 * MS), ("70.0000005ms", 70 * MS), \
@@ -475,7 +475,7 @@ class Chrome(Command):
             self.assertEqual(done.returncode, 1, done)
             self.assertEqual(done.stderr.count(b"\n"), 1)
             self.assertIn(b"File too large", done.stderr)
-        self.assertEqual(os.listdir(self.place), [])
+        self.assertEqual(os.listdir(self.directory), [])
         done = call("export", "--to", "chrome", "--force", "-o", "/dev/full", trace("nest.flt"))
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"No space left", done.stderr)

@@ -184,8 +184,8 @@ class Perfetto(unittest.TestCase):
     def test_sums(self):
         """Bytes and counts match the report."""
         for name in "nest.flt", "random.flt", "whole.flt", "other.flt":
-            played, told = self.export(name), report(name)
-            for row in told["operations"]:
+            played, reported = self.export(name), report(name)
+            for row in reported["operations"]:
                 if row["layer"] not in ("syscall", "async", "vfs", "fault") or \
                         row["op"] == "dirtied":
                     continue
@@ -202,9 +202,9 @@ class Perfetto(unittest.TestCase):
 
     def test_counters(self):
         """Counters add up to the bytes that the report has per second."""
-        played, told = self.export("whole.flt"), report("whole.flt")
-        for name, bytes_ in (("read", told["totals"]["read"]["bytes"]),
-                             ("written", told["totals"]["write"]["bytes"])):
+        played, reported = self.export("whole.flt"), report("whole.flt")
+        for name, bytes_ in (("read", reported["totals"]["read"]["bytes"]),
+                             ("written", reported["totals"]["write"]["bytes"])):
             uuids = [uuid for uuid, track in played.tracks.items()
                      if track.get("counter") and track["track_name"] == name]
             total = 0

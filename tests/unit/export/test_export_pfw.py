@@ -84,9 +84,9 @@ class Pfw(unittest.TestCase):
     def test_numbers(self):
         """Calls, bytes, faults and spans match the report, for both generations of readers."""
         for name in "nest.flt", "random.flt", "whole.flt", "other.flt":
-            events, told = self.export(name), report(name)
+            events, reported = self.export(name), report(name)
             posix = [event for event in events if event["cat"] == "POSIX"]
-            operations = [row for row in told["operations"] if row["layer"] == "syscall"]
+            operations = [row for row in reported["operations"] if row["layer"] == "syscall"]
             self.assertEqual(len(posix), sum(row["count"] for row in operations), name)
             for sizes in size_of_1x, size_of_2x:
                 found = collections.Counter()
@@ -102,7 +102,7 @@ class Pfw(unittest.TestCase):
             self.assertFalse(any("ret" in event["args"] and "errno" in event["args"]
                                  for event in posix))
             faults = [event for event in events if event["cat"] == "MMAP_FAULT"]
-            totals = told["totals"]
+            totals = reported["totals"]
             for key, column in ("major", "major"), ("fetched_bytes", "fetched_bytes"):
                 self.assertEqual(sum(event["args"][key] for event in faults),
                                  sum(totals[kind][column] or 0
@@ -113,8 +113,8 @@ class Pfw(unittest.TestCase):
                                  for sizes in (size_of_1x, size_of_2x)))
 
     def test_spans(self):
-        events, told = self.export("whole.flt"), report("whole.flt")
-        for row in told["spans"]:
+        events, reported = self.export("whole.flt"), report("whole.flt")
+        for row in reported["spans"]:
             of = [event for event in events
                   if (event["name"], event["cat"]) == (row["name"], row["category"])]
             self.assertEqual(len(of), row["count"])
@@ -186,9 +186,9 @@ class Pfw(unittest.TestCase):
                                         if row["family"] == "read"), options)
 
     def test_gzip(self):
-        place = tempfile.mkdtemp(prefix="faultline-export-")
-        self.addCleanup(shutil.rmtree, place)
-        path = os.path.join(place, "x.pfw.gz")
+        directory = tempfile.mkdtemp(prefix="faultline-export-")
+        self.addCleanup(shutil.rmtree, directory)
+        path = os.path.join(directory, "x.pfw.gz")
         self.assertEqual(call("export", "--to", "pfw", "-o", path, trace("whole.flt")).returncode,
                          0)
         with gzip.open(path, "rt", encoding="utf-8", newline="") as file:

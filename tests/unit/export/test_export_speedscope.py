@@ -51,8 +51,8 @@ class Speedscope(unittest.TestCase):
     def test_totals(self):
         """Widths add up to the report's values, for the job and for each rank."""
         for name in "nest.flt", "whole.flt":
-            graphs, told = self.export(name), report(name)
-            overlap = told["overlap"]
+            graphs, reported = self.export(name), report(name)
+            overlap = reported["overlap"]
             if overlap and overlap["compute_ns"]:
                 self.assertEqual(sum(weight for _, weight in graphs["unoverlapped I/O"]),
                                  overlap["unoverlapped_io_ns"])
@@ -63,11 +63,11 @@ class Speedscope(unittest.TestCase):
                                          row["unoverlapped_io_ns"])
             else:
                 self.assertEqual(sum(weight for _, weight in graphs["I/O (no compute spans)"]),
-                                 told["totals"]["io"]["time_ns"])
+                                 reported["totals"]["io"]["time_ns"])
         for name in "random.flt", "other.flt":
-            graphs, told = self.export(name), report(name)
+            graphs, reported = self.export(name), report(name)
             self.assertEqual(sum(weight for _, weight in graphs["I/O (no compute spans)"]),
-                             told["totals"]["io"]["time_ns"])
+                             reported["totals"]["io"]["time_ns"])
 
     def test_sweep(self):
         """Recomputed: each operation gets the time not covered by earlier ones or by compute."""
@@ -97,11 +97,11 @@ class Speedscope(unittest.TestCase):
         self.assertGreater(len(found), 4)
 
     def test_filters(self):
-        told = report("whole.flt", options=["--op", "sendfile"])
+        reported = report("whole.flt", options=["--op", "sendfile"])
         graphs = self.export("whole.flt", options=["--op", "sendfile"])
         self.assertEqual({stack[-1] for stack, _ in graphs["unoverlapped I/O"]}, {"sendfile"})
         self.assertEqual(sum(weight for _, weight in graphs["unoverlapped I/O"]),
-                         told["overlap"]["unoverlapped_io_ns"])
+                         reported["overlap"]["unoverlapped_io_ns"])
 
 
 if __name__ == "__main__":

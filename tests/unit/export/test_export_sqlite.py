@@ -24,7 +24,7 @@ class Database(Command):
                     *options, *map(trace, names), **how)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertEqual(os.stat(self.path("x.db")).st_mode & 0o777, 0o600)
-        self.assertEqual(os.listdir(self.place), ["x.db"])
+        self.assertEqual(os.listdir(self.directory), ["x.db"])
         database = sqlite3.connect(self.path("x.db"))
         self.addCleanup(database.close)
         database.row_factory = sqlite3.Row
@@ -48,18 +48,18 @@ class Database(Command):
                 self.assertEqual(len(rows), len(members), (name, table))
                 for row, member in zip(rows, members):
                     for key, kind in types.items():
-                        value, told = row[key], member[key]
-                        if told is None:
+                        value, reported = row[key], member[key]
+                        if reported is None:
                             self.assertIsNone(value, (table, key))
-                        elif isinstance(told, (dict, list)) and kind == "TEXT":
-                            self.assertEqual(json.loads(value), told)
-                        elif isinstance(told, str):
-                            self.assertEqual(value, told.replace("\0", "\\x00"))
-                        elif isinstance(told, int) and told >= 2**63:
-                            self.assertEqual(value, float(told))
+                        elif isinstance(reported, (dict, list)) and kind == "TEXT":
+                            self.assertEqual(json.loads(value), reported)
+                        elif isinstance(reported, str):
+                            self.assertEqual(value, reported.replace("\0", "\\x00"))
+                        elif isinstance(reported, int) and reported >= 2**63:
+                            self.assertEqual(value, float(reported))
                         else:
-                            self.assertEqual(value, told, (table, key))
-                            self.assertEqual(kind, "REAL" if isinstance(told, float) else "INTEGER")
+                            self.assertEqual(value, reported, (table, key))
+                            self.assertEqual(kind, "REAL" if isinstance(reported, float) else "INTEGER")
             shutil.rmtree(out)
 
     def test_memory_that_was_freed(self):
@@ -75,22 +75,22 @@ class Database(Command):
     def test_views(self):
         """The views' answers match the report."""
         for name in "nest.flt", "random.flt", "whole.flt", "other.flt":
-            database, told = self.export(name), report(name)
+            database, reported = self.export(name), report(name)
             views = {row["name"]: database.execute(f"SELECT * FROM {row['name']}").fetchall()
                      for row in database.execute("SELECT name FROM sqlite_master "
                                                  "WHERE type = 'view'")}
             self.assertGreaterEqual(len(views), 10)
-            self.by_file(views, told)
-            self.by_operation(views, told)
-            self.by_method(views, told)
-            self.by_process(views, told)
-            self.sums(views, told)
+            self.by_file(views, reported)
+            self.by_operation(views, reported)
+            self.by_method(views, reported)
+            self.by_process(views, reported)
+            self.sums(views, reported)
             if name == "whole.flt":
-                self.by_span(views, told)
-                self.by_step(views, told)
+                self.by_span(views, reported)
+                self.by_step(views, reported)
                 self.by_device(views, database)
             self.slowest(views, name)
-            failed = sum(row["errors"] or 0 for row in told["operations"]
+            failed = sum(row["errors"] or 0 for row in reported["operations"]
                          if row["layer"] in ("syscall", "async"))
             self.assertEqual(sum(row["count"] for row in views["failed"]), failed)
 
@@ -112,18 +112,18 @@ class Database(Command):
             self.assertEqual(found, wanted)
         self.assertIn(((None, None, None, "queue.py:171"), "sleep"), below)  # cut
 
-    def by_file(self, views, told):
+    def by_file(self, views, reported):
         found = {(row["path"], row["reads"], row["read_bytes"] or 0, row["writes"],
                   row["written_bytes"] or 0, row["faults"]) for row in views["by_file"]}
-        for row in told["files"]:
+        for row in reported["files"]:
             mapped = (row["mmap"] or {"faults": 0})["faults"] or 0
             self.assertIn((row["path"], row["read"]["count"], row["read"]["bytes"],
                            row["write"]["count"], row["write"]["bytes"], mapped), found)
 
-    def by_operation(self, views, told):
+    def by_operation(self, views, reported):
         found = {(row["layer"], row["op"]): row for row in views["by_operation"]}
         seen = 0
-        for row in told["operations"]:
+        for row in reported["operations"]:
             if (row["layer"] not in ("syscall", "fault", "async", "vfs") or
                     row["op"] == "dirtied"):  # part of the faults
                 continue
@@ -136,17 +136,17 @@ class Database(Command):
             seen += 1
         self.assertEqual(seen, len(found))
 
-    def by_method(self, views, told):
+    def by_method(self, views, reported):
         found = {(row["method"], row["op"]): row for row in views["by_method"]}
-        for row in told["methods"]:
+        for row in reported["methods"]:
             if row["count"]:
                 mine = found.pop((row["method"], row["op"]))
                 self.assertEqual((mine["count"], mine["bytes"]), (row["count"], row["bytes"] or 0))
         self.assertEqual([key for key, row in found.items() if row["count"]], [])
 
-    def by_process(self, views, told):
+    def by_process(self, views, reported):
         found = {(row["pid"], row["comm"]): row for row in views["by_process"]}
-        for row in told["processes"]:
+        for row in reported["processes"]:
             mine = found.get((row["pid"], row["comm"]))
             if not mine:
                 self.assertEqual((row["read"]["count"], row["write"]["count"]), (0, 0))
@@ -157,8 +157,8 @@ class Database(Command):
                              row["mmap_write"]["faults"])
             self.assertEqual(mine["rank"], row["rank"])
 
-    def sums(self, views, told):
-        totals = told["totals"]
+    def sums(self, views, reported):
+        totals = reported["totals"]
         for view in "by_second", "by_process":
             self.assertEqual(sum(row["thread_time_ns"] or 0 for row in views[view]),
                              totals["io"]["thread_time_ns"], view)
@@ -171,10 +171,10 @@ class Database(Command):
         for row in views["by_cache"]:
             self.assertLessEqual(row["from_memory"], row["reads"])
 
-    def by_span(self, views, told):
+    def by_span(self, views, reported):
         found = {(row["name"], row["category"]): row for row in views["by_span"]}
         self.assertIn(("fetch", "data"), found)
-        for row in told["spans"]:
+        for row in reported["spans"]:
             mine = found.pop((row["name"], row["category"]), None)
             if mine:
                 self.assertEqual((mine["read_bytes"] or 0, mine["written_bytes"] or 0,
@@ -185,12 +185,12 @@ class Database(Command):
                 self.assertEqual((row["read_bytes"], row["faults"]), (0, 0))
         self.assertEqual(found, {})
 
-    def by_step(self, views, told):
+    def by_step(self, views, reported):
         of_epochs = {}
         for row in views["by_step"]:
             of_epochs[row["epoch"]] = of_epochs.get(row["epoch"], 0) + (row["read_bytes"] or 0)
-        self.assertEqual(of_epochs, {row["epoch"]: row["read_bytes"] for row in told["epochs"]})
-        steps = {row["start_ns"]: row for row in told["steps"]}
+        self.assertEqual(of_epochs, {row["epoch"]: row["read_bytes"] for row in reported["epochs"]})
+        steps = {row["start_ns"]: row for row in reported["steps"]}
         self.assertEqual([row["read_bytes"] for row in views["by_step"]],
                          [steps[at]["read_bytes"] for at in sorted(steps)])
 
@@ -267,7 +267,7 @@ class Database(Command):
         refused("-o", out, "--op", "nothing", nest, naming="nothing")
         refused("-o", out, trace("random.flt"), naming="cannot write the database", status=1,
                 preexec_fn=little_room)
-        self.assertEqual(os.listdir(self.place), [])
+        self.assertEqual(os.listdir(self.directory), [])
         call("export", "--to", "sqlite", "-o", out, nest)
         refused("-o", out, nest, naming="--force")
 

@@ -260,7 +260,7 @@ class Pprof(unittest.TestCase):
             for label in of["label"]:  # without a unit, pprof drops the number 0
                 self.assertEqual(label["num_unit"], label["key"] if "num" in label else [])
             self.assertEqual(len(of["value"]), len(self.types))
-            samples.append((tuple(places[place] for place in reversed(of["location_id"])),
+            samples.append((tuple(places[location] for location in reversed(of["location_id"])),
                             of["value"], labels))
         return samples
 

@@ -92,10 +92,10 @@ class Tables(Command):
             out = self.path(to)
             done = call("export", "--to", to, "-o", out, trace("sums.flt"))
             self.assertEqual(done.returncode, 0, done)
-            told = [line for line in done.stderr.decode().splitlines() if "cannot be made" in line]
-            self.assertEqual(len(told), 1, done.stderr)
-            self.assertIn("table ranks cannot be made from this trace: ", told[0])
-            self.assertIn("aggregated", told[0])
+            reported = [line for line in done.stderr.decode().splitlines() if "cannot be made" in line]
+            self.assertEqual(len(reported), 1, done.stderr)
+            self.assertIn("table ranks cannot be made from this trace: ", reported[0])
+            self.assertIn("aggregated", reported[0])
             self.assertEqual(os.path.getsize(os.path.join(out, f"ranks.{to}")), 0)
             self.assertGreater(os.path.getsize(os.path.join(out, f"operations.{to}")), 0)
         done = call("export", "--to", "csv", "--table", "ranks", "-o", "-", trace("sums.flt"))
@@ -250,8 +250,8 @@ class Tables(Command):
         self.assertEqual(bytes.fromhex(opened["path_hex"]), b"/no\xffwhere")
         failed, = [row for row in whole["calls"] if row["error"] == "EIO"]
         self.assertEqual(failed["asked"], 2**64 - 1)
-        told = [row["args"] for row in whole["spans"] if row["args"]]
-        self.assertEqual([args["step"] for args in told], [7, 7])
+        reported = [row["args"] for row in whole["spans"] if row["args"]]
+        self.assertEqual([args["step"] for args in reported], [7, 7])
         self.assertEqual({row["name"] for row in self.export("hostile.flt")["spans"]
                           if len(row["name"]) < 99}, {"\\xff\"\n"})
 
@@ -292,7 +292,7 @@ class Tables(Command):
         done = call("export", "--to", "csv", "-o", self.path("x"), "--op", "nothing",
                     trace("whole.flt"))
         self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1))
-        self.assertEqual(os.listdir(self.place), [])
+        self.assertEqual(os.listdir(self.directory), [])
 
     def test_one_table(self):
         for table in (*KINDS, "spans", "files", "processes", "stacks", "operations", "ranks", "findings",

@@ -16,7 +16,7 @@ with open(FAULTLINE, "rb") as program:
 
 
 class Session:
-    """A server for `arguments`. Ends with the `with` block; then `status` and `said` (stderr) are
+    """A server for `arguments`. Ends with the `with` block; then `status` and `messages` (stderr) are
     known."""
 
     def __init__(self, *arguments, version="2025-06-18", command=(FAULTLINE, "mcp"), **environment):
@@ -36,7 +36,7 @@ class Session:
 
     def __exit__(self, *_):
         try:
-            _, self.said = self.process.communicate(timeout=LIMIT)
+            _, self.messages = self.process.communicate(timeout=LIMIT)
         finally:
             self.process.kill()
             self.process.wait()

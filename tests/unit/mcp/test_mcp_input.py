@@ -13,14 +13,14 @@ import unittest
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)),
                 os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.join("user", "python")]
 import _together  # noqa: E402
-from _place import InPlace  # noqa: E402
+from _directory import InDirectory  # noqa: E402
 from faultline.mcp import database, traces  # noqa: E402
 from _session import FAULTLINE, SAMPLE, SANITIZED, SPANS, Session  # noqa: E402
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
 
-class Sql(InPlace):
+class Sql(InDirectory):
     def setUp(self):
         super().setUp()
         self.temporary = self.path("tmp")
@@ -100,7 +100,7 @@ class Sql(InPlace):
             self.assertEqual((session.status, os.listdir(self.temporary)), (0, []))
 
 
-class Exports(InPlace):
+class Exports(InDirectory):
     def test_all_exports_have_one_limit(self):
         """The oldest are removed before the next could exceed it."""
         class Exporter:
@@ -115,12 +115,12 @@ class Exports(InPlace):
         for number in range(6):
             trace = traces.Trace("t", "t.flt", traces.Identity(0, number, 0, 0))
             databases._export([trace], [])
-            most.append(sum(os.path.getsize(os.path.join(place, name))
-                            for place, _, names in os.walk(databases.place) for name in names))
+            most.append(sum(os.path.getsize(os.path.join(directory, name))
+                            for directory, _, names in os.walk(databases.directory) for name in names))
         self.assertLessEqual(max(most), 8 << 30)
 
 
-class Files(InPlace):
+class Files(InDirectory):
     def make(self, name, source=SAMPLE):
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         shutil.copyfile(source, self.path(name))
@@ -168,7 +168,7 @@ class Files(InPlace):
                  "-q.flt": "-q.flt", "é.flt": "é.flt", os.fsdecode(b"\xff.flt"): "\\xff.flt"}
         for name in names:
             self.make(name)
-        with Session(self.place) as session:
+        with Session(self.directory) as session:
             escaped = {self.path(name) for name in names.values()}
             self.assertEqual(self.served(session), escaped)
             for name in sorted(escaped):
@@ -179,8 +179,8 @@ class Files(InPlace):
     def test_hostile_trace(self):
         """No character of a trace's names leaves the server unescaped, whichever tool is used."""
         maker = os.path.join(os.environ.get("BUILD", "build"), "tests", "unit", "export_traces")
-        subprocess.run([maker, self.place], check=True)
-        with Session(self.place) as session:
+        subprocess.run([maker, self.directory], check=True)
+        with Session(self.directory) as session:
             for name in ("hostile.flt", "hostile_stacks.flt"):
                 traces, escaped = [self.path(name)], 0
                 for tool, arguments in (("list_traces", {}), ("report", {"traces": traces}),
@@ -234,7 +234,7 @@ class Files(InPlace):
             data = file.read()
         self.file("cut.flt", data[:len(data) * 2 // 3])
         self.file("text.flt", "no trace\n")
-        with Session(self.place) as session:
+        with Session(self.directory) as session:
             answer = session.call("report", traces=[self.path("cut.flt")])
             self.assertFalse(answer["trace"]["complete"])
             self.assertIn("is not a Faultline trace",
@@ -252,20 +252,20 @@ class Files(InPlace):
             self.assertIn("more than 4096 bytes", session.refused("sql", query=f"SELECT {wide}"))
 
 
-class Command(InPlace):
-    def expect(self, status, said, *command, **environment):
+class Command(InDirectory):
+    def expect(self, status, messages, *command, **environment):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, env=dict(os.environ, **environment))
         self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertTrue(done.stderr.startswith("faultline: "), done.stderr)
-        self.assertIn(said, done.stderr)
+        self.assertIn(messages, done.stderr)
 
     def test_arguments(self):
         module = sys.executable, "-m", "faultline.mcp"
         python = dict(PYTHONPATH=os.path.join("user", "python"), FAULTLINE=FAULTLINE)
         self.expect(0, "serving 2 traces", FAULTLINE, "mcp", SAMPLE, SPANS)
-        self.expect(0, "serving 0 traces", FAULTLINE, "mcp", self.place)
+        self.expect(0, "serving 0 traces", FAULTLINE, "mcp", self.directory)
         self.expect(0, "serving 1 trace ", *module, SAMPLE, **python)
         self.expect(2, "no trace given", FAULTLINE, "mcp")
         self.expect(2, "TRACE", *module, **python)
@@ -283,21 +283,21 @@ class Command(InPlace):
         alone = self.path("faultline")
         os.symlink(FAULTLINE, alone)  # the package is found next to the program, not next to a link
         self.expect(0, "serving", alone, "mcp", SAMPLE)
-        self.expect(2, "cannot run python3", FAULTLINE, "mcp", SAMPLE, PATH=self.place)
+        self.expect(2, "cannot run python3", FAULTLINE, "mcp", SAMPLE, PATH=self.directory)
         os.unlink(alone)
         shutil.copy(FAULTLINE, alone)
         self.expect(2, "python3-faultline", alone, "mcp", SAMPLE)
         self.file("python3", f"#!/bin/sh\nshift 2\nexec {sys.executable}"
                   " -c \"import sys; sys.version_info = (3, 8)\n$1\"\n", 0o755)
-        self.expect(2, "requires Python 3.9", FAULTLINE, "mcp", SAMPLE, PATH=self.place)
+        self.expect(2, "requires Python 3.9", FAULTLINE, "mcp", SAMPLE, PATH=self.directory)
 
     def test_no_module_of_the_directory(self):
         """A file in the current directory or in PYTHONPATH is not imported."""
         for name in ("json", "argparse", "faultline"):
             self.file(name + ".py", "raise SystemExit('imported')\n")
-        done = subprocess.run([FAULTLINE, "mcp", os.path.abspath(SAMPLE)], cwd=self.place,
+        done = subprocess.run([FAULTLINE, "mcp", os.path.abspath(SAMPLE)], cwd=self.directory,
                               stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                              env=dict(os.environ, PYTHONPATH=self.place))
+                              env=dict(os.environ, PYTHONPATH=self.directory))
         self.assertIn("serving 1 trace", done.stderr)
 
     def test_program_gone(self):

@@ -29,10 +29,10 @@ class Protocol(unittest.TestCase):
         return answer["error"]["message"]
 
     def test_versions(self):
-        for asked, agreed in (("2025-11-25", "2025-11-25"), ("2025-06-18", "2025-06-18"),
+        for requested, agreed in (("2025-11-25", "2025-11-25"), ("2025-06-18", "2025-06-18"),
                               ("2025-03-26", "2025-03-26"), ("2024-11-05", "2024-11-05"),
                               ("1999-01-01", "2025-11-25")):
-            with Session(SAMPLE, version=asked) as session:
+            with Session(SAMPLE, version=requested) as session:
                 self.assertEqual(session.initialized["protocolVersion"], agreed)
                 self.assertEqual(session.initialized["capabilities"], {"tools": {}})
                 self.assertEqual(session.initialized["serverInfo"]["name"], "faultline")
@@ -81,7 +81,7 @@ class Protocol(unittest.TestCase):
                 session.send(line + b"\n" + PING + b"\n")  # these have no answer
                 self.assertEqual(session.receive()["id"], "p", line)
         self.assertEqual(session.status, 0)
-        self.assertNotIn(b"Traceback", session.said)
+        self.assertNotIn(b"Traceback", session.messages)
 
     def test_arguments(self):
         """Errors of arguments are the tool's, so that an assistant corrects them."""
@@ -219,13 +219,13 @@ class Protocol(unittest.TestCase):
 
     def test_messages(self):
         """Messages are on stderr; -q prints errors only, -v each call."""
-        for option, said in (((), [b"serving 2 traces"]), (("-q",), []),
+        for option, output in (((), [b"serving 2 traces"]), (("-q",), []),
                              (("-v",), [b"serving 2 traces", b'list_traces {"rows":1}'])):
             with Session(*option, SAMPLE, SPANS) as session:
                 session.call("list_traces", rows=1)
-            lines = session.said.splitlines()
-            self.assertEqual(len(lines), len(said), lines)
-            for line, text in zip(lines, said):
+            lines = session.messages.splitlines()
+            self.assertEqual(len(lines), len(output), lines)
+            for line, text in zip(lines, output):
                 self.assertIn(text, line)
 
 
@@ -297,11 +297,11 @@ class Input:
 class Threads(unittest.TestCase):
     def serve(self, tools, *lines):
         """The ids of answers to initialize and these lines."""
-        outgoing, said = io.BytesIO(), []
+        outgoing, output = io.BytesIO(), []
         Server(tools, Input({"id": 0, "method": "initialize",
                              "params": {"protocolVersion": "2025-06-18"}}, *lines),
-               outgoing, said.append).serve()
-        self.assertEqual(said, [])
+               outgoing, output.append).serve()
+        self.assertEqual(output, [])
         return [json.loads(line)["id"] for line in outgoing.getvalue().splitlines()]
 
     def test_cancelled_at_its_end(self):

@@ -49,16 +49,16 @@ class ToolAnswers(unittest.TestCase):
             "properties"]["by"]["enum"]
         for key in keys:
             self.call("report", traces=[SPANS], by=key)
-        said = " ".join(program("report", "--help").decode().split())
-        self.assertIn(", ".join(keys[:-1]) + " or " + keys[-1], said)
+        output = " ".join(program("report", "--help").decode().split())
+        self.assertIn(", ".join(keys[:-1]) + " or " + keys[-1], output)
 
     def test_filters(self):
         """Every filter of the program is one of the tools."""
         tools = self.session.request("tools/list")["result"]["tools"]
         for name in ("report", "findings", "lines", "slowest_operations", "sql", "compare"):
             known = next(tool for tool in tools if tool["name"] == name)["inputSchema"]["properties"]
-            said = program("export", "--help").decode().partition("--describe")[2]
-            options = [word[2:].replace("-", "_") for word in said.split()
+            output = program("export", "--help").decode().partition("--describe")[2]
+            options = [word[2:].replace("-", "_") for word in output.split()
                        if word.startswith("--") and word[2:] not in ("quiet", "verbose", "help")]
             self.assertLessEqual(set(options), set(known), name)
             self.assertIn("min_duration", options)
@@ -145,8 +145,8 @@ class ToolAnswers(unittest.TestCase):
 
     def test_explained_once(self):
         """The program explains each kind of finding once, and none of rows that are cut."""
-        with tempfile.TemporaryDirectory() as place:
-            program, calls = os.path.join(place, "faultline"), os.path.join(place, "calls")
+        with tempfile.TemporaryDirectory() as directory:
+            program, calls = os.path.join(directory, "faultline"), os.path.join(directory, "calls")
             with open(program, "w") as file:
                 file.write(f"""#!/bin/sh
 case " $* " in
@@ -224,8 +224,8 @@ class Bounds(unittest.TestCase):
 
     def test_long_command(self):
         """The same, from the report of a program to answers of tools."""
-        with tempfile.TemporaryDirectory() as place:
-            program = os.path.join(place, "faultline")
+        with tempfile.TemporaryDirectory() as directory:
+            program = os.path.join(directory, "faultline")
             with open(program, "w") as file:
                 file.write("#!/bin/sh\nexec \"$PYTHON\" - \"$@\" <<'END'\n"
                            "import json, subprocess, sys\n"
@@ -245,9 +245,9 @@ class Bounds(unittest.TestCase):
 class Lines(unittest.TestCase):
     def test_lines_and_slowest(self):
         """In a trace that has samples, and requests to devices."""
-        place = os.path.join(os.environ.get("BUILD", "build"), "tests", "unit")
+        directory = os.path.join(os.environ.get("BUILD", "build"), "tests", "unit")
         with tempfile.TemporaryDirectory() as made:
-            subprocess.run([os.path.join(place, "export_traces"), made], check=True)
+            subprocess.run([os.path.join(directory, "export_traces"), made], check=True)
             stacks, whole = (os.path.join(made, name) for name in ("stacks.flt", "whole.flt"))
             with Session(made) as session:
                 for table in ("lines", "functions"):

@@ -17,7 +17,7 @@ import yaml
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from _jobs_served import Served  # noqa: E402
-from _place import InPlace
+from _directory import InDirectory
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 FILES = os.path.join(TOP, "scripts/monitor")
@@ -52,8 +52,8 @@ def metrics():
 
 
 def options():
-    told = subprocess.check_output([FAULTLINE, "monitor", "--help"], text=True)
-    return set(re.findall(r"^ {2,6}(?:-\w, )?(--[a-z-]+)", told, re.M))
+    reported = subprocess.check_output([FAULTLINE, "monitor", "--help"], text=True)
+    return set(re.findall(r"^ {2,6}(?:-\w, )?(--[a-z-]+)", reported, re.M))
 
 
 def alert_rules():
@@ -65,11 +65,11 @@ def rendered():
     with open(os.path.join(CHART, "values.yaml")) as file:
         known = {"Values": yaml.safe_load(file), "Release": {"Namespace": "faultline"}}
 
-    def insert(place):
+    def insert(match):
         value = known
-        for name in place.group(2).split(".")[1:]:
+        for name in match.group(2).split(".")[1:]:
             value = value[name]
-        return json.dumps(value) if place.group(1) else str(value)
+        return json.dumps(value) if match.group(1) else str(value)
 
     objects = []
     for name in sorted(os.listdir(os.path.join(CHART, "templates"))):
@@ -93,18 +93,18 @@ class Queries(unittest.TestCase):
         self.assertEqual(labels - LABELS, set(), expression)
         # counters are only used with rate() or increase(), gauges never
         for name in names - {"up"}:
-            for place in re.finditer(rf"(\w+\()?\b{name}\b", expression):
-                grows = place.group(1) in ("rate(", "increase(")
+            for match in re.finditer(rf"(\w+\()?\b{name}\b", expression):
+                grows = match.group(1) in ("rate(", "increase(")
                 self.assertEqual(grows, known[name] != "gauge", f"{name} in {expression}")
 
-    def test_alerts_name_what_there_is(self):
+    def test_alerts_name_existing_metrics(self):
         known = metrics()
         for rule in alert_rules():
             self.check(rule["expr"], known)
             for label in re.findall(r"\$labels\.(\w+)", str(rule["annotations"])):
                 self.assertIn(label, LABELS)
 
-    def test_dashboard_names_what_there_is(self):
+    def test_dashboard_names_existing_metrics(self):
         known, shown = metrics(), set()
         self.assertGreater(len(panels()), 10)
         for panel in panels():
@@ -125,10 +125,10 @@ class Queries(unittest.TestCase):
         self.assertEqual(len(ids), len(set(ids)))
         taken = set()
         for panel in board["panels"]:
-            place = panel["gridPos"]
-            self.assertLessEqual(place["x"] + place["w"], 24)
-            cells = {(x, y) for x in range(place["x"], place["x"] + place["w"])
-                     for y in range(place["y"], place["y"] + place["h"])}
+            box = panel["gridPos"]
+            self.assertLessEqual(box["x"] + box["w"], 24)
+            cells = {(x, y) for x in range(box["x"], box["x"] + box["w"])
+                     for y in range(box["y"], box["y"] + box["h"])}
             self.assertFalse(cells & taken, panel["title"])
             taken |= cells
         variables = {item["name"] for item in board["templating"]["list"]}
@@ -137,15 +137,15 @@ class Queries(unittest.TestCase):
 
 
 @unittest.skipUnless(shutil.which("promtool"), "promtool (of the package prometheus) is not installed")
-class Promtool(InPlace):
+class Promtool(InDirectory):
     def test_configuration_and_rules(self):
-        status, said = run("promtool", "check", "config", os.path.join(FILES, "prometheus.yml"))
-        self.assertEqual(status, 0, said)
-        self.assertIn(f"{len(alert_rules())} rules found", said)
+        status, output = run("promtool", "check", "config", os.path.join(FILES, "prometheus.yml"))
+        self.assertEqual(status, 0, output)
+        self.assertIn(f"{len(alert_rules())} rules found", output)
         [scrape] = yaml.safe_load(read("prometheus.yml"))["scrape_configs"]
         self.assertEqual(scrape["job_name"], "faultline")  # the name used in alerts
-        told = subprocess.check_output([FAULTLINE, "monitor", "--help"], text=True)
-        self.assertIn(scrape["static_configs"][0]["targets"][0], told)
+        reported = subprocess.check_output([FAULTLINE, "monitor", "--help"], text=True)
+        self.assertIn(scrape["static_configs"][0]["targets"][0], reported)
 
     def test_alerts_fire_when_they_should(self):
         with open(os.path.join(TOP, "tests/unit/monitor/monitor_alerts.yml")) as file:
@@ -154,20 +154,20 @@ class Promtool(InPlace):
                   for case in test["alert_rule_test"] if case["exp_alerts"]}
         self.assertEqual(tested, {rule["alert"] for rule in alert_rules()})
         tests = tests.replace("RULES", os.path.join(FILES, "alerts.yml"))
-        status, said = run("promtool", "test", "rules", self.file("tests.yml", tests))
-        self.assertEqual(status, 0, said)
+        status, output = run("promtool", "test", "rules", self.file("tests.yml", tests))
+        self.assertEqual(status, 0, output)
 
     def test_queries_of_the_dashboard_are_right(self):
         rules = [{"record": f"panel:{panel['id']}:{target['refId']}",
                   "expr": target["expr"].replace("$__rate_interval", "1m")}
                  for panel in panels() for target in panel["targets"]]
         path = self.file("rules.yml", yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
-        status, said = run("promtool", "check", "rules", path)
-        self.assertEqual(status, 0, said)
+        status, output = run("promtool", "check", "rules", path)
+        self.assertEqual(status, 0, output)
 
 
 @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd is not installed")
-class Unit(InPlace):
+class Unit(InDirectory):
     def setUp(self):
         super().setUp()
         text = read("faultline-monitor.service")
@@ -176,14 +176,14 @@ class Unit(InPlace):
                               text.replace("@PREFIX@/bin/faultline", os.path.abspath(FAULTLINE)))
 
     def test_is_right(self):
-        status, said = run("systemd-analyze", "verify", "--man=no", self.unit)
-        self.assertEqual((status, said), (0, ""))
+        status, output = run("systemd-analyze", "verify", "--man=no", self.unit)
+        self.assertEqual((status, output), (0, ""))
 
     def test_is_confined(self):
         # out of 100; a unit without any hardening gets 96
-        status, said = run("systemd-analyze", "security", "--no-pager", "--offline=yes", "--threshold=30",
+        status, output = run("systemd-analyze", "security", "--no-pager", "--offline=yes", "--threshold=30",
                            self.unit)
-        self.assertEqual(status, 0, said[-500:])
+        self.assertEqual(status, 0, output[-500:])
 
 
 class Kubernetes(unittest.TestCase):
@@ -213,9 +213,9 @@ class Kubernetes(unittest.TestCase):
         with Served() as served:
             served.read()
             for probe in "livenessProbe", "readinessProbe":
-                asked = container[probe]["httpGet"]
-                self.assertEqual(asked["port"], port["name"])
-                self.assertEqual(served.ask(asked["path"])[0], 200)
+                requested = container[probe]["httpGet"]
+                self.assertEqual(requested["port"], port["name"])
+                self.assertEqual(served.ask(requested["path"])[0], 200)
             self.assertEqual(served.ask(notes["prometheus.io/path"])[0], 200)
         mounts = {mount["name"] for mount in container["volumeMounts"]}
         self.assertEqual(mounts, {volume["name"] for volume in pod["volumes"]})
@@ -242,9 +242,9 @@ class Kubernetes(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("helm"), "helm is not installed")
     def test_chart_with_helm(self):
-        status, said = run("helm", "template", "--namespace", "faultline", "x", CHART)
-        self.assertEqual(status, 0, said)
-        self.assertEqual([item for item in yaml.safe_load_all(said) if item], rendered())
+        status, output = run("helm", "template", "--namespace", "faultline", "x", CHART)
+        self.assertEqual(status, 0, output)
+        self.assertEqual([item for item in yaml.safe_load_all(output) if item], rendered())
 
     def test_image(self):
         """Every file that the image is built from exists; what is built here is not sent to the
@@ -261,14 +261,14 @@ class Kubernetes(unittest.TestCase):
 
 
 @unittest.skipUnless(shutil.which("curl"), "curl is not installed")
-class Slurm(InPlace):
+class Slurm(InDirectory):
     def script(self, name, url, **more):
         # the test must not touch the machine's log or services
         for tool in "logger", "systemctl":
-            self.file(tool, f'#!/bin/sh\necho "{tool} $*" >>{self.place}/called\n', 0o755)
+            self.file(tool, f'#!/bin/sh\necho "{tool} $*" >>{self.directory}/called\n', 0o755)
         return run("bash", os.path.join(FILES, name),
-                   env={"PATH": f"{self.place}:{os.environ['PATH']}", "FAULTLINE_URL": url,
-                        "FAULTLINE_KEEP": f"{self.place}/kept", **more})
+                   env={"PATH": f"{self.directory}:{os.environ['PATH']}", "FAULTLINE_URL": url,
+                        "FAULTLINE_KEEP": f"{self.directory}/kept", **more})
 
     def called(self):
         try:
@@ -294,9 +294,9 @@ class Slurm(InPlace):
             url = served.address.rstrip("/")
             self.assertEqual(self.script("slurm-epilog.sh", url, SLURM_JOB_ID="42",
                                          SLURM_JOB_UID=str(os.getuid())), (0, ""))
-        [name] = os.listdir(f"{self.place}/kept")
+        [name] = os.listdir(f"{self.directory}/kept")
         self.assertRegex(name, r"\A42\..+\.json\Z")
-        path = f"{self.place}/kept/{name}"
+        path = f"{self.directory}/kept/{name}"
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o400)
         with open(path) as file:
             jobs = json.load(file)["jobs"]
@@ -323,13 +323,13 @@ class Slurm(InPlace):
     def test_epilog_never_drains_the_node(self):
         url = self.unused()
         self.assertEqual(self.script("slurm-epilog.sh", url, SLURM_JOB_ID="42")[0], 0)
-        self.assertEqual(os.listdir(f"{self.place}/kept"), [])
+        self.assertEqual(os.listdir(f"{self.directory}/kept"), [])
         self.assertIn("cannot save its numbers", self.called())
         for job in "", "x", "../../etc/x", "1;2":
             self.assertEqual(self.script("slurm-epilog.sh", url, SLURM_JOB_ID=job)[0], 0)
-        self.assertEqual(os.listdir(f"{self.place}/kept"), [])
+        self.assertEqual(os.listdir(f"{self.directory}/kept"), [])
 
-    def test_prolog_has_the_service_started(self):
+    def test_prolog_starts_the_service(self):
         with Served() as served:
             served.read()
             self.assertEqual(self.script("slurm-prolog.sh", served.address.rstrip("/")), (0, ""))

@@ -19,7 +19,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from _jobs_served import Program  # noqa: E402
 import _together  # noqa: E402
-from _place import InPlace  # noqa: E402
+from _directory import InDirectory  # noqa: E402
 
 BUILD = os.environ["BUILD"]
 TOKEN = "0123456789abcdef-secret"
@@ -87,7 +87,7 @@ def refusal(*arguments):
     return done.returncode, done.stderr
 
 
-class Base(InPlace):
+class Base(InDirectory):
     def token_file(self, text=TOKEN + "\n", mode=0o600):
         return self.file("token", text, mode)
 
@@ -109,7 +109,7 @@ class Routes(Base):
             self.assertEqual((status, body, headers["Content-Length"]), (200, b"", "7"))
             self.assertEqual(server.ask("GET", "/header?name=X-Some", X_Some="a b")[1], b"a b")
 
-    def test_compressed_for_who_accepts_it(self):
+    def test_compressed_if_accepted(self):
         with Server() as server:
             for accepts, yes in (("gzip", True), ("deflate, gzip;q=1.0, *;q=0.5", True),
                                  ("GZIP", True), ("*", True), ("gzip;q=0.001", True),
@@ -141,7 +141,7 @@ class Routes(Base):
                 self.assertEqual(server.ask(method, "/bytes")[0], 405, method)
             self.assertNotIn(b"byte", server.ask("GET", "/<script>byte")[1])
 
-    def test_one_caller_asks_often(self):
+    def test_one_caller_with_many_requests(self):
         with Server() as server:
             caller = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
             for count in range(200):
@@ -270,14 +270,14 @@ class Limits(Base):
                     send(caller, head, False)
                 for _ in range(20):
                     self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"), head)
-                told = 0
+                reported = 0
                 for caller in slow:
                     caller.settimeout(0.2)
                     try:
-                        told += b" 503 " in caller.recv(4096)
+                        reported += b" 503 " in caller.recv(4096)
                     except TimeoutError:
                         pass
-                self.assertGreaterEqual(told, 17)
+                self.assertGreaterEqual(reported, 17)
                 for caller in slow:
                     caller.close()
 
@@ -332,7 +332,7 @@ class Limits(Base):
             pid = server.process.pid
             callers = [server.connect() for _ in range(limit)]
             # all are connected, and each gets an answer
-            told = served = 0
+            reported = served = 0
             for caller in callers:
                 caller.settimeout(20)
                 try:
@@ -340,10 +340,10 @@ class Limits(Base):
                 except BrokenPipeError:
                     pass
                 line = read_all(caller).split(b"\r\n")[0]
-                told += b" 503 " in line
+                reported += b" 503 " in line
                 served += b" 200 " in line
-            self.assertEqual(told + served, limit)
-            self.assertGreater(told, 0)
+            self.assertEqual(reported + served, limit)
+            self.assertGreater(reported, 0)
             self.assertLess(len(os.listdir(f"/proc/{pid}/fd")), 400)
             for caller in callers:
                 caller.close()
@@ -351,7 +351,7 @@ class Limits(Base):
 
 
 class Noise(Base):
-    def test_noise_does_not_hurt(self):
+    def test_noise_is_tolerated(self):
         pieces = [b"GET ", b"POST ", b"/bytes", b"/take", b"/guarded", b"?count=", b"99", b" HTTP/1.1",
                   b" HTTP/9.9", b"\r\n", b"\n", b"\r", b"Host: localhost", b"Content-Length: ",
                   b"18446744073709551616", b"-1", b"Transfer-Encoding: chunked", b"ffffffffffffffff",
@@ -435,7 +435,7 @@ class Guarded(Base):
             self.check_refused("belongs to another user", listen, "--token-file", path)
             os.unlink(path)
         self.check_refused("No such file", listen, "--token-file", self.path("none"))
-        self.check_refused("not a regular file", listen, "--token-file", self.place)
+        self.check_refused("not a regular file", listen, "--token-file", self.directory)
         os.mkfifo(self.path("fifo"))
         self.check_refused("not a regular file", listen, "--token-file", self.path("fifo"))
 
@@ -450,7 +450,7 @@ class Places(Base):
         self.check_refused("exceeds 107 bytes", "unix:/" + "x" * 107)
         self.check_refused("Cannot assign requested address", "192.0.2.1:0")
 
-    def test_a_port_in_use(self):
+    def test_port_in_use(self):
         with Server() as server:
             self.check_refused("Address already in use; is another monitor running?",
                                f"127.0.0.1:{server.port}")
@@ -504,7 +504,7 @@ class Places(Base):
         self.check_refused("is not a socket", "unix:" + self.path("link"))
         self.check_refused("No such file", "unix:" + self.path("none/s"))
 
-    def test_another_one_s_socket_is_left(self):
+    def test_foreign_socket_is_kept(self):
         path = self.path("s")
         with Server("unix:" + path):
             os.unlink(path)
@@ -524,11 +524,11 @@ class Library(unittest.TestCase):
         self.assertNotIn("libmicrohttpd", needed)
 
     def test_invalid_one_is_refused(self):
-        with tempfile.TemporaryDirectory() as place:
-            with open(f"{place}/libmicrohttpd.so.12", "wb"):
+        with tempfile.TemporaryDirectory() as directory:
+            with open(f"{directory}/libmicrohttpd.so.12", "wb"):
                 pass
             done = subprocess.run([f"{BUILD}/tests/unit/http_pages", "127.0.0.1:0"],
-                                  env={**os.environ, "LD_LIBRARY_PATH": place},
+                                  env={**os.environ, "LD_LIBRARY_PATH": directory},
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                   timeout=20)
         self.assertEqual(done.returncode, 2)

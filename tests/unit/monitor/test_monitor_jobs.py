@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from _jobs_served import STATES, Served  # noqa: E402
-from _place import InPlace
+from _directory import InDirectory
 
 COUNTS = "count", "errors", "bytes", "fetched_bytes", "created_bytes", "major_faults", "time_ns"
 
@@ -57,8 +57,8 @@ class Jobs(unittest.TestCase):
                        latency=9)
             served.add(7, 2, "write", "direct", count=1, bytes=512, time_ns=100, created=0)
             served.read()
-            told = served.jobs()
-            [job] = told["jobs"]
+            reported = served.jobs()
+            [job] = reported["jobs"]
             self.assertEqual((job["slurm_job"], job["slurm_step"], job["container"], job["pod"]),
                              ("42", "0", None, None))
             self.assertEqual((job["user"], job["uid"], job["living"], job["ended"]), ("root", 0, 1, 0))
@@ -76,7 +76,7 @@ class Jobs(unittest.TestCase):
             self.assertEqual((process["pid"], process["rank"], process["program"]), (7, 3, "python3"))
             self.assertEqual(process["command"], "python3 train.py")
             # every way to add it up gives the same result
-            for methods in (told["node"]["methods"], process["methods"], job["programs"][0]["methods"],
+            for methods in (reported["node"]["methods"], process["methods"], job["programs"][0]["methods"],
                           job["files"][0]["methods"] + job["files"][1]["methods"]):
                 for name in COUNTS:
                     self.assertEqual(sum(item[name] for item in methods),
@@ -92,13 +92,13 @@ class Jobs(unittest.TestCase):
             served.thread(7, "lock", 300)
             served.thread(8, "lock", 40)
             served.read()
-            told = served.jobs()
-            jobs = {job["cgroup"]: job for job in told["jobs"]}
+            reported = served.jobs()
+            jobs = {job["cgroup"]: job for job in reported["jobs"]}
             processes = {process["pid"]: process["threads"] for process in jobs["/a"]["processes"]}
             self.assertEqual(processes, {7: {**dict.fromkeys(STATES, 0), "cpu": 5000000000, "lock": 300},
                                          8: {**dict.fromkeys(STATES, 0), "lock": 40}})
             both = {**dict.fromkeys(STATES, 0), "cpu": 5000000000, "lock": 340}
-            self.assertEqual((jobs["/a"]["threads"], told["node"]["threads"]), (both, both))
+            self.assertEqual((jobs["/a"]["threads"], reported["node"]["threads"]), (both, both))
             self.assertEqual((jobs["/b"]["threads"], jobs["/b"]["processes"][0]["threads"]), (None, None))
 
     def test_lines(self):
@@ -126,9 +126,9 @@ class Jobs(unittest.TestCase):
             served.exec(7, "/a")
             served.add(7, 0, count=1000, bytes=1000000, time_ns=5, latency=1)
             served.read()
-            told = served.jobs()
-            self.assertIsNone(told["interval_ns"])
-            self.assertIsNone(told["jobs"][0]["methods"][0]["rate"])
+            reported = served.jobs()
+            self.assertIsNone(reported["interval_ns"])
+            self.assertIsNone(reported["jobs"][0]["methods"][0]["rate"])
             begun = time.monotonic()
             time.sleep(1.1)
             served.file(1, "/data/a")
@@ -136,30 +136,30 @@ class Jobs(unittest.TestCase):
             served.exec(8, "/b")
             served.add(8, 0, "write", count=3, bytes=300)
             served.read()
-            told = served.jobs()
-            seconds = told["interval_ns"] / 1e9
+            reported = served.jobs()
+            seconds = reported["interval_ns"] / 1e9
             self.assertTrue(1 <= seconds <= time.monotonic() - begun + 0.1, seconds)
-            jobs = {job["cgroup"]: job["methods"][0] for job in told["jobs"]}
+            jobs = {job["cgroup"]: job["methods"][0] for job in reported["jobs"]}
             for rate, name, added in ((jobs["/a"], "count", 10), (jobs["/a"], "bytes", 4000),
                                       (jobs["/a"], "fetched_bytes", 3000), (jobs["/a"], "time_ns", 2000),
-                                      (jobs["/b"], "bytes", 300), (told["node"]["methods"][0], "count", 10)):
+                                      (jobs["/b"], "bytes", 300), (reported["node"]["methods"][0], "count", 10)):
                 self.assertEqual(rate["rate"][name], int(added / seconds), name)
-            [file] = [file for job in told["jobs"] for file in job["files"]]
+            [file] = [file for job in reported["jobs"] for file in job["files"]]
             self.assertEqual(file["rate"]["fetched_bytes"], int(3000 / seconds))
             # the last interval, and all time
             self.assertEqual((jobs["/a"]["rate"]["p99_ns"], jobs["/a"]["p50_ns"]), (64 << 12, 64 << 1))
             # an immediate second reading makes no interval
             served.add(7, 0, count=1)
             served.read()
-            self.assertEqual(served.jobs()["interval_ns"], told["interval_ns"])
+            self.assertEqual(served.jobs()["interval_ns"], reported["interval_ns"])
             # no activity: a known 0
             time.sleep(1.1)
             served.read()
             time.sleep(1.1)
             served.read()
-            told = served.jobs()
-            self.assertEqual([job["methods"][0]["rate"]["count"] for job in told["jobs"]], [0, 0])
-            self.assertIsNone(told["jobs"][0]["methods"][0]["rate"]["p99_ns"])
+            reported = served.jobs()
+            self.assertEqual([job["methods"][0]["rate"]["count"] for job in reported["jobs"]], [0, 0])
+            self.assertIsNone(reported["jobs"][0]["methods"][0]["rate"]["p99_ns"])
 
     def test_busiest_jobs_first_and_the_rest_counted(self):
         with Served() as served:
@@ -167,15 +167,15 @@ class Jobs(unittest.TestCase):
                 served.exec(100 + number, f"/job{number:02}")
                 served.add(100 + number, 0, time_ns=(number * 7) % 60)
             served.read()
-            told = served.jobs()
-            self.assertEqual(len(told["jobs"]), 50)
-            self.assertEqual(told["jobs_left_out"], 10)
-            times = [job["methods"][0]["time_ns"] for job in told["jobs"]]
+            reported = served.jobs()
+            self.assertEqual(len(reported["jobs"]), 50)
+            self.assertEqual(reported["jobs_left_out"], 10)
+            times = [job["methods"][0]["time_ns"] for job in reported["jobs"]]
             self.assertEqual(times, list(range(59, 9, -1)))
-            told = served.jobs("?jobs=3&processes=0&files=0")
-            self.assertEqual((len(told["jobs"]), told["jobs_left_out"]), (3, 57))
-            self.assertEqual(told["jobs"][0]["processes"], [])
-            one = told["jobs"][2]["id"]
+            reported = served.jobs("?jobs=3&processes=0&files=0")
+            self.assertEqual((len(reported["jobs"]), reported["jobs_left_out"]), (3, 57))
+            self.assertEqual(reported["jobs"][0]["processes"], [])
+            one = reported["jobs"][2]["id"]
             self.assertEqual([job["id"] for job in served.jobs(f"?job={one}")["jobs"]], [one])
             self.assertEqual(served.jobs("?job=99999")["jobs"], [])
             self.assertEqual(len(served.jobs("?jobs=9999999999999999999")["jobs"]), 60)
@@ -220,12 +220,12 @@ class Jobs(unittest.TestCase):
             jobs = served.jobs()["jobs"]
             self.assertEqual(len(jobs), len(names))
             for job, name in zip(jobs, names):
-                for told, key, whole in ((job["files"][0], "path", b"/" + name),
+                for reported, key, whole in ((job["files"][0], "path", b"/" + name),
                                          (job["processes"][0], "command", b"run " + name)):
-                    if key + "_hex" in told:
-                        self.assertEqual(bytes.fromhex(told[key + "_hex"]), whole)
+                    if key + "_hex" in reported:
+                        self.assertEqual(bytes.fromhex(reported[key + "_hex"]), whole)
                     else:
-                        self.assertEqual(told[key].encode(), whole)
+                        self.assertEqual(reported[key].encode(), whole)
 
     def test_bounded(self):
         """All pages requested at once, for a very busy node."""
@@ -239,11 +239,11 @@ class Jobs(unittest.TestCase):
                     served.add(1000 + number, file, time_ns=1)
             served.read()
             status, body, _ = served.ask("/jobs?jobs=4096&processes=1000&files=48")
-            told = json.loads(body)
+            reported = json.loads(body)
             self.assertEqual(status, 200)
             self.assertLess(len(body), 9 << 20)
-            self.assertEqual(len(told["jobs"]) + told["jobs_left_out"], 100)
-            self.assertGreater(told["jobs_left_out"], 0)
+            self.assertEqual(len(reported["jobs"]) + reported["jobs_left_out"], 100)
+            self.assertGreater(reported["jobs_left_out"], 0)
 
 
 class Manual(unittest.TestCase):
@@ -257,7 +257,7 @@ class Manual(unittest.TestCase):
             served.file(1, "/a")
             served.add(7, 1)
             served.read()
-            told = served.jobs()
+            reported = served.jobs()
         keys = set()
 
         def walk(value):
@@ -267,12 +267,12 @@ class Manual(unittest.TestCase):
             for inner in value if isinstance(value, list) else ():
                 walk(inner)
 
-        walk(told)
+        walk(reported)
         self.assertEqual({key for key in keys if not key.endswith("_hex")} - bold, set())
         self.assertIn("command_hex", keys)
 
 
-class Other(InPlace):
+class Other(InDirectory):
     def token(self):
         return self.file("token", "a-token-of-sixteen-or-more\n", 0o600)
 
@@ -313,7 +313,7 @@ class Other(InPlace):
             self.assertEqual(served.ask("/flight", Authorization="Bearer a-token-of-sixteen-or-more")[0], 405)
         for status, answer in ((0, (202, b"trace is being written\n")), (-11, (429, b"not now\n")),
                                (-28, (500, b"not now\n"))):
-            with Served("--flight", str(status), listen=f"unix:{self.place}/s") as served:
+            with Served("--flight", str(status), listen=f"unix:{self.directory}/s") as served:
                 self.assertEqual(served.ask("/flight", "POST")[:2], answer)
 
 

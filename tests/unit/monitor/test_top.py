@@ -57,9 +57,9 @@ class Monitor(http.server.ThreadingHTTPServer):
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
-                outer.asked += 1
-                status, body = answer(outer.asked) if answer else \
-                    (200, json.dumps(jobs(outer.asked)))
+                outer.requests += 1
+                status, body = answer(outer.requests) if answer else \
+                    (200, json.dumps(jobs(outer.requests)))
                 body = body.encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(body)))
@@ -70,7 +70,7 @@ class Monitor(http.server.ThreadingHTTPServer):
                 pass
 
         super().__init__(("127.0.0.1", 0), Handler)
-        self.asked = 0
+        self.requests = 0
         self.where = f"127.0.0.1:{self.server_address[1]}"
         self.thread = threading.Thread(target=self.serve_forever)
         self.thread.start()
@@ -106,11 +106,11 @@ class Batch(unittest.TestCase):
                   "image": "torch:2", "slurm_job": "7", "slurm_step": "0", "slurm_name": "tune",
                   "slurm_user": "alice"}
 
-        def labelled(asked):
-            told = jobs(asked)
-            told["jobs"][0].update(labels)
-            told["jobs"][1].update(labels, cgroup="/slurm/uid_1/job_7/step_0/task_2/sub")
-            return 200, json.dumps(told)
+        def labelled(requested):
+            reported = jobs(requested)
+            reported["jobs"][0].update(labels)
+            reported["jobs"][1].update(labels, cgroup="/slurm/uid_1/job_7/step_0/task_2/sub")
+            return 200, json.dumps(reported)
 
         with Monitor(labelled) as monitor:
             for subject in ("jobs", "processes", "files"):
@@ -145,7 +145,7 @@ class Batch(unittest.TestCase):
 
     def test_the_monitor_starts_again(self):
         """The counters are reset: nothing before that is shown, and nothing is negative."""
-        with Monitor(lambda asked: (200, json.dumps(jobs(asked if asked < 4 else asked - 3)))) \
+        with Monitor(lambda requested: (200, json.dumps(jobs(requested if requested < 4 else requested - 3)))) \
                 as monitor:
             printed = self.batch(monitor, "-n", "4", "--format", "json")
         frames = [json.loads(frame) for frame in printed.replace("}\n{", "}\0{").split("\0")]
@@ -153,10 +153,10 @@ class Batch(unittest.TestCase):
 
     def test_the_machine_starts_again(self):
         """Its clock counts from zero."""
-        def started(asked):
-            told = jobs(asked)
-            told["read_ns"] -= 10 ** 12 - SECOND if asked > 3 else 0
-            return 200, json.dumps(told)
+        def started(requested):
+            reported = jobs(requested)
+            reported["read_ns"] -= 10 ** 12 - SECOND if requested > 3 else 0
+            return 200, json.dumps(reported)
 
         with Monitor(started) as monitor:
             printed = self.batch(monitor, "-n", "4", "--format", "json")
@@ -164,17 +164,17 @@ class Batch(unittest.TestCase):
         self.assertEqual([frame["node"]["operations"] for frame in frames], [1500] * 4)
 
     def test_wrong_answers(self):
-        for answer, said in (
+        for answer, messages in (
                 ((200, "<html>"), "cannot parse"), ((200, ""), "cannot parse"),
                 ((200, "{}"), "cannot parse"),
                 ((200, json.dumps({**jobs(1), "read_ns": None})), "cannot parse"), ((503, "busy"), "503"), ((404, "no"), "404")):
-            with Monitor(lambda asked, answer=answer: answer) as monitor:
+            with Monitor(lambda requested, answer=answer: answer) as monitor:
                 done = top("--batch", "-n", "1", "--connect", monitor.where)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertIn(said, done.stderr)
+            self.assertIn(messages, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
-    def test_answers_other_than_http(self):
+    def test_answers_that_are_not_http(self):
         for answer in b"", b"HTTP/1.", b"HTTP/1.\r\n\r\n" + b"x" * 300000, b"220 mail\r\n\r\n":
             with socket.create_server(("127.0.0.1", 0)) as server:
                 process = subprocess.Popen(
@@ -184,8 +184,8 @@ class Batch(unittest.TestCase):
                 with server.accept()[0] as caller:
                     caller.recv(4096)
                     caller.sendall(answer)
-                said = process.communicate(timeout=WAIT)
-            self.assertEqual((process.returncode, said),
+                messages = process.communicate(timeout=WAIT)
+            self.assertEqual((process.returncode, messages),
                              (1, ("", "faultline: the server is not a faultline monitor\n")))
 
     def test_connection_not_accepted(self):
@@ -198,7 +198,7 @@ class Batch(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("timed out", done.stderr)
 
-    def test_an_answer_without_end(self):
+    def test_endless_answer(self):
         """A trickle of bytes is not enough."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             process = subprocess.Popen(
@@ -214,9 +214,9 @@ class Batch(unittest.TestCase):
                     except OSError:
                         break
                     time.sleep(0.2)
-                said = process.communicate(timeout=WAIT)
-        self.assertEqual((process.returncode, said[0]), (1, ""))
-        self.assertIn("timed out", said[1])
+                messages = process.communicate(timeout=WAIT)
+        self.assertEqual((process.returncode, messages[0]), (1, ""))
+        self.assertIn("timed out", messages[1])
 
     def test_nobody_answers(self):
         with tempfile.TemporaryDirectory() as place:
@@ -225,19 +225,19 @@ class Batch(unittest.TestCase):
             self.assertIn("No such file", done.stderr)
 
     def test_bad_input(self):
-        for arguments, said in ((["--connect", "nonsense"], "--connect nonsense"),
+        for arguments, messages in ((["--connect", "nonsense"], "--connect nonsense"),
                                 (["--connect", "unix:"], "the path is empty"),
                                 (["--sort", "nothing"], "--sort nothing"),
                                 (["--interval", "1us"], "--interval"),
                                 (["--show", "all"], "--show"), (["operand"], "operand")):
             done = top("--batch", "-n", "1", *arguments)
             self.assertEqual(done.returncode, 2, (arguments, done))
-            self.assertIn(said, done.stderr)
+            self.assertIn(messages, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        for arguments, said in (([], "--batch"), (["--format", "json"], "--batch")):
+        for arguments, messages in (([], "--batch"), (["--format", "json"], "--batch")):
             done = top(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn(said, done.stderr)
+            self.assertIn(messages, done.stderr)
 
 
 def shown(text, columns):
@@ -345,9 +345,9 @@ class Live(unittest.TestCase):
             terminal.until(lambda text: "shard-2" in text)
             terminal.press(" ")
             terminal.until(lambda text: "(paused)" in text)
-            asked = monitor.asked
+            requested = monitor.requests
             time.sleep(0.5)
-            self.assertLessEqual(monitor.asked, asked + 1)
+            self.assertLessEqual(monitor.requests, requested + 1)
             terminal.press(" ")
             terminal.until(lambda text: "(paused)" not in text)
             terminal.press("q")
@@ -356,11 +356,11 @@ class Live(unittest.TestCase):
 
     def test_full_lines_are_whole(self):
         """On a terminal as wide as the table, it matches --batch at that width."""
-        def long(asked):
-            told = jobs(asked)
-            for job in told["jobs"]:
+        def long(requested):
+            reported = jobs(requested)
+            for job in reported["jobs"]:
                 job["cgroup"] += "/" + "x" * 200
-            return 200, json.dumps(told)
+            return 200, json.dumps(reported)
 
         with Monitor(long) as monitor:
             for columns in (80, 101, 120):
@@ -377,12 +377,12 @@ class Live(unittest.TestCase):
 
     def test_rows_that_have_room_are_shown(self):
         """Small ones are shown, too: nothing is folded while lines are free."""
-        def many(asked):
-            told = jobs(asked)
-            told["jobs"] = [{"id": number, "cgroup": f"/jobs/number{number}", "living": 1,
-                             "methods": methods(asked * (10000 if number == 1 else 1))}
+        def many(requested):
+            reported = jobs(requested)
+            reported["jobs"] = [{"id": number, "cgroup": f"/jobs/number{number}", "living": 1,
+                             "methods": methods(requested * (10000 if number == 1 else 1))}
                             for number in range(1, 13)]
-            return 200, json.dumps(told)
+            return 200, json.dumps(reported)
 
         with Monitor(many) as monitor, Terminal(monitor.where) as terminal:
             terminal.until(lambda text: text.count("/jobs/number") == 12 and "other" not in text)

@@ -36,12 +36,12 @@ def main():
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.place = tempfile.TemporaryDirectory(prefix="faultline-page-")
-        cls.trace = os.path.join(cls.place.name, "made.flt")
-        cls.page = os.path.join(cls.place.name, "page.html")
+        cls.directory = tempfile.TemporaryDirectory(prefix="faultline-page-")
+        cls.trace = os.path.join(cls.directory.name, "made.flt")
+        cls.page = os.path.join(cls.directory.name, "page.html")
         make("--make", cls.trace)
         call("report", "--html", cls.page, cls.trace)
-        made = os.path.join(cls.place.name, "findings")
+        made = os.path.join(cls.directory.name, "findings")
         os.mkdir(made)
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_findings_rules"), "--make", made],
                        check=True)
@@ -54,7 +54,7 @@ class Page(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.browser.__exit__()
-        cls.place.cleanup()
+        cls.directory.cleanup()
 
     def setUp(self):
         self.browser.problems.clear()

@@ -63,7 +63,7 @@ class Whole(Page):
 
     def test_pictures_of_findings(self):
         """Each finding shows its evidence; a trace per finding."""
-        page = os.path.join(self.place.name, "finding.html")
+        page = os.path.join(self.directory.name, "finding.html")
         for wanted, trace in [*self.made.items(), ("loss", SAMPLE)]:
             call("report", "--html", page, trace)
             self.browser.open(page, "document.querySelectorAll('article.finding').length > 0")
@@ -126,7 +126,7 @@ class Whole(Page):
         self.assertEqual(self.count("script"), 3)
         self.assertEqual(self.count("u, s, i, b"), 0)
     def flame_page(self):
-        page = os.path.join(self.place.name, "stacks.html")
+        page = os.path.join(self.directory.name, "stacks.html")
         make("--make-stacks", page + ".flt")
         call("report", "--html", page, page + ".flt")
         self.browser.open(page)
@@ -160,7 +160,7 @@ class Whole(Page):
 
     def test_lines_of_findings(self):
         """The traces of findings have no samples: the page is given a line."""
-        page = os.path.join(self.place.name, "line.html")
+        page = os.path.join(self.directory.name, "line.html")
         call("report", "--html", page, self.made["mmap-random"])
         with open(page) as file:
             head, mark, rest = file.read().partition('id="data">')
@@ -185,7 +185,7 @@ class Whole(Page):
             (4, 234 / 636, loader), (4, 200 / 636, step), (4, 200 / 636, loader), (5, 30 / 636, "</scrip\u2026")])
         self.press("workers")  # zooms
         self.assert_boxes([(0, 1, "all threads"), (1, 1, "workers"), (2, 1, "train"), (3, 1, module), (4, 1, loader)])
-        x, y, width, height = self.browser.place("#flame svg")
+        x, y, width, height = self.browser.box("#flame svg")
         self.browser.click(x + width / 2, y + 9)  # the top box: all threads
         self.assertEqual(len(self.boxes()), 14)
         self.browser.value("(() => { const find = document.querySelector('#flame input'); find.value = 'LOADER.py:42';"
@@ -212,7 +212,7 @@ class Whole(Page):
                     ("lines", names), ("functions", names[:2] + names[3:])) for row in range(self.rows(table)))
 
             lines = rows()
-            part = os.path.join(self.place.name, "part.html")
+            part = os.path.join(self.directory.name, "part.html")
             call("report", "--html", part, f"--from={start / 1e9:.9f}s", f"--until={(end - 1) / 1e9:.9f}s", page + ".flt")
             self.browser.open(part)
             self.assertEqual(self.says(), f"thread time: {says}")
@@ -247,7 +247,7 @@ class Whole(Page):
         self.assertEqual(self.count("#flame svg"), 0)
 
     def test_several_traces(self):
-        page = os.path.join(self.place.name, "several.html")
+        page = os.path.join(self.directory.name, "several.html")
         call("report", "--html", page, self.trace, self.made["lock-wait"])
         self.browser.open(page)
         self.assertTrue(self.text("#circumstances").startswith("first of 2 traces"))
@@ -261,13 +261,13 @@ class Whole(Page):
                                    ".map((tick) => tick.textContent).join(' ')")
         self.assertRegex(ticks.replace("\u00a0", ""), r"^(10{0,2}(ns|us|ms|s) ?)+$")
         self.assertIn("unoverlapped I/O", self.text("#timeline .legend"))
-        page = os.path.join(self.place.name, "alone.html")
+        page = os.path.join(self.directory.name, "alone.html")
         call("report", "--html", page, self.made["lock-wait"])
         self.browser.open(page)  # compute is unknown
         self.assertEqual(self.text("#timeline .legend"), "I/O")
 
     def test_drag_over_a_picture(self):
-        x, y, width, height = self.browser.place("#timeline figure.states svg")
+        x, y, width, height = self.browser.box("#timeline figure.states svg")
         self.browser.drag(x + width / 2, y + 20, x + width * 0.7, y + 20)
         self.assertNotIn("the whole run", self.text("#range-text"))
         self.browser.mouse("mouseMoved", x + width / 2, y + 30)
@@ -301,10 +301,10 @@ class Whole(Page):
             "document.querySelector('details[data-table=files] input')"
             ".dispatchEvent(new Event('input'))")
         head = "details[data-table=files] thead button[data-column=path]"
-        x, y, width, height = self.browser.place(head)
+        x, y, width, height = self.browser.box(head)
         self.browser.click(x + width / 2, y + height / 2)
         paths = [self.cell("files", row, "path") for row in range(self.rows("files"))]
-        x, y, width, height = self.browser.place(head)
+        x, y, width, height = self.browser.box(head)
         self.browser.click(x + width / 2, y + height / 2)
         self.assertEqual([self.cell("files", row, "path") for row in range(len(paths))],
                          paths[::-1])
@@ -312,7 +312,7 @@ class Whole(Page):
                                             ".getAttribute('aria-sort')"), "ascending")
         self.browser.call("Browser.grantPermissions", root=True,
                           permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
-        x, y, width, height = self.browser.place(
+        x, y, width, height = self.browser.box(
             "details[data-table=files] .tools button")
         self.browser.click(x + width / 2, y + height / 2)
         self.browser.wait("document.querySelector('details[data-table=files] .tools button')"
@@ -346,7 +346,7 @@ class Whole(Page):
         self.assertGreater(len(pdf), 10000)
 
     def test_sample_with_loss(self):
-        page = os.path.join(self.place.name, "sample.html")
+        page = os.path.join(self.directory.name, "sample.html")
         with open(page, "wb") as file:
             file.write(call("report", "--html", "-", SAMPLE))
         self.browser.open(page)
@@ -357,7 +357,7 @@ class Whole(Page):
 
     def test_nothing_but_a_header(self):
         """If a recorder was killed at once, problems are unknown."""
-        trace, page = (os.path.join(self.place.name, f"begun.{end}") for end in ("flt", "html"))
+        trace, page = (os.path.join(self.directory.name, f"begun.{end}") for end in ("flt", "html"))
         with open(SAMPLE, "rb") as sample, open(trace, "wb") as file:
             whole = sample.read()
             file.write(whole[: whole.index(b"\x28\xb5\x2f\xfd", 4)])
@@ -367,7 +367,7 @@ class Whole(Page):
 
     def test_summed(self):
         """With aggregated calls, views that need individual ones do not claim there were none."""
-        trace, page = (os.path.join(self.place.name, f"summed.{end}") for end in ("flt", "html"))
+        trace, page = (os.path.join(self.directory.name, f"summed.{end}") for end in ("flt", "html"))
         make("--make-summed", trace)
         call("report", "--html", page, trace)
         self.browser.open(page)

@@ -37,7 +37,7 @@ FOLLOW = {"totals": 40, "methods": 6, "failed_lookups": 4, "io_patterns": 4, "pr
 
 class Range(Page):
     def test_brush_narrows(self):
-        x, y, width, height = self.browser.place("svg.overview")
+        x, y, width, height = self.browser.box("svg.overview")
         before = self.browser.value("document.querySelector('#latency .amount').textContent")
         self.assertTrue(before.startswith("200;"), before)
         self.browser.drag(x + width * 0.2, y + height / 2, x + width * 0.4, y + height / 2)
@@ -55,7 +55,7 @@ class Range(Page):
         self.assertEqual(self.text("#sizes .amount"), "40")
         self.assertIn("no activity in this part", self.text("article.file .amount"))
         # The button at the end of the bar shows the whole run again.
-        x, y, width, height = self.browser.place("#range .buttons button:last-child")
+        x, y, width, height = self.browser.box("#range .buttons button:last-child")
         self.browser.click(x + width / 2, y + height / 2)
         self.assertIn("the whole run", self.text("#range-text"))
         self.assertTrue(self.text("#latency .amount").startswith("200;"))
@@ -67,7 +67,7 @@ class Range(Page):
 
     def test_cells_are_of_the_range(self):
         """Each number of a part of the run equals that of a report of only that part."""
-        trace, page, part = (os.path.join(self.place.name, name)
+        trace, page, part = (os.path.join(self.directory.name, name)
                              for name in ("followed.flt", "followed.html", "part.html"))
         make("--make-followed", trace)
         call("report", "--html", page, trace)
@@ -109,7 +109,7 @@ class Range(Page):
         """Rows with a time of their own, and those about usage, stay if they fall into the range; a
         table that cannot follow the range says so."""
         seen = set()
-        page = os.path.join(self.place.name, "range.html")
+        page = os.path.join(self.directory.name, "range.html")
         for name in "device-slow", "readahead-unused", "loader-io", "save-waits":
             call("report", "--html", page, self.made[name])
             report = json.loads(call("report", "--format", "json", self.made[name]))
@@ -128,19 +128,19 @@ class Range(Page):
                     self.assertEqual(self.rows(table), left, (name, table))
                 if left < len(rows):
                     seen.add(table)
-            said = json.loads(self.browser.value(
+            output = json.loads(self.browser.value(
                 "JSON.stringify([...document.querySelectorAll('details.table')].filter((table) =>"
                 " !table.querySelector('.amount').textContent.match(/^(0|not recorded)$/)).map((table) =>"
                 " [table.dataset.table, [...table.querySelectorAll('.hint')].map((hint) =>"
                 " hint.hidden ? '' : hint.textContent).join(' ')]))"))
-            for table, says in said:
+            for table, says in output:
                 self.assertRegex(says, "selected part of the run|cannot be narrowed", table)
         self.assertLessEqual({"slowest", "steps"}, seen)
 
     def test_numbers_of_the_range(self):
         """Tables without per-event values follow the range as well: epochs are cut at its end, and
         parts of the run add up to the whole."""
-        page = os.path.join(self.place.name, "range.html")
+        page = os.path.join(self.directory.name, "range.html")
         make("--make-chained", page + ".flt")
         call("report", "--html", page, page + ".flt")
         self.browser.open(page)
@@ -173,13 +173,13 @@ class Range(Page):
         start, end = self.choose(30, 39)
         self.assertEqual(self.rows("epochs"), 1)
         self.assertEqual(self.cell("epochs", 0, "time_ns").replace("\u00a0", " "), f"{(end - start) / 1e6:.0f} ms")
-        said = self.text("details[data-table=epochs] .tools + .hint")
-        self.assertIn("is cut", said)
-        self.assertIn("in parentheses", said)
+        output = self.text("details[data-table=epochs] .tools + .hint")
+        self.assertIn("is cut", output)
+        self.assertIn("in parentheses", output)
 
     def test_files_of_the_range(self):
         """Files with the same numbers and path, on two mounts in turn, and a file without a path."""
-        page = os.path.join(self.place.name, "mounts.html")
+        page = os.path.join(self.directory.name, "mounts.html")
         make("--make-mounts", page + ".flt")
         call("report", "--html", page, page + ".flt")
         self.browser.open(page)
@@ -190,7 +190,7 @@ class Range(Page):
 
     def test_nodes_of_the_range(self):
         """Two hosts with the same numbers of files, devices and processes."""
-        page, traces = os.path.join(self.place.name, "nodes.html"), []
+        page, traces = os.path.join(self.directory.name, "nodes.html"), []
         for node in "first", "second":
             traces.append(f"{page}.{node}.flt")
             make(f"--make-{node}-node", traces[-1])

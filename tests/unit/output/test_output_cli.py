@@ -40,7 +40,7 @@ class Reading(Command):
     def test_bad_files(self):
         sample = sample_bytes()
         bad = [
-            self.place,
+            self.directory,
             self.path("missing.flt"),
             self.file("empty.flt", b""),
             self.file("text.flt", b"not a trace\n" * 100),
@@ -104,13 +104,13 @@ class Reading(Command):
     def test_help(self):
         """No line is wider than the terminal, and no option is cut."""
         for command in "run", "attach", "monitor", "report", "print", "export", "top", "summarize", "check":
-            told = {}
+            recorded = {}
             for width in 80, 500:
                 done = call(command, "--help", columns=width)
                 self.assertEqual((done.returncode, done.stderr), (0, b""))
-                told[width] = done.stdout.decode().partition("\nOptions:\n")[2]
-                self.assertLessEqual(max(map(len, told[width].split("\n"))), width, command)
-            self.assertEqual(told[80].split(), told[500].split())
+                recorded[width] = done.stdout.decode().partition("\nOptions:\n")[2]
+                self.assertLessEqual(max(map(len, recorded[width].split("\n"))), width, command)
+            self.assertEqual(recorded[80].split(), recorded[500].split())
 
     def test_same_trace_twice(self):
         link = self.path("link.flt")
@@ -168,10 +168,10 @@ class Reading(Command):
         self.assertEqual(text.returncode, 0)
         self.assertIn(b"the copy of its header", text.stderr)
         self.assertIn(b"a copy of the header replaces it", text.stdout.split(b"\n\n")[0])
-        read, told = json.loads(whole.stdout), json.loads(call("report", "--format", "json", path).stdout)
-        self.assertEqual([row["id"] for row in told["caveats"] if row["id"] == "header"], ["header"])
+        read, recorded = json.loads(whole.stdout), json.loads(call("report", "--format", "json", path).stdout)
+        self.assertEqual([row["id"] for row in recorded["caveats"] if row["id"] == "header"], ["header"])
         for table in set(read) - {"trace", "caveats"}:
-            self.assertEqual(read[table], told[table], table)
+            self.assertEqual(read[table], recorded[table], table)
 
     def test_damaged_inside(self):
         """The rest is shown; the exit status and a line say that something is missing."""
@@ -365,8 +365,8 @@ class Reading(Command):
             with self.subTest(command):
                 done = subprocess.run([FAULTLINE, *command, SPANS], **whole)
                 # Removes the address sanitizer's own warnings, if the program is built with it.
-                said = re.sub(rb"==\d+==WARNING: ASan doesn't fully support .*\n", b"", done.stderr)
-                self.assertEqual((done.returncode, said), (0, b""))
+                messages = re.sub(rb"==\d+==WARNING: ASan doesn't fully support .*\n", b"", done.stderr)
+                self.assertEqual((done.returncode, messages), (0, b""))
 
     def test_output_fails(self):
         for command in (("report", SAMPLE), ("print", SAMPLE), ("top", "--help"), ("--help",),
@@ -396,9 +396,9 @@ class Reading(Command):
         unnamed = re.sub(r"^( *-?\d+\.\d{9} [^ ]+) \([^)]*\) ", r"\1 ", text, flags=re.M)
         self.assertEqual(unnamed, plain.stdout.decode())
         comms = {row["pid"]: row["comm"] for row in events() if row["kind"] == "exec"}
-        told = {row["pid"]: row["program"] for row in events("--programs") if "program" in row}
+        recorded = {row["pid"]: row["program"] for row in events("--programs") if "program" in row}
         for pid, comm in comms.items():
-            self.assertEqual(told[pid], comm)
+            self.assertEqual(recorded[pid], comm)
 
     def test_print_filters(self):
         every = events()

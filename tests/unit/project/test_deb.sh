@@ -20,8 +20,8 @@ done
 # --- control files ---
 
 SOURCE_DATE_EPOCH=1700000000 MAINTAINER='A B <a@b.example.org>' \
-	scripts/deb.sh control "$version" "$place" || complain "no control files"
-debian=$place/debian
+	scripts/deb.sh control "$version" "$directory" || complain "no control files"
+debian=$directory/debian
 head -n 1 "$debian/changelog" | grep -q "^faultline ($version) " || complain "changelog: $(head -n 1 "$debian/changelog")"
 tail -n 1 "$debian/changelog" | grep -q '^ -- A B <a@b.example.org>  Tue, 14 Nov 2023 22:13:20 +0000$' ||
 	complain "changelog: $(tail -n 1 "$debian/changelog")"
@@ -60,26 +60,26 @@ grep -qx "usr/share/zsh/site-functions/_faultline usr/share/zsh/vendor-completio
 
 # --- each file is in one package ---
 
-make -s BUILD="$BUILD" install DESTDIR="$place/root" PREFIX=/usr LIBDIR=/usr/lib/of-this-machine \
-	SYSTEMD_UNITS=/lib/systemd/system >"$place/log" 2>&1 || complain "$(cat "$place/log")"
+make -s BUILD="$BUILD" install DESTDIR="$directory/root" PREFIX=/usr LIBDIR=/usr/lib/of-this-machine \
+	SYSTEMD_UNITS=/lib/systemd/system >"$directory/log" 2>&1 || complain "$(cat "$directory/log")"
 # As debian/rules has it: the Python package where Debian's Python looks, with its wheel's metadata.
-site=$place/root/usr/lib/python3/dist-packages
+site=$directory/root/usr/lib/python3/dist-packages
 mkdir -p "$site/faultline-$version.dist-info"
-mv "$place/root/usr/lib/faultline/python/faultline" "$site" || complain "no Python package is installed"
+mv "$directory/root/usr/lib/faultline/python/faultline" "$site" || complain "no Python package is installed"
 touch "$site/faultline-$version.dist-info/METADATA"
 
 for package in "${packages[@]}"; do
 	while read -r pattern _; do # and where to
 		# shellcheck disable=SC2086 # a pattern
-		found=$(cd "$place/root" && find $pattern ! -type d 2>/dev/null)
+		found=$(cd "$directory/root" && find $pattern ! -type d 2>/dev/null)
 		[ -n "$found" ] || complain "$package.install: nothing is $pattern"
 		echo "$found"
 	done <"$debian/$package.install"
-done | sort >"$place/packed"
-grep '\.install: nothing is' "$place/packed" && failed=1
-twice=$(uniq -d "$place/packed")
+done | sort >"$directory/packed"
+grep '\.install: nothing is' "$directory/packed" && failed=1
+twice=$(uniq -d "$directory/packed")
 [ -z "$twice" ] || complain "in two packages: $twice"
-missed=$(cd "$place/root" && find . ! -type d | sed 's,^\./,,' | sort | comm -23 - "$place/packed")
+missed=$(cd "$directory/root" && find . ! -type d | sed 's,^\./,,' | sort | comm -23 - "$directory/packed")
 [ -z "$missed" ] || complain "in no package: $missed"
 
 exit $failed

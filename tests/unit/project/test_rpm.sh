@@ -11,11 +11,11 @@ spec=scripts/rpm/faultline.spec
 grep -qx "Version: *$version" "$spec" || complain "$spec is not of version $version"
 
 # rpm does not know Debian's packages.
-env -u MAKEFLAGS -u MAKELEVEL rpmbuild -bb --build-in-place --nodeps --define "_topdir $place" \
-	--define '_libdir /usr/lib64' "$spec" >"$place/log" 2>&1 ||
-	{ complain "rpmbuild failed: $(tail -n 20 "$place/log")" && exit 1; }
+env -u MAKEFLAGS -u MAKELEVEL rpmbuild -bb --build-in-place --nodeps --define "_topdir $directory" \
+	--define '_libdir /usr/lib64' "$spec" >"$directory/log" 2>&1 ||
+	{ complain "rpmbuild failed: $(tail -n 20 "$directory/log")" && exit 1; }
 list() {
-	rpm -qp --dbpath "$place/none" --qf '[%{FILENAMES} %{FILELINKTOS}\n]' "$place"/RPMS/*/"$1"-"$version"-*.rpm
+	rpm -qp --dbpath "$directory/none" --qf '[%{FILENAMES} %{FILELINKTOS}\n]' "$directory"/RPMS/*/"$1"-"$version"-*.rpm
 }
 for file in faultline:/usr/bin/faultline faultline:/usr/share/faultline/monitor/grafana.json \
 	faultline:/usr/lib/systemd/system/faultline-monitor.service libfaultline:/usr/lib64/libfaultline.so.0 \
@@ -28,7 +28,7 @@ site=$(sed -n 's,/faultline/_core.abi3.so .*,,p' <<<"$python")
 link=$(sed -n 's,^/usr/lib/faultline/python/faultline ,,p' <<<"$python")
 [ "$(realpath -m "/usr/lib/faultline/python/$link")" = "${site:-none}/faultline" ] ||
 	complain "$link does not lead to $site"
-rpm -qp --dbpath "$place/none" --requires "$place"/RPMS/*/faultline-"$version"-*.rpm | grep -q '^libbpf\.so' ||
+rpm -qp --dbpath "$directory/none" --requires "$directory"/RPMS/*/faultline-"$version"-*.rpm | grep -q '^libbpf\.so' ||
 	complain "faultline does not require libbpf"
 
 exit $failed

@@ -94,7 +94,7 @@ class Spack(unittest.TestCase):
             self.assertEqual(len(targets), 1)
             self.assertRegex(self.makefile, rf"(?m)^{targets[0]}: ")
 
-    def test_places(self):
+    def test_make_variables(self):
         plan = self.dry_run(self.package.install_targets)
         for path in ("bin/faultline", "lib/libfaultline.so.0", "include/faultline.h"):
             self.assertIn(f" {PREFIX}/{path}\n", plan)
@@ -104,8 +104,8 @@ class Spack(unittest.TestCase):
 
     def test_d3_is_where_make_looks(self):
         resource = next(options for name, _, options in self.recipe.calls if name == "resource")
-        place = os.path.join("/stage", resource["placement"], os.path.basename(resource["url"]))
-        self.assertIn(f"D3={place}", self.package.build_targets)
+        path = os.path.join("/stage", resource["placement"], os.path.basename(resource["url"]))
+        self.assertIn(f"D3={path}", self.package.build_targets)
         self.assertRegex(resource["sha256"], r"^[0-9a-f]{64}$")
         self.assertFalse(resource["expand"])
 

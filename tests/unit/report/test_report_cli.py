@@ -35,15 +35,15 @@ class Report(Command):
         names = [line.split(None, 1)[0] for line in listed.stdout.decode().splitlines()]
         self.assertGreater(len(names), 20)
         for name in names:
-            told = call("report", "--explain", name)
-            self.assertEqual((told.returncode, told.stderr), (0, b""))
-            self.assertTrue(told.stdout.startswith(name.encode() + b": "), told.stdout)
+            answer = call("report", "--explain", name)
+            self.assertEqual((answer.returncode, answer.stderr), (0, b""))
+            self.assertTrue(answer.stdout.startswith(name.encode() + b": "), answer.stdout)
             # For readers: no template, and no column name unless requested.
-            for text in listed.stdout.decode(), told.stdout.decode():
+            for text in listed.stdout.decode(), answer.stdout.decode():
                 self.assertNotRegex(text, r"[{}\[\]]|\|\|")
-            self.assertLess(told.stdout.index(b"What to do:"), told.stdout.index(b"See also:"))
-            self.assertNotIn(b"Evidence:", told.stdout)
-            self.assertNotRegex(told.stdout, rb"(at least|at most),?( if|:)? *\n")
+            self.assertLess(answer.stdout.index(b"What to do:"), answer.stdout.index(b"See also:"))
+            self.assertNotIn(b"Evidence:", answer.stdout)
+            self.assertNotRegex(answer.stdout, rb"(at least|at most),?( if|:)? *\n")
             more = call("report", "-v", "--explain", name)
             self.assertIn(b"Evidence:", more.stdout)
         self.refused("report", "--explain", "none-such", naming="none-such")
@@ -52,11 +52,11 @@ class Report(Command):
         """Of what was not recorded there is neither an empty table nor an empty line."""
         with open(SAMPLE, "rb") as file:
             trace = self.file("cut.flt", file.read(1200))
-        told = call("report", trace)
-        self.assertEqual(told.returncode, 0)
-        self.assertIn(b"Processes\n", told.stdout)
-        self.assertNotIn(b"all I/O", told.stdout)
-        self.assertNotIn(b"\n\n\n", told.stdout)
+        answer = call("report", trace)
+        self.assertEqual(answer.returncode, 0)
+        self.assertIn(b"Processes\n", answer.stdout)
+        self.assertNotIn(b"all I/O", answer.stdout)
+        self.assertNotIn(b"\n\n\n", answer.stdout)
 
     def test_columns_refused(self):
         """By its title, or misspelled."""
@@ -65,7 +65,7 @@ class Report(Command):
                 self.refused("report", "--table", "processes", option, column, SAMPLE, naming=meant)
 
     def test_fail_above_refused(self):
-        for asked, naming in (
+        for wanted, naming in (
             ("nothing", "no such measure; use one of findings, time"),
             ("files.size_bytes", "no such measure"),
             ("", "no such measure"),
@@ -79,8 +79,8 @@ class Report(Command):
             ("findings=bad", "not one of note, low, medium, high"),
             ("time=10%", "a percentage requires --against TRACE"),
         ):
-            with self.subTest(asked):
-                self.refused("report", "--fail-above", asked, SAMPLE, naming=naming)
+            with self.subTest(wanted):
+                self.refused("report", "--fail-above", wanted, SAMPLE, naming=naming)
         for more in ("--table", "files"), ("--by", "file"), ("--slowest", "3"), ("--html", "x"):
             self.refused("report", "--fail-above", "read=1G", *more, SAMPLE, naming="--fail-above")
 
@@ -95,37 +95,37 @@ class Report(Command):
         report is always printed."""
         sample = self.report()
         read = sample["totals"]["read"]["bytes"]
-        for asked, status, state, naming in (
+        for wanted, status, state, naming in (
             (f"read={read}", 0, "within", b""),
             (f"time=1h,read={read - 1}", 3, "worse", b"limits exceeded: read\n"),
             ("totals.storage_read.requests=9", 1, "not known", b"totals.storage_read.requests\n"),
             ("totals.storage_read.requests=9,errors", 3, "worse", b"limits exceeded: errors\n"),
             ("io=1h", 1, "not known", b"so not checked: io\n"),  # events were lost
         ):
-            with self.subTest(asked):
-                done = call("report", "--format", "json", "--fail-above", asked, SAMPLE)
+            with self.subTest(wanted):
+                done = call("report", "--format", "json", "--fail-above", wanted, SAMPLE)
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertTrue(done.stderr.endswith(naming), done.stderr)
                 self.assertEqual(done.stderr.count(b"\n"), status != 0)
-                told = json.loads(done.stdout)
-                self.assertIn(state, [row["state"] for row in told.pop("allowed")])
-                self.assertEqual(told, sample)
+                answer = json.loads(done.stdout)
+                self.assertIn(state, [row["state"] for row in answer.pop("allowed")])
+                self.assertEqual(answer, sample)
         text = call("report", "--fail-above", f"read={read - 1}", SAMPLE)
         self.assertTrue(text.stdout.startswith(b"Limits\n"))
         self.assertIn(b"\nworse  read ", text.stdout)
         self.assertTrue(text.stdout.endswith(call("report", SAMPLE).stdout))
 
-    def test_fail_above_what_was_before(self):
+    def test_fail_above_an_earlier_run(self):
         # SPANS has layers that SAMPLE lacks.
         done = call("report", "--format", "json", "--against", SPANS, "--fail-above",
                     "time=1%,read,findings", SAMPLE)
         self.assertEqual((done.returncode, done.stderr.split()[-1]), (1, b"findings"))
-        told = json.loads(done.stdout)
-        self.assertEqual([row["state"] for row in told["allowed"]],
+        answer = json.loads(done.stdout)
+        self.assertEqual([row["state"] for row in answer["allowed"]],
                          ["within", "within", "not known"])
-        time = told["allowed"][0]
+        time = answer["allowed"][0]
         self.assertEqual((time["measure"], time["unit"], time["state"]), ("time", "ns", "within"))
-        self.assertEqual(time["before"], told["compared"][0]["before"]["time_ns"])
+        self.assertEqual(time["before"], answer["compared"][0]["before"]["time_ns"])
         self.assertEqual(time["allowed"], time["before"] + time["before"] // 100)
 
     def test_report(self):
@@ -367,7 +367,7 @@ class Report(Command):
     def test_bad_gpu(self):
         _, data = self.profile("gpu.json", SAMPLE_START_NS)
         bad = [
-            self.place,
+            self.directory,
             self.path("missing.json"),
             self.file("cut.json", data[:-30]),
             self.file("cut.json.gz", gzip.compress(data)[:-20]),

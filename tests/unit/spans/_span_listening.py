@@ -27,15 +27,15 @@ class Event:
     absent), `args_len` and `times` as the probe passed them. Names are bytes."""
 
     def __init__(self, line):
-        told = json.loads(line)
-        self.probe, self.pid, self.tid = told["probe"], told["pid"], told["tid"]
-        self.id = told.get("id")
-        self.name = bytes.fromhex(told.get("name", ""))
-        self.category = bytes.fromhex(told.get("category", ""))
-        packed = bytes.fromhex(told.get("args", ""))
+        reported = json.loads(line)
+        self.probe, self.pid, self.tid = reported["probe"], reported["pid"], reported["tid"]
+        self.id = reported.get("id")
+        self.name = bytes.fromhex(reported.get("name", ""))
+        self.category = bytes.fromhex(reported.get("category", ""))
+        packed = bytes.fromhex(reported.get("args", ""))
         self.args = msgpack.unpackb(packed, strict_map_key=False) if packed else None
-        self.args_len = told.get("args_len", 0)
-        self.times = (told["start_ns"], told["end_ns"]) if "start_ns" in told else None
+        self.args_len = reported.get("args_len", 0)
+        self.times = (reported["start_ns"], reported["end_ns"]) if "start_ns" in reported else None
 
     def __repr__(self):
         return f"{self.probe} {self.id} {self.name} {self.category} {self.args}"
@@ -49,11 +49,11 @@ def environment(**more):
 
 def run(code, listener=(), arguments=(), status=0, **more):
     """Runs `code` from a file; checks the status and returns the finished process."""
-    with tempfile.TemporaryDirectory() as place:
-        path = os.path.join(place, "program.py")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "program.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write(textwrap.dedent(code))
-        done = subprocess.run([*listener, sys.executable, path, *arguments], cwd=place,
+        done = subprocess.run([*listener, sys.executable, path, *arguments], cwd=directory,
                               env=environment(**more), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode == 77:

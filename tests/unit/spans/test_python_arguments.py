@@ -57,7 +57,7 @@ class Arguments(unittest.TestCase):
         """), {"i": -7, "u": 9, "f": 0.5, "d": 2.5, "b": True, "a": "array([0, 1, 2])"})
 
     def test_other_types_become_text(self):
-        told = arguments("""
+        reported = arguments("""
             class Long:
                 def __repr__(self): return 'é' * 500
             class Bad:
@@ -70,7 +70,7 @@ class Arguments(unittest.TestCase):
                 def __repr__(self): return 'liar'
             span('s', o={1}, c=int, long=Long(), bad=Bad(), worse=Worse(), liar=Liar()).begin()
         """)
-        self.assertEqual(told, {"o": "{1}", "c": "<class 'int'>", "long": "é" * 100, "bad": "Bad",
+        self.assertEqual(reported, {"o": "{1}", "c": "<class 'int'>", "long": "é" * 100, "bad": "Bad",
                                 "worse": "Worse", "liar": "liar"})
 
     def test_values_that_change_while_encoded(self):

@@ -7,20 +7,20 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from _place import InPlace  # noqa: E402
+from _directory import InDirectory  # noqa: E402
 from _span_listening import HOOK, PACKAGE, listen, run, as_text  # noqa: E402
 
 
-class Place(InPlace):
+class HookTest(InDirectory):
     def start(self, code, spans="torch", call=run, **more):
-        path = os.pathsep.join([HOOK, self.place])
+        path = os.pathsep.join([HOOK, self.directory])
         return call(code, PYTHONPATH=path, FAULTLINE_PYTHON_SPANS=spans, **more)
 
 
-class StartUp(Place):
+class StartUp(HookTest):
     def test_the_path_is_the_programs(self):
         code = "import sys; print(sys.path[1:])"
-        plain = eval(run(code, PYTHONPATH=self.place).stdout)
+        plain = eval(run(code, PYTHONPATH=self.directory).stdout)
         self.assertEqual(eval(self.start(code).stdout), plain + [PACKAGE])
         self.assertEqual(eval(self.start(code, spans="").stdout), plain + [PACKAGE])
         self.assertEqual(eval(self.start(code, spans="dftracer").stdout), plain + [PACKAGE])
@@ -34,7 +34,7 @@ class StartUp(Place):
         path = self.path("sitecustomize.py")
         self.assertEqual(done.stdout, f"{('sitecustomize', path)} 3 True\n")
 
-    def test_another_sitecustomize_that_fails_is_reported_as_ever(self):
+    def test_failing_sitecustomize_is_reported(self):
         self.file("sitecustomize.py", "raise ValueError('mine')")
         done = self.start("print('on')")
         self.assertEqual(done.stdout, "on\n")
@@ -45,17 +45,17 @@ class StartUp(Place):
         done = self.start("import faultline; print(faultline.mine)", spans="")
         self.assertEqual(done.stdout, "True\n")
 
-    def test_a_package_of_that_name_that_is_no_such_thing(self):
+    def test_unrelated_package_of_the_same_name(self):
         self.file("faultline.py", "mine = True")
         done = self.start("import faultline; print(faultline.mine)")
         self.assertEqual(done.stdout, "True\n")
         self.assertEqual(done.stderr.count("\n"), 1)
         self.assertIn("faultline: Python spans are off", done.stderr)
 
-    def test_nothing_said_when_all_is_well(self):
+    def test_silent_on_success(self):
         self.assertEqual(self.start("", spans="torch,dftracer,other").stderr, "")
 
-    def test_dftracer_only_when_wanted(self):
+    def test_dftracer_only_if_requested(self):
         code = """
             import importlib.util
             print(importlib.util.find_spec('dftracer') is not None)
@@ -65,7 +65,7 @@ class StartUp(Place):
         self.assertEqual(self.start(code, spans="torch,dftracer").stdout, "True\n")
 
 
-class Imports(Place):
+class Imports(HookTest):
     def test_looking_for_a_module_is_not_importing_it(self):
         self.file("torch/__init__.py")
         self.file("torch/serialization.py", "def save(x, f): return x\ndef load(f): return f")
@@ -97,7 +97,7 @@ class Imports(Place):
         """)
         self.assertEqual(done.stdout, "torch\n")
 
-    def test_a_module_that_fails_and_then_does_not(self):
+    def test_module_that_fails_once(self):
         self.file("torch/__init__.py")
         self.file("torch/serialization.py", """
 import builtins
@@ -117,7 +117,7 @@ def load(): pass
         self.assertEqual(as_text(listed), "+torch.save -torch.save")
 
 
-class OtherVersions(Place):
+class OtherVersions(HookTest):
     """A PyTorch without the parts to mark: the program works, and there is a note for each part."""
 
     MODULES = ("utils/data/dataloader", "utils/data/_utils/fetch", "nn/modules/module", "autograd",

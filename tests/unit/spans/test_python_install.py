@@ -11,7 +11,7 @@ import tarfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from _place import InPlace  # noqa: E402
+from _directory import InDirectory  # noqa: E402
 from _span_listening import LISTENER, environment  # noqa: E402
 
 SOURCE = os.path.abspath(os.path.join("user", "python"))
@@ -31,7 +31,7 @@ def call(*command, **more):
     return done
 
 
-class Install(InPlace):
+class Install(InDirectory):
     def setUp(self):
         super().setUp()
         self.target = self.path("target")
@@ -56,7 +56,7 @@ class Install(InPlace):
 
     @unittest.skipUnless(importlib.util.find_spec("pip"), "no pip here")
     def test_from_a_source_archive(self):
-        code = f"import backend; print(backend.build_sdist({self.place!r}))"
+        code = f"import backend; print(backend.build_sdist({self.directory!r}))"
         name = call(sys.executable, "-c", code, PYTHONPATH=SOURCE).stdout.strip()
         self.pip(self.path(name))
         self.check(True)
@@ -92,13 +92,13 @@ class Install(InPlace):
         """With python3-build if installed, otherwise with the hook that it calls."""
         if importlib.util.find_spec("build"):
             call(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir",
-                 self.place, SOURCE)
+                 self.directory, SOURCE)
         else:
-            code = f"import backend; backend.build_sdist({self.place!r})"
+            code = f"import backend; backend.build_sdist({self.directory!r})"
             call(sys.executable, "-c", code, PYTHONPATH=SOURCE)
-        archives = [name for name in os.listdir(self.place) if name.endswith(".tar.gz")]
+        archives = [name for name in os.listdir(self.directory) if name.endswith(".tar.gz")]
         self.assertEqual(archives, [f"faultline-{backend_version()}.tar.gz"])
-        return os.path.join(self.place, archives[0])
+        return os.path.join(self.directory, archives[0])
 
     def test_source_archive_contents(self):
         with tarfile.open(self.source_archive()) as archive:

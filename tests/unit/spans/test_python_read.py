@@ -77,14 +77,14 @@ def written(path, blocks, clock=(0, 0)):
 class Reading(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.place = tempfile.TemporaryDirectory(prefix="faultline-read-")
-        cls.made = os.path.join(cls.place.name, "made.flt")
+        cls.directory = tempfile.TemporaryDirectory(prefix="faultline-read-")
+        cls.made = os.path.join(cls.directory.name, "made.flt")
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make", cls.made],
                        check=True)
 
     @classmethod
     def tearDownClass(cls):
-        cls.place.cleanup()
+        cls.directory.cleanup()
 
     def test_rows_of_print(self):
         """Every call and fault is present, as in `print`."""
@@ -106,7 +106,7 @@ class Reading(unittest.TestCase):
 
     def test_vfs(self):
         """The kernel's own I/O, inside and outside calls; the same with Dask."""
-        path = os.path.join(self.place.name, "vfs.flt")
+        path = os.path.join(self.directory.name, "vfs.flt")
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_analysis_vfs"), "--make", path],
                        check=True)
         trace = faultline.read(path)
@@ -120,9 +120,9 @@ class Reading(unittest.TestCase):
 
     def test_threads(self):
         """Waits and times of threads, as in `print`; what is unknown is <NA>; the same with Dask."""
-        subprocess.run([os.path.join(BUILD, "tests", "unit", "export_traces"), self.place.name],
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "export_traces"), self.directory.name],
                        check=True)
-        path = os.path.join(self.place.name, "whole.flt")
+        path = os.path.join(self.directory.name, "whole.flt")
         rows, trace = printed(path), faultline.read(path)
         names = ["dur_ns", "pid", "tid", "state", "call", "object", "waker_pid", "waker_tid", "owner_pid",
                  "owner_tid"]
@@ -140,7 +140,7 @@ class Reading(unittest.TestCase):
                          .sum(axis=1).tolist(), [row["dur_ns"] for row in times])
         self.assertEqual(faultline.read_dask(path, "waits").dur_ns.sum().compute(),
                          trace.waits["dur_ns"].sum())
-        hostile = faultline.read(os.path.join(self.place.name, "hostile.flt")).waits
+        hostile = faultline.read(os.path.join(self.directory.name, "hostile.flt")).waits
         self.assertEqual(hostile["object"].max(), 2**64 - 1)
         none = faultline.read(SAMPLE)
         self.assertEqual((len(none.waits), len(none.thread_times)), (0, 0))
@@ -149,9 +149,9 @@ class Reading(unittest.TestCase):
 
     def test_stacks(self):
         """Samples and their stacks, as in `print`; the same with Dask."""
-        subprocess.run([os.path.join(BUILD, "tests", "unit", "export_traces"), self.place.name],
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "export_traces"), self.directory.name],
                        check=True)
-        path, other, hostile = (os.path.join(self.place.name, f"{name}.flt")
+        path, other, hostile = (os.path.join(self.directory.name, f"{name}.flt")
                                 for name in ("stacks", "other_stacks", "hostile_stacks"))
         rows, trace = printed(path), faultline.read(path)
         of = {kind: {row["id"]: row for row in rows if row["kind"] == kind}
@@ -271,7 +271,7 @@ class Reading(unittest.TestCase):
         shift = 1_767_600_000_000_000_000
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", _trace.TraceWarning)
-            trace = faultline.read(written(os.path.join(self.place.name, "ends.flt"), blocks,
+            trace = faultline.read(written(os.path.join(self.directory.name, "ends.flt"), blocks,
                                            (50, shift + 50)))
         spans = {row["name"]: row for row in trace.spans.to_dict("records")}
         self.assertEqual(
@@ -309,14 +309,14 @@ class Reading(unittest.TestCase):
         """A truncated trace and one with a hole: reported, and the rest is read."""
         with open(self.made, "rb") as file:
             data = file.read()
-        cut = os.path.join(self.place.name, "cut.flt")
+        cut = os.path.join(self.directory.name, "cut.flt")
         with open(cut, "wb") as file:
             file.write(data[:len(data) * 2 // 3])
         with self.assertWarnsRegex(_trace.TraceWarning, "incomplete"):
             trace = faultline.read(cut)
         self.assertFalse(trace.complete)
         self.assertLessEqual(len(trace.calls), 200)
-        hole = os.path.join(self.place.name, "hole.flt")
+        hole = os.path.join(self.directory.name, "hole.flt")
 
         def cut_hole(kind):
             block = next(item for item in _blocks.TraceFile(self.made).blocks if item.kind == kind)
@@ -332,7 +332,7 @@ class Reading(unittest.TestCase):
             left = len(trace.calls)
         self.assertEqual(left, 200 - block.rows)
         for name, content in (("none.flt", b"x" * 100), ("empty.flt", b"")):
-            path = os.path.join(self.place.name, name)
+            path = os.path.join(self.directory.name, name)
             with open(path, "wb") as file:
                 file.write(content)
             with self.assertRaises(ValueError):
@@ -340,7 +340,7 @@ class Reading(unittest.TestCase):
 
     def test_small_files_of_large_frames(self):
         """Zeros compress a thousandfold; memory is bounded nevertheless."""
-        path = os.path.join(self.place.name, "zeros.flt")
+        path = os.path.join(self.directory.name, "zeros.flt")
         with open(path, "wb") as file:
             file.write(zstandard.compress(bytes(1 << 30)))
         self.assertLess(os.path.getsize(path), 1 << 17)
@@ -364,7 +364,7 @@ class Reading(unittest.TestCase):
         with open(self.made, "rb") as file:
             data = file.read()
         header = data[:_blocks.TraceFile(self.made).frame(0)[1]]
-        path = os.path.join(self.place.name, "forged.flt")
+        path = os.path.join(self.directory.name, "forged.flt")
         for block in (
             {"block": "syscall"},
             {"block": "syscall", "n": "many"},
@@ -386,7 +386,7 @@ class Reading(unittest.TestCase):
         texts = ["x" * most, "x" * (1 << 20), b"\xff" * (most + 1)]
         with open(self.made, "rb") as file:
             header = file.read()[:_blocks.TraceFile(self.made).frame(0)[1]]
-        path = os.path.join(self.place.name, "long.flt")
+        path = os.path.join(self.directory.name, "long.flt")
         with open(path, "wb") as file:
             block = {"block": "string", "n": 3, "id": ids, "text": texts}
             file.write(header + zstandard.compress(msgpack.packb(block)))
@@ -401,7 +401,7 @@ class Reading(unittest.TestCase):
                 **{name: none for name in ("kind", "offset", "rows", "start", "end")}}
         with open(self.made, "rb") as file:
             header = file.read()[:_blocks.TraceFile(self.made).frame(0)[1]]
-        path = os.path.join(self.place.name, "ends.flt")
+        path = os.path.join(self.directory.name, "ends.flt")
         index, totals = (zstandard.compress(msgpack.packb(value)) for value in (part, {}))
         size = len(header) + len(index) + len(totals) + _blocks.TAIL.size
         with open(path, "wb") as file:
@@ -424,13 +424,13 @@ class Reading(unittest.TestCase):
         sys.path.insert(0, os.path.join("tests", "fuzz"))
         import damage_columns
 
-        path = os.path.join(self.place.name, "damaged.flt")
+        path = os.path.join(self.directory.name, "damaged.flt")
         with open(SPANS, "rb") as file:
             traces = list(damage_columns.damaged_traces(file.read(), ""))
         tables = ("calls", "faults", "requests", "vfs", "spans", "files", "processes")
         warned = 0
         for name, trace in traces[::23]:
-            with self.subTest(name), warnings.catch_warnings(record=True) as told:
+            with self.subTest(name), warnings.catch_warnings(record=True) as rows_reported:
                 warnings.simplefilter("always")
                 with open(path, "wb") as file:
                     file.write(trace)
@@ -440,14 +440,14 @@ class Reading(unittest.TestCase):
                         getattr(damaged, table)
                 except ValueError as error:
                     self.assertIn(path, str(error))
-                self.assertEqual({w.category for w in told} - {_trace.TraceWarning}, set())
-                warned += bool(told)
+                self.assertEqual({w.category for w in rows_reported} - {_trace.TraceWarning}, set())
+                warned += bool(rows_reported)
         self.assertGreater(warned, 10)
 
     def test_paths_are_no_options(self):
-        os.symlink(os.path.abspath(self.made), os.path.join(self.place.name, "-x.flt"))
+        os.symlink(os.path.abspath(self.made), os.path.join(self.directory.name, "-x.flt"))
         before = os.getcwd()
-        os.chdir(self.place.name)
+        os.chdir(self.directory.name)
         try:
             self.assertEqual(len(faultline.read("-x.flt").report("files")),
                              len(faultline.read("made.flt").report("files")))

@@ -441,7 +441,7 @@ class Unlistened(unittest.TestCase):
         done, _ = listen("import faultline; print(faultline.enabled(), faultline.status())")
         self.assertEqual(done.stdout, "True {'extension': True, 'reason': None, 'enabled': True}\n")
 
-    def test_waits_for_a_tracer_a_bounded_moment(self):
+    def test_wait_for_a_tracer_is_bounded(self):
         """If the tracer of `faultline run` never arrives, waits half a second, then continues."""
         done = run("""
             import time; started = time.monotonic()

@@ -234,7 +234,7 @@ class Details(unittest.TestCase):
         code = {name: textwrap.dedent(code) for name, code in SNIPPETS.items()}
         cls.events = split(listen(RUN, arguments=[json.dumps(code)], **HOOKED)[1], SNIPPETS)
 
-    def test_an_optimizer_of_ones_own(self):
+    def test_custom_optimizer(self):
         listed = self.events["an_optimizer_of_ones_own"]
         self.assertEqual(as_text(listed), " ".join(
             ["+backward -backward +optimizer.step -optimizer.step"] * 3))
@@ -250,7 +250,7 @@ class Details(unittest.TestCase):
         listed = self.events["the_outermost_module_only_and_after_an_exception_again"]
         self.assertEqual(as_text(listed), " ".join(["+forward -forward"] * 3))
 
-    def test_a_transform_that_is_a_module_is_no_forward_pass(self):
+    def test_module_as_transform_is_not_a_forward_pass(self):
         listed = self.events["a_transform_that_is_a_module_is_no_forward_pass"]
         self.assertEqual(as_text(listed), "+pass +fetch +item -item +collate -collate -fetch -pass")
 
@@ -266,7 +266,7 @@ class Details(unittest.TestCase):
         text = as_text(event for event in listed if event.pid == begins[0].pid)
         self.assertIn("+pass +fetch -fetch -pass !left +pass", re.sub(r" .(item|collate)", "", text))
 
-    def test_a_sampler_of_ones_own_is_not_asked_for_its_length(self):
+    def test_length_of_a_custom_sampler_is_not_requested(self):
         self.assertIn("a_sampler_of_ones_own_is_not_asked_for_its_length", self.events)
 
     def test_tracing_and_scripting_work(self):

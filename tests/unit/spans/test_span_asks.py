@@ -30,7 +30,7 @@ class Tracer:
         self.socket.settimeout(60)
         self.entry = f"{self.name}@{NETNS}"
 
-    def asked(self):
+    def requested(self):
         """The connection of the next program, its PID and its request."""
         connection, _ = self.socket.accept()
         connection.settimeout(60)
@@ -70,7 +70,7 @@ class Asks(unittest.TestCase):
         return out
 
     def check_question(self, program, tracer):
-        connection, pid, question = tracer.asked()
+        connection, pid, question = tracer.requested()
         self.assertEqual(pid, program.pid)
         magic, size, address = struct.unpack("=IIQ", question)
         self.assertEqual((magic, size), (MAGIC, len(question)))
@@ -87,13 +87,13 @@ class Asks(unittest.TestCase):
         foreign = Tracer("foreign", user=1234)
         self.addCleanup(foreign.close)
         self.ended(start(foreign.entry, code=AS_ANOTHER, before=()))
-        connection, _, question = foreign.asked()
+        connection, _, question = foreign.requested()
         self.assertEqual(question, b"")
         connection.close()
         own = Tracer("own", user=4321)
         self.addCleanup(own.close)
         program = start(own.entry, code=AS_ANOTHER)
-        connection, _, question = own.asked()
+        connection, _, question = own.requested()
         self.assertEqual(len(question), 16)
         connection.close()
         self.ended(program)
@@ -119,7 +119,7 @@ class Asks(unittest.TestCase):
         self.check_question(program, self.tracer).close()
         self.ended(program)
 
-    def test_tracers_around_each_other(self):
+    def test_nested_tracers(self):
         """Each of them, outermost first; malformed entries are skipped."""
         another = Tracer("two")
         self.addCleanup(another.close)
@@ -141,9 +141,9 @@ class Asks(unittest.TestCase):
         """Whether the program waits for its semaphores, by its system calls."""
         strace = ["strace", "-qq", "-e", "trace=nanosleep,clock_nanosleep,connect"]
         program = start(value, before=strace)
-        said = program.communicate(timeout=60)[1]
+        output = program.communicate(timeout=60)[1]
         self.assertEqual(program.returncode, 0)
-        return "nanosleep(" in said
+        return "nanosleep(" in output
 
     def test_tracer_that_has_gone(self):
         self.assertFalse(self.waits(f"faultline-nobody-{os.getpid()}@{NETNS}"))
@@ -154,7 +154,7 @@ class Asks(unittest.TestCase):
             with self.subTest(value[:40]):
                 self.assertTrue(self.waits(value))
 
-    def test_nothing_to_ask(self):
+    def test_nothing_to_request(self):
         for value in ("", ";", ";;;"):
             self.assertFalse(self.waits(value))
 

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from _place import InPlace  # noqa: E402
+from _directory import InDirectory  # noqa: E402
 from _span_listening import BUILD, Event, LISTENER, PLACE, environment, as_text  # noqa: E402
 
 for library in ("libfaultline.so.0", "libfaultline.a"):
@@ -85,7 +85,7 @@ int main(int count, char **files)
 """
 
 
-class Programs(InPlace):
+class Programs(InDirectory):
     def call(self, *command, status=0, **more):
         done = subprocess.run(command, env=environment(**more), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -131,9 +131,9 @@ class Programs(InPlace):
         shutil.copy(os.path.join(PLACE, "libfaultline.so.0"), self.path("libfaultline.so.0"))
         self.call("strip", self.path("libfaultline.so.0"))
         program = self.compile(PROGRAM, *self.SHARED[:3])
-        self.check(program, LD_LIBRARY_PATH=self.place)  # strip on its own leaves them
+        self.check(program, LD_LIBRARY_PATH=self.directory)  # strip on its own leaves them
         self.call("objcopy", "--remove-section=.note.stapsdt", self.path("libfaultline.so.0"))
-        self.assertEqual(self.events(program, status=0, LD_LIBRARY_PATH=self.place), [])
+        self.assertEqual(self.events(program, status=0, LD_LIBRARY_PATH=self.directory), [])
 
     @unittest.skipUnless(shutil.which("g++"), "no g++ here")
     def test_cplusplus(self):
@@ -159,20 +159,20 @@ class Programs(InPlace):
     def test_installed(self):
         kept = {key: value for key, value in os.environ.items()
                 if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}  # of the make that runs this
-        done = subprocess.run(["make", f"BUILD={BUILD}", f"DESTDIR={self.place}", "PREFIX=/opt/f",
+        done = subprocess.run(["make", f"BUILD={BUILD}", f"DESTDIR={self.directory}", "PREFIX=/opt/f",
                                "install"], env=kept, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.assertEqual(done.returncode, 0, done.stdout)
         found = {"PKG_CONFIG_PATH": self.path("opt/f/lib/pkgconfig"),
-                 "PKG_CONFIG_SYSROOT_DIR": self.place}
+                 "PKG_CONFIG_SYSROOT_DIR": self.directory}
         flags = self.call("pkg-config", "--cflags", "--libs", "faultline", **found).split()
         self.check(self.compile(PROGRAM, *flags),
                    LD_LIBRARY_PATH=self.path("opt/f/lib"))
         version = self.call("pkg-config", "--modversion", "faultline", **found).strip()
         python = self.path("opt/f/lib/faultline/python")
         code = "import faultline as f; print(f.__version__, f.__file__, f.status()['extension'])"
-        said = self.call(sys.executable, "-c", code, PYTHONPATH=python).split()
-        self.assertEqual(said, [version, f"{python}/faultline/__init__.py", "True"])
+        output = self.call(sys.executable, "-c", code, PYTHONPATH=python).split()
+        self.assertEqual(output, [version, f"{python}/faultline/__init__.py", "True"])
         self.assertTrue(os.path.exists(os.path.join(python, "hook", "sitecustomize.py")))
 
     def test_one_version(self):

@@ -8,10 +8,10 @@ set -euo pipefail
 fuzz=${FUZZ:-$BUILD/fuzz}
 # Another test makes the same.
 flock "$BUILD/fuzz.lock" make -s -j"$(nproc)" BUILD="$BUILD" FUZZ="$fuzz" "$fuzz/fuzz_reader"
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-"$BUILD/faultline" summarize -o "$place/summary.flt" tests/golden/spans.flt
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+"$BUILD/faultline" summarize -o "$directory/summary.flt" tests/golden/spans.flt
 "$PYTHON" tests/fuzz/damage_columns.py --reader "$fuzz/fuzz_reader" --block span_ \
 	tests/golden/spans.flt
 "$PYTHON" tests/fuzz/damage_columns.py --reader "$fuzz/fuzz_reader" --block summary_ \
-	"$place/summary.flt"
+	"$directory/summary.flt"
