@@ -81,14 +81,14 @@ def whole(path):
 class Recorder:
     """faultline attach --flight, from the moment it reports that it records."""
 
-    def __init__(self, *arguments, output="flight.flt", command="attach", directory=None, said="recording",
+    def __init__(self, *arguments, output="flight.flt", command="attach", directory=None, ready="recording",
                  **options):
         self.directory = directory or machine().new_dir()
         self.process, line = machine().start_ready(
             command, "-o", f"{self.directory}/{output}", *arguments,
             stderr=subprocess.PIPE, **options,
         )
-        if not line.startswith(said):
+        if not line.startswith(ready):
             raise AssertionError(f"not ready: {self.end()}")
 
     def ask(self):
@@ -120,8 +120,8 @@ class Recorder:
         """Ends the recording: status and messages."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-        said = self.process.communicate(timeout=harness.LIMIT)[1]
-        return self.process.returncode, said.decode(errors="replace")
+        stderr = self.process.communicate(timeout=harness.LIMIT)[1]
+        return self.process.returncode, stderr.decode(errors="replace")
 
 
 def lost(trace):

@@ -103,13 +103,13 @@ class Machine:
     def new_dir(self, where="root"):
         """A new empty directory on a file system: root, ext4, xfs."""
         self.made += 1
-        path = os.path.join(self.place(where), f"{self.made:03d}")
+        path = os.path.join(self.file_system(where), f"{self.made:03d}")
         os.mkdir(path)
         os.chmod(path, 0o755)
         return path
 
     @functools.lru_cache(maxsize=None)
-    def place(self, where):
+    def file_system(self, where):
         if where == "root":
             path = os.path.join(self.top, "root")
             os.mkdir(path)
@@ -474,8 +474,8 @@ def cgroup_mount(controller):
     """Where cgroups with this controller are ("": of version 2); None: nowhere."""
     with open("/proc/self/mountinfo") as file:
         mounts = [(*line.split()[4:5], *line.split(" - ")[1].split()[:3]) for line in file]
-    first = [place for place, kind, _, options in mounts if kind == "cgroup" and controller in options.split(",")]
-    second = [place for place, kind, *_ in mounts if kind == "cgroup2"]
+    first = [mount for mount, kind, _, options in mounts if kind == "cgroup" and controller in options.split(",")]
+    second = [mount for mount, kind, *_ in mounts if kind == "cgroup2"]
     try:
         if controller and second and not first:
             with open(f"{second[0]}/cgroup.subtree_control", "w") as file:
@@ -494,9 +494,9 @@ def limit_memory(group, size):
 def new_cgroup(test, hierarchy="", name=""):
     """A new cgroup in this controller's hierarchy ("" is cgroup v2, which is used if it has the
     controller), removed after the test; skips the test if there is no such hierarchy."""
-    place = cgroup_mount(hierarchy)
-    if place:
-        os.makedirs(path := f"{place}/faultline-{os.getpid()}-{time.monotonic_ns()}{name}")
+    mount = cgroup_mount(hierarchy)
+    if mount:
+        os.makedirs(path := f"{mount}/faultline-{os.getpid()}-{time.monotonic_ns()}{name}")
         test.addCleanup(remove_cgroup, path)
         return path
     test.skipTest(f"no cgroup hierarchy of {hierarchy or 'the second version'} here")
@@ -540,10 +540,10 @@ class Attached(Traced):
     def __init__(self, *arguments, by=None):
         """`by`: see Machine.start_ready."""
         self.path = os.path.join(machine().new_dir(), "trace.flt")
-        self.process, said = machine().start_ready(
+        self.process, messages = machine().start_ready(
             "attach", "-o", self.path, *arguments, by=by, stderr=subprocess.PIPE
         )
-        if said != "recording\n":
+        if messages != "recording\n":
             raise AssertionError(f"not ready: {self.end()[1]}")
 
     def end(self, number=None):

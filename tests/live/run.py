@@ -85,10 +85,10 @@ class Lines(unittest.TestResult):
         lines = [f"{word:<5} {test.id():<66} {seconds:5.1f} s{tail}"]
         for part, (kind, value, trace) in self.troubles:
             name = part._subDescription() if hasattr(part, "_subDescription") else ""
-            place = [
+            frames = [
                 frame for frame in traceback.extract_tb(trace) if "/tests/live/" in frame.filename
             ]
-            where = f"{os.path.basename(place[-1].filename)}:{place[-1].lineno}" if place else "?"
+            where = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "?"
             text = str(value).strip() or kind.__name__
             if not issubclass(kind, AssertionError):
                 text = f"{kind.__name__}: {text}"

@@ -36,13 +36,13 @@ class Watched:
                 "monitor", "--listen", listen or f"unix:{self.directory}/socket", *arguments,
                 by=by, stderr=log,
             )
-        said = line.split()
-        if said[:1] != ["watching"]:
+        output = line.split()
+        if output[:1] != ["watching"]:
             self.process.wait(harness.LIMIT)
-            raise AssertionError(f"not ready: {self.said()}")
-        self.address = said[1]
+            raise AssertionError(f"not ready: {self.messages()}")
+        self.address = output[1]
 
-    def said(self):
+    def messages(self):
         with open(self.log, errors="replace") as file:
             return file.read()
 

@@ -54,7 +54,7 @@ class Bindfs(unittest.TestCase):
             self.skipTest("no file system in user space can be mounted")
         return daemon
 
-    def asked(self, log, main):
+    def requested(self, log, main):
         """What the daemon's threads did: operation, offset, bytes. The main thread, which loads the
         libraries, serves nothing."""
         for name in set(glob.glob(f"{log}.*")) - {f"{log}.{main}"}:
@@ -76,7 +76,7 @@ class Bindfs(unittest.TestCase):
         rows = [row for row in recording.trace.dicts("remote") if row["op"] in CALLS.values()]
         server, = {row["server_pid"] for row in rows}
         self.assertEqual(sorted((row["op"], row["offset"], row["bytes"]) for row in rows),
-                         sorted(self.asked(log, server)))
+                         sorted(self.requested(log, server)))
         self.assertGreaterEqual(len(rows), 10)
         self.assertEqual({row["error"] for row in rows}, {0})
         self.check_others(recording)

@@ -59,13 +59,13 @@ class Fuse(served.Served):
         which are too long."""
         with open(self.log) as file:
             rows = [[int(word) for word in line.split()] for line in file]
-        for opcode, tid, node, offset, asked, moved, error, *_ in rows:
+        for opcode, tid, node, offset, requested, moved, error, *_ in rows:
             op = OPCODES[opcode]
             if op == "fuse_read" and node == FIRST_NODE + NAMES.index("long"):
                 error = errno.EIO
             if op not in ("fuse_read", "fuse_write"):
                 offset = -1
-            yield Request(op, tid, node, offset, asked, moved, error)
+            yield Request(op, tid, node, offset, requested, moved, error)
 
     def recorded(self, recording):
         for row in recording.trace.dicts("remote"):

@@ -299,7 +299,7 @@ for at in range(0, len(m), 1 << 20): os.write(out, memoryview(m)[at:at + (1 << 2
         def make():
             layers = {name: machine().new_dir("ext4") for name in ("lower", "upper", "work")}
             path = harness.random_file(f"{layers['lower']}/data", 6 * MIB)
-            options = ",".join(f"{name}dir={place}" for name, place in layers.items())
+            options = ",".join(f"{name}dir={path}" for name, path in layers.items())
             merged = machine().mount("-t", "overlay", "-o", options, "overlay")
             harness.cool(path)
             return path, f"{layers['upper']}/data", merged

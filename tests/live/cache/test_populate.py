@@ -36,8 +36,8 @@ class Populate(unittest.TestCase):
         took_ns = account(out)["took_ns"]
         self.assertGreater(calls[0]["thread_time_ns"], 0.5 * took_ns)
         self.assertGreater(recording.report["totals"]["io"]["time_ns"], 0.5 * took_ns)
-        told = [each["id"] for each in recording.report["findings"]]
-        self.assertNotIn("readahead-unused", told)
+        reported = [each["id"] for each in recording.report["findings"]]
+        self.assertNotIn("readahead-unused", reported)
 
     def test_mlockall(self):
         self.check("mlockall", "mlockall", False)

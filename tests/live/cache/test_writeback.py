@@ -45,24 +45,24 @@ class Throttled(unittest.TestCase):
         """A recording of JOB; its pauses; and the total pause time per operation."""
         recording = Recording([harness.PYTHON, "-S", "-c", JOB, path])
         names = [row["name"] for row in recording.trace.header["operations"]]
-        pauses, told = list(recording.trace.dicts("throttle")), collections.Counter()
+        pauses, reported = list(recording.trace.dicts("throttle")), collections.Counter()
         for row in pauses:
-            told[names[row["call"] - 1]] += row["pause"]
-        return recording, names, pauses, told
+            reported[names[row["call"] - 1]] += row["pause"]
+        return recording, names, pauses, reported
 
     def check(self, kind):
         path = f"{narrow(kind)}/data"
         # The kernel pauses a writer or a store only if the device is behind at that moment. On a
         # machine whose CPUs are busy, the device may keep up with the writes.
-        recording, names, pauses, told = harness.counted_right(
+        recording, names, pauses, reported = harness.counted_right(
             lambda: self.record(path), lambda done: "write" in done[3])
         took = harness.json.loads(recording.done.stdout)
         trace, totals = recording.trace, recording.report["totals"]["throttled"]
 
-        self.assertEqual(totals, {"pauses": len(pauses), "pause_ns": sum(told.values())})
-        self.assertIn("write", told)
-        self.assertLessEqual(set(told), {"write", "fault"})
-        for op, pause_ns in told.items():
+        self.assertEqual(totals, {"pauses": len(pauses), "pause_ns": sum(reported.values())})
+        self.assertIn("write", reported)
+        self.assertLessEqual(set(reported), {"write", "fault"})
+        for op, pause_ns in reported.items():
             count = sum(names[row["call"] - 1] == op for row in pauses)
             self.assertLessEqual(pause_ns, took[op] + count * TICK_NS)
         self.assertLessEqual({row["file"] for row in pauses}, trace.file_ids(path))
@@ -98,13 +98,13 @@ class Throttled(unittest.TestCase):
         self.assertIsNone(recording.report["totals"]["throttled"])
 
 
-def on_device(place):
+def on_device(directory):
     """Bytes that a file system's device has written so far; it is a dedicated device."""
-    number = os.stat(place).st_dev
+    number = os.stat(directory).st_dev
     path = f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/stat"
     if not os.path.exists(path):  # btrfs reports a virtual device
         with open("/proc/self/mountinfo") as file:
-            device = [line.split(" - ")[1].split()[1] for line in file if f" {place} " in line][0]
+            device = [line.split(" - ")[1].split()[1] for line in file if f" {directory} " in line][0]
         path = f"/sys/block/{os.path.basename(device)}/stat"
     with open(path) as file:
         return int(file.read().split()[6]) * 512
@@ -115,7 +115,7 @@ class Written(unittest.TestCase):
 
     KINDS = ("ext4", "xfs", "btrfs")
 
-    def place(self, kind):
+    def directory(self, kind):
         return machine().new_dir(kind)
 
     def row(self, recording, path):
@@ -131,12 +131,12 @@ class Written(unittest.TestCase):
         device."""
 
         def once():
-            path = f"{self.place(kind)}/data"
+            path = f"{self.directory(kind)}/data"
             prepare(path)
             run("sync", "-f", os.path.dirname(path))
-            before = on_device(machine().place(kind))
+            before = on_device(machine().file_system(kind))
             recording = Recording([harness.PYTHON, "-S", "-c", job, path])
-            return recording, self.row(recording, path), on_device(machine().place(kind)) - before
+            return recording, self.row(recording, path), on_device(machine().file_system(kind)) - before
 
         recording, row, wrote = harness.counted_right(
             once, lambda done: is_right(done[1]["device_bytes"], done[2])
@@ -158,7 +158,7 @@ print(json.dumps({"wrote": wrote, "synced": time.monotonic_ns(), "io": io}))
 """
         for kind in self.KINDS:
             with self.subTest(kind):
-                recording, row = self.record(kind, job, lambda told, wrote: told == 24 * MIB)
+                recording, row = self.record(kind, job, lambda reported, wrote: reported == 24 * MIB)
                 truth = harness.json.loads(recording.done.stdout)
                 start = recording.trace.totals["start_ns"]
 
@@ -185,7 +185,7 @@ print(json.dumps({"wrote": wrote, "synced": time.monotonic_ns(), "io": io}))
         job = "import os, sys; os.write(os.open(sys.argv[1], os.O_RDWR | os.O_CREAT), bytes(8 << 20))"
         for kind in self.KINDS:
             with self.subTest(kind):
-                path = f"{self.place(kind)}/data"
+                path = f"{self.directory(kind)}/data"
                 recording = Recording([harness.PYTHON, "-S", "-c", job, path])
                 row = self.row(recording, path)
                 self.assertEqual(row["written_bytes"], 8 * MIB)
@@ -206,7 +206,7 @@ os.fsync(f)
 """
         for kind in self.KINDS:
             with self.subTest(kind):
-                recording, row = self.record(kind, job, lambda told, wrote: told == 16 * MIB)
+                recording, row = self.record(kind, job, lambda reported, wrote: reported == 16 * MIB)
                 parent, child = map(int, recording.done.stdout.split())
                 self.assertEqual(row["device_bytes"], 16 * MIB)
                 self.assertEqual(
@@ -238,7 +238,7 @@ print(len(places))
                                 file.read()
 
                     recording, row = self.record(
-                        kind, job, lambda told, wrote: told + self.OWN >= wrote, prepare)
+                        kind, job, lambda reported, wrote: reported + self.OWN >= wrote, prepare)
                     stored = int(recording.done.stdout) * 4096
                     self.assertEqual(row["written_bytes"], 0)
                     self.assertLessEqual(row["stored_bytes"], stored * 1.1)
@@ -253,8 +253,8 @@ print(len(places))
 
     def test_compressed(self):
         """btrfs compression: few bytes reach the device, but all have left the cache."""
-        place = machine().mount_image("btrfs", 256 * MIB)
-        run("mount", "-o", "remount,compress-force=zstd", place)
+        directory = machine().mount_image("btrfs", 256 * MIB)
+        run("mount", "-o", "remount,compress-force=zstd", directory)
         job = """
 import os, sys
 f = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
@@ -262,10 +262,10 @@ for i in range(4 << 10): os.write(f, (b"%d " % i) * 512)
 os.fsync(f)
 print(os.fstat(f).st_size)
 """
-        run("sync", "-f", place)
-        before = on_device(place)
-        recording = Recording([harness.PYTHON, "-S", "-c", job, f"{place}/data"])
-        row, after = self.row(recording, f"{place}/data"), on_device(place)
+        run("sync", "-f", directory)
+        before = on_device(directory)
+        recording = Recording([harness.PYTHON, "-S", "-c", job, f"{directory}/data"])
+        row, after = self.row(recording, f"{directory}/data"), on_device(directory)
         self.assertEqual(row["written_bytes"], int(recording.done.stdout))
         self.assertGreater(row["device_bytes"], 0)
         self.assertLess(row["device_bytes"], row["written_bytes"] / 2)
@@ -283,7 +283,7 @@ m.flush()
 """
         for kind, amplified in ("xfs", True), ("btrfs", False):
             with self.subTest(kind):
-                path = harness.random_file(f"{self.place(kind)}/data", 48 * MIB)
+                path = harness.random_file(f"{self.directory(kind)}/data", 48 * MIB)
                 harness.cool(path)
                 with open(path, "rb") as file:
                     file.read()
@@ -298,14 +298,14 @@ m.flush()
 
     def test_direct(self):
         """O_DIRECT makes nothing dirty."""
-        path = f"{self.place('ext4')}/data"
+        path = f"{self.directory('ext4')}/data"
         recording = Recording(
             ["dd", "if=/dev/zero", f"of={path}", "bs=1M", "count=4", "oflag=direct"]
         )
         self.assertEqual([row for row in recording.report["writeback"] if row["path"] == path], [])
 
     def test_not_known(self):
-        path = f"{self.place('ext4')}/data"
+        path = f"{self.directory('ext4')}/data"
         recording = Recording(
             ["dd", "if=/dev/zero", f"of={path}", "bs=1M", "count=1"], "--layers", "syscall"
         )

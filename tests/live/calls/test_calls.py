@@ -130,10 +130,10 @@ class AskedFor(unittest.TestCase):
         """Unlocking never blocks; an unreadable argument leaves the flag unset."""
         file = harness.random_file(f"{machine().new_dir()}/lock", 4096)
         recording = Recording([harness.PYTHON, "-c", RECORD_LOCKS, file])
-        told = {op: [(bool(row["flags"] & NOWAIT), row["result"])
+        reported = {op: [(bool(row["flags"] & NOWAIT), row["result"])
                      for row in recording.trace.calls(file, op=op)]
                 for op in ("fcntl_setlkw", "fcntl_ofd_setlkw")}
-        self.assertEqual(told, {"fcntl_setlkw": 3 * [(False, 0), (True, 0), (False, -errno.EFAULT)],
+        self.assertEqual(reported, {"fcntl_setlkw": 3 * [(False, 0), (True, 0), (False, -errno.EFAULT)],
                                 "fcntl_ofd_setlkw": 3 * [(False, 0), (False, 0), (True, 0)]})
 
     def summed_up(self, program, *ops):
@@ -179,9 +179,9 @@ class Advice(unittest.TestCase):
             rows = recording.trace.calls(file, op=op)
             self.assertEqual(len(rows), len(words))
             printed = harness.faultline("print", "--op", op, "--file", file, recording.path)
-            told = [re.search(r"\[([^]]*)\] <", line) for line in
+            reported = [re.search(r"\[([^]]*)\] <", line) for line in
                     printed.stdout.decode().splitlines()]
-            self.assertEqual([found[1] for found in told if found], words)
+            self.assertEqual([found[1] for found in reported if found], words)
         rows = recording.trace.calls(file, op="fadvise64")
         self.assertEqual([row["offset"] for row in rows], [4096 * i for i in range(6)])
         self.assertEqual([row["flags"] for row in rows], [1 << 22 + i for i in range(6)])

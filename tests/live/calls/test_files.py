@@ -158,8 +158,8 @@ if waits:
         names = ("beyond", "sent", "copied", "allocated", "appended", "truncated", "closed")
         truth = {name: os.stat(f"{directory}/{name}").st_size for name in names}
         sizes = {row["path"]: row["size_bytes"] for row in recording.report["files"]}
-        told = {name: sizes[f"{directory}/{name}"] for name in names}
-        self.assertEqual(told, truth)
+        known = {name: sizes[f"{directory}/{name}"] for name in names}
+        self.assertEqual(known, truth)
 
     def test_each_is_the_inodes_own(self):
         """Sizes of files that end with their process, however the size came about."""
@@ -218,8 +218,8 @@ with open(f"{top}/{at}/a/model", "rb") as file: file.read()
         rows = [row for row in recording.report["files"] if row["read"]["bytes"] == 5000]
         self.assertEqual([row["path"] for row in rows], [f"{directory}/{at}/a/model"])
         self.assertEqual(rows[0]["write"]["bytes"], 5000)
-        told = {row["path"] for row in recording.report["files"]}
-        self.assertNotIn(f"{directory}/old/a/model", told)
+        known = {row["path"] for row in recording.report["files"]}
+        self.assertNotIn(f"{directory}/old/a/model", known)
 
     def test_by_another_job(self):
         """The process that renames is not recorded."""
@@ -284,8 +284,8 @@ class Many(unittest.TestCase):
             "        memory.madvise(mmap.MADV_WILLNEED)\n"
         )
         recording = Recording(["/usr/bin/python3", "-S", "-c", job])
-        for op, asked in (("munmap", 12288), ("madvise", 12288)):
-            rows = [row for row in recording.trace.calls(op=op) if row["asked"] == asked]
+        for op, requested in (("munmap", 12288), ("madvise", 12288)):
+            rows = [row for row in recording.trace.calls(op=op) if row["asked"] == requested]
             self.assertGreaterEqual(len(rows), 300)
             self.assertEqual([row["file"] for row in rows[-300:]], [0] * 300)
         self.assertGreaterEqual(recording.report["totals"]["shmem_faults"]["count"], 300)
@@ -496,7 +496,7 @@ class Names(unittest.TestCase):
     def test_block_device(self):
         """A block device is recorded by default, under its name in /dev."""
         if not machine().loops:
-            machine().place("ext4")
+            machine().file_system("ext4")
         device = machine().loops[0]
         recording = Recording(
             ["dd", f"if={device}", "of=/dev/null", "bs=4096", "count=25", "status=none"]

@@ -28,7 +28,7 @@ print(json.dumps(inodes))
 
     def new_overlay(self):
         layers = {name: machine().new_dir("ext4") for name in ("lower", "upper", "work")}
-        options = ",".join(f"{name}dir={place}" for name, place in layers.items())
+        options = ",".join(f"{name}dir={path}" for name, path in layers.items())
         return machine().mount("-t", "overlay", "-o", options, "overlay"), layers["lower"]
 
     def test_made_again(self):
@@ -107,7 +107,7 @@ for stage in range(4):
     sys.stdin.readline()
 """
 
-    def place(self, name, size):
+    def variable(self, name, size):
         """The bytes of a BPF variable within its map."""
         built = f"{harness.BUILD}/bpf/faultline.bpf.o"
         if not os.path.exists(built):
@@ -118,7 +118,7 @@ for stage in range(4):
         return slice(start, start + size)
 
     def test_come_round(self):
-        last, turn = self.place("file_last_id", 8), self.place("file_turn", 4)
+        last, turn = self.variable("file_last_id", 8), self.variable("file_turn", 4)
         directory, trace = machine().new_dir(), machine().new_dir() + "/trace"
         names = ["kept"] + [f"{stage}.{i}" for stage in range(4) for i in range(20)]
         for name in names:

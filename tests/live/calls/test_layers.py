@@ -66,10 +66,10 @@ class Layers(unittest.TestCase):
 
     def test_code_is_recorded_for_markers(self):
         """Otherwise each library mapping would wake the reader for nothing."""
-        for layers, told in ("task,syscall,span", True), ("task,syscall,fault", False):
+        for layers, rows_reported in ("task,syscall,span", True), ("task,syscall,fault", False):
             recording = Recording([harness.PYTHON, "-c", "pass"], "--layers", layers)
             code, = [kind for kind in recording.trace.totals["kinds"] if kind["kind"] == "code"]
-            self.assertEqual(code["events"] > 0, told, layers)
+            self.assertEqual(code["events"] > 0, rows_reported, layers)
 
     def test_all(self):
         seen = self.record(None)
@@ -289,8 +289,8 @@ class Missing(unittest.TestCase):
                             self.assertIsNone(device["all"][kind]["requeues"])
                 elif unknown:
                     of, _, part = unknown.partition(" ")
-                    told = report["totals"][of]
-                    self.assertIsNone(told[part] if part else told)
+                    rows_reported = report["totals"][of]
+                    self.assertIsNone(rows_reported[part] if part else rows_reported)
 
     def test_a_layer_waits_for_its_module(self):
         """Nothing is missing as long as no such file system can be mounted; the guests' jobs load
@@ -376,9 +376,9 @@ class Missing(unittest.TestCase):
         ):
             with self.subTest(changed):
                 done = faultline("check", "--format", "json", "--force-changed", changed)
-                told = json.loads(done.stdout)["layers"]["async"]
-                self.assertEqual({name: told[name] for name in state}, state)
-        self.assertIn("io_uring_complete has a different signature in this kernel", told["reason"])
+                rows_reported = json.loads(done.stdout)["layers"]["async"]
+                self.assertEqual({name: rows_reported[name] for name in state}, state)
+        self.assertIn("io_uring_complete has a different signature in this kernel", rows_reported["reason"])
 
 
 class Refused(unittest.TestCase):
@@ -398,7 +398,7 @@ class Refused(unittest.TestCase):
         layers = harness.report_of(self.trace)["trace"]["layers"]
         return {name: layer["state"] for name, layer in layers.items()}
 
-    def test_not_run_without_what_was_asked_for(self):
+    def test_not_run_without_the_requested(self):
         for programs, layers in (
             (self.SYSCALL, ["syscall"]),
             (self.FAULT, ["fault"]),
@@ -451,8 +451,8 @@ class Refused(unittest.TestCase):
                         "check", text=True)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("cannot work", done.stdout)
-        said = " ".join(done.stdout.split())  # remarks are wrapped
-        self.assertIn("fl_sys_enter: invalid func unknown#", said)
+        output = " ".join(done.stdout.split())  # remarks are wrapped
+        self.assertIn("fl_sys_enter: invalid func unknown#", output)
 
 
 class NoLoop(unittest.TestCase):

@@ -36,9 +36,9 @@ class Pipes(unittest.TestCase):
         self.assertEqual(report.returncode, 0, report.stderr)
         self.check(json.loads(report.stdout))
         with open(f"{self.directory}/stderr") as file:
-            said = file.read()
-        self.assertIn("printed\n", said)
-        self.assertIn("standard output", said)
+            messages = file.read()
+        self.assertIn("printed\n", messages)
+        self.assertIn("standard output", messages)
         self.assertEqual(os.listdir(self.directory).count("data"), 1)
         self.assertNotIn("-", os.listdir(os.getcwd()))
 

@@ -162,9 +162,9 @@ class Profile(unittest.TestCase):
         recording = Recording(["/usr/bin/python3", "-c", SMALL_READS, machine().new_dir()], *PROFILE)
         self.assertTrue(recording.report["findings"])
         path = os.path.join(machine().new_dir(), "a.db")
-        told = faultline("export", "--to", "sqlite", "-o", path, recording.path)
-        self.assertEqual(told.returncode, 0, told.stderr)
-        self.assertIn(b"aggregated", told.stderr)
+        reported = faultline("export", "--to", "sqlite", "-o", path, recording.path)
+        self.assertEqual(reported.returncode, 0, reported.stderr)
+        self.assertIn(b"aggregated", reported.stderr)
         database = sqlite3.connect(path)
         self.addCleanup(database.close)
         counts = dict(database.execute("SELECT op, count FROM operations WHERE layer = 'syscall'"))
@@ -293,12 +293,12 @@ class Profile(unittest.TestCase):
         self.assertGreaterEqual(recording.operations()["pread64"][0], reads)
         row = recording.file(data)
         self.assertEqual(row["read"]["bytes"], reads * 4096 + (1 << 20))
-        told = recording.trace.rows("syscall").pid
+        reported = recording.trace.rows("syscall").pid
         summed = set(recording.trace.rows("profile").pid.tolist())
         pids = {row["comm"]: row["pid"] for row in recording.report["processes"]}
         self.assertEqual(summed, {pids["hotread-static"]})
-        self.assertGreater(int((told == pids["hotread-static"]).sum()), 0, "it began with events")
-        self.assertGreater(int((told == pids["cat"]).sum()), 0)
+        self.assertGreater(int((reported == pids["hotread-static"]).sum()), 0, "it began with events")
+        self.assertGreater(int((reported == pids["cat"]).sum()), 0)
         first = faultline("report", recording.path).stdout.decode()
         self.assertRegex(first, f"aggregated in the kernel: .* of process {pids['hotread-static']}")
 

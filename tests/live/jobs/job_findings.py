@@ -572,5 +572,5 @@ def prepare(name, directory):
 
 
 if __name__ == "__main__":
-    case, kind, place = sys.argv[1:]
-    getattr(Job(place, kind == "bad"), case.replace("-", "_"))()
+    case, kind, directory = sys.argv[1:]
+    getattr(Job(directory, kind == "bad"), case.replace("-", "_"))()

@@ -66,16 +66,16 @@ def has_ranks(seconds="0.1"):
     ranks = []
     for rank in range(3):
         own = [pair[0] for pair in ends] if rank == 0 else [ends[rank - 1][1]]
-        places = [str(end.fileno()) for end in own]
+        fds = [str(end.fileno()) for end in own]
         ranks.append(subprocess.Popen(
-            [sys.executable, __file__, "is_rank", seconds if rank == 1 else "0.02", *places],
-            env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "3"}, pass_fds=map(int, places)))
+            [sys.executable, __file__, "is_rank", seconds if rank == 1 else "0.02", *fds],
+            env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "3"}, pass_fds=map(int, fds)))
     for rank in ranks:
         rank.wait()
 
 
-def is_rank(seconds, *places):
-    others = [socket.socket(fileno=int(place)) for place in places]
+def is_rank(seconds, *fds):
+    others = [socket.socket(fileno=int(fd)) for fd in fds]
     for _ in range(10):
         compute(float(seconds))
         if os.environ["RANK"] != "0":
@@ -120,10 +120,10 @@ def renews_workers(times="5"):
 
 def takes_turns(locks="1"):
     """Three processes that each hold a lock file while they sleep: the same one, or one each."""
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as directory:
         for number in range(3):
             if not os.fork():
-                with open(f"{place}/lock.{number % int(locks)}", "wb") as file:
+                with open(f"{directory}/lock.{number % int(locks)}", "wb") as file:
                     for _ in range(12):
                         fcntl.flock(file, fcntl.LOCK_EX)
                         hold_it()

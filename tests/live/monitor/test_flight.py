@@ -161,10 +161,10 @@ class Flight(unittest.TestCase):
         recorder.ask_and_wait()
         recorder.ask()
         job.end()
-        status, said = recorder.end()
+        status, output = recorder.end()
         self.assertEqual(status, 0)
         self.assertEqual(len(recorder.traces()), 1)
-        self.assertIn("too soon", said)
+        self.assertIn("too soon", output)
 
     def test_keep(self):
         """The last two stay, and so do other files of the directory."""
@@ -220,19 +220,19 @@ class Flight(unittest.TestCase):
     def test_full_disk(self):
         """The failure is reported, the job unharmed, and the next trace complete once there is
         space."""
-        place = machine().mount("-t", "tmpfs", "-o", "size=64k", "none")
-        with open(f"{place}/filler", "wb") as file:
+        directory = machine().mount("-t", "tmpfs", "-o", "size=64k", "none")
+        with open(f"{directory}/filler", "wb") as file:
             file.write(bytes(40 << 10))
         job = Job(*python(COUNTING, counted_bytes(machine().new_dir()), 50_000))
         recorder = Recorder("--flight", "4M", "--flight-every", "0", "-p", str(job.pid),
-                            directory=place)
+                            directory=directory)
         job.work()
         recorder.ask()
         for line in b"flight recorder: process", b"recording":  # ready
             self.assertIn(line, recorder.process.stderr.readline())
-        said = recorder.process.stderr.readline()
-        self.assertIn(b"No space left", said)
-        harness.run("mount", "-o", "remount,size=8m", place)
+        output = recorder.process.stderr.readline()
+        self.assertIn(b"No space left", output)
+        harness.run("mount", "-o", "remount,size=8m", directory)
         trace = recorder.ask_and_wait(1 + len(recorder.whole()), again=True)
         self.assertEqual(lost(trace), 0)
         job.end()
@@ -240,17 +240,17 @@ class Flight(unittest.TestCase):
 
     def test_no_directory(self):
         """The failure is reported, and the recorder continues."""
-        place = machine().new_dir()
+        directory = machine().new_dir()
         job = Job(*python(COUNTING, counted_bytes(machine().new_dir()), 10))
         recorder = Recorder("--flight", "4M", "--flight-every", "0", "-p", str(job.pid),
-                            directory=f"{place}/later")
+                            directory=f"{directory}/later")
         job.work()
         recorder.ask()
         for line in b"flight recorder: process", b"recording":  # ready
             self.assertIn(line, recorder.process.stderr.readline())
         self.assertIn(b"directory does not exist", recorder.process.stderr.readline())
         self.assertIn(b"recording continues", recorder.process.stderr.readline())
-        os.mkdir(f"{place}/later")
+        os.mkdir(f"{directory}/later")
         self.assertEqual(lost(recorder.ask_and_wait(again=True)), 0)
         job.end()
         self.assertEqual(recorder.end()[0], 0)

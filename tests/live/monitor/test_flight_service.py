@@ -43,7 +43,7 @@ class Monitor(unittest.TestCase):
 
     def recorder(self, *arguments):
         return Recorder("--listen", f"unix:{self.socket}", "--flight", "32M", *arguments,
-                        output="f.flt", command="monitor", directory=self.directory, said="watching ")
+                        output="f.flt", command="monitor", directory=self.directory, ready="watching ")
 
     def post(self):
         return self.request("POST", "/flight")
@@ -56,16 +56,16 @@ class Monitor(unittest.TestCase):
 
     def living(self, cgroup):
         """Number of living processes that the service lists in a cgroup."""
-        told = json.loads(self.request("GET", "/jobs?jobs=4096&processes=0&files=0")[1])
-        return sum(job["living"] for job in told["jobs"] if job["cgroup"] == cgroup)
+        reported = json.loads(self.request("GET", "/jobs?jobs=4096&processes=0&files=0")[1])
+        return sum(job["living"] for job in reported["jobs"] if job["cgroup"] == cgroup)
 
     def request(self, *what):
         connection = OverSocket(self.socket)
         connection.request(*what)
         answer = connection.getresponse()
-        said = answer.read()
+        messages = answer.read()
         connection.close()
-        return answer.status, said
+        return answer.status, messages
 
     def test_end(self):
         """On request and on a signal, for a program that already ran and a new one; counters
@@ -184,15 +184,15 @@ class Monitor(unittest.TestCase):
         recorder = self.recorder()
         self.assertEqual(self.post()[0], 202)
         self.assertTrue(harness.wait_until(recorder.whole))
-        status, said = self.post()
+        status, messages = self.post()
         self.assertEqual(status, 429)
-        self.assertIn(b"too soon", said)
+        self.assertIn(b"too soon", messages)
         self.assertEqual(recorder.end()[0], 0)
         self.assertEqual(len(recorder.traces()), 1)
 
     def test_none(self):
         """Without a recorder no trace is offered."""
-        recorder = Recorder("--listen", f"unix:{self.socket}", command="monitor", said="watching ",
+        recorder = Recorder("--listen", f"unix:{self.socket}", command="monitor", ready="watching ",
                             directory=self.directory)
         self.assertEqual(self.post()[0], 404)
         self.assertEqual(recorder.end()[0], 0)
@@ -208,11 +208,11 @@ class Monitor(unittest.TestCase):
             self.assertEqual(self.post()[0], 202)
             self.assertTrue(harness.wait_until(
                 lambda: self.metrics()["traces_total"] == number - 1))
-        told = self.metrics()
-        self.assertEqual(told['requests_total{cause="request"}'], 2)
-        self.assertEqual(told['requests_total{cause="when"}'], 0)
-        self.assertEqual((told["requests_refused_total"], told["traces_failed_total"]), (0, 0))
-        self.assertTrue(started - 1 <= told["last_trace_time_seconds"] <= time.time() + 1, told)
+        reported = self.metrics()
+        self.assertEqual(reported['requests_total{cause="request"}'], 2)
+        self.assertEqual(reported['requests_total{cause="when"}'], 0)
+        self.assertEqual((reported["requests_refused_total"], reported["traces_failed_total"]), (0, 0))
+        self.assertTrue(started - 1 <= reported["last_trace_time_seconds"] <= time.time() + 1, reported)
         self.assertEqual(recorder.end()[0], 0)
         recorder = self.recorder("--flight-every", "1h", "--flight-keep", "2")
         self.assertEqual(self.metrics()["last_trace_time_seconds"], 0)
@@ -220,9 +220,9 @@ class Monitor(unittest.TestCase):
         # A request made before it is written is answered with the same trace.
         self.assertTrue(harness.wait_until(lambda: self.metrics()["traces_total"] == 1))
         self.assertEqual(self.post()[0], 429)
-        told = self.metrics()
+        reported = self.metrics()
         self.assertEqual(
-            (told['requests_total{cause="request"}'], told["requests_refused_total"]), (2, 1)
+            (reported['requests_total{cause="request"}'], reported["requests_refused_total"]), (2, 1)
         )
         self.assertEqual(recorder.end()[0], 0)
         self.assertEqual(sorted(name for name in os.listdir(self.directory) if ".flt" in name),

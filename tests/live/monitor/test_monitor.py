@@ -161,8 +161,8 @@ class Monitor(Watching):
             return {"read": fields[2] * 512, "write": fields[6] * 512}
 
         def metrics():
-            told = watched.scrape()
-            return {op: told.sum("faultline_storage_bytes_total", device=name, op=op)
+            recorded = watched.scrape()
+            return {op: recorded.sum("faultline_storage_bytes_total", device=name, op=op)
                     for op in ("read", "write")}
 
         def read():
@@ -291,7 +291,7 @@ class Monitor(Watching):
         *_, first, second = self.reuse_pid(watched, watched.scrape)
         self.assertEqual((first, second), (1000, 2000))
 
-    def test_pid_comes_again_between_readings(self):
+    def test_pid_reused_between_readings(self):
         """They are distinguished by start time, with no reading in between."""
         watched = self.watch("--interval", "60s")
         *_, first, second = self.reuse_pid(watched, lambda: None)
@@ -329,17 +329,17 @@ class Monitor(Watching):
         self.assertEqual(swarm.returncode, 0)
         self.assertGreater(readings, first + 1)
         time.sleep(0.05)
-        told = json.loads(watched.get("/jobs?jobs=4096&processes=0&files=0")[2])
+        recorded = json.loads(watched.get("/jobs?jobs=4096&processes=0&files=0")[2])
         own = {job["cgroup"]: sum(row["count"] for row in job["methods"]
                                   if (row["op"], row["method"]) == ("read", "syscall"))
-               for job in told["jobs"]}
+               for job in recorded["jobs"]}
         expected = account(f"{directory}/out")
         uncertain = 0
         for number, reads in enumerate(expected):
             has = own.get(below_root(f"{parent}/{number}"), 0)
             self.assertLessEqual(has, reads, number)
             uncertain += reads - has
-        self.assertLessEqual(uncertain, told["node"]["uncertain_operations"])
+        self.assertLessEqual(uncertain, recorded["node"]["uncertain_operations"])
         self.assertLess(uncertain, sum(expected) / 10)
 
     # --- long runs ---
@@ -447,7 +447,7 @@ class Monitor(Watching):
         watched.process.send_signal(signal.SIGHUP)
         self.assertEqual(watched.get("/metrics")[0], 200)
         self.assertEqual(watched.end(signal.SIGINT), 0)
-        self.assertIn("ended by SIGINT", watched.said())
+        self.assertIn("ended by SIGINT", watched.messages())
 
     def test_jobs_go(self):
         """Some time after its last process exits a job is no longer reported; until then it is."""

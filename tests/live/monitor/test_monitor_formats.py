@@ -36,8 +36,8 @@ class Formats(Watching):
         self.assertEqual(families["faultline_io_latency_seconds"].type, "histogram")
         names = {line.split("\t")[0] for line in
                  harness.faultline("monitor", "--list-metrics").stdout.decode().splitlines()}
-        told = {line.split()[2] for line in samples.text.splitlines() if line.startswith("# TYPE")}
-        self.assertEqual(told, names)
+        reported = {line.split()[2] for line in samples.text.splitlines() if line.startswith("# TYPE")}
+        self.assertEqual(reported, names)
 
     @unittest.skipUnless(shutil.which("promtool"), "no promtool: package prometheus")
     def test_promtool(self):
@@ -70,7 +70,7 @@ class Formats(Watching):
                 return None
             return float(result[0]["value"][1]) if result else None
 
-        self.assertTrue(harness.wait_until(lambda: ask("up") == 1), watched.said())
+        self.assertTrue(harness.wait_until(lambda: ask("up") == 1), watched.messages())
         self.run_in(group, *self.hotread(4321))
         reads = ('sum(faultline_io_operations_total{command="hotread-static",op="read",'
                  f'method="syscall",cgroup="{below_root(group)}"}})')
@@ -92,7 +92,7 @@ class Formats(Watching):
         self.assertTrue(harness.wait_until(lambda: os.path.exists(path)))
         with open(path) as file:
             samples = Samples(file.read())
-        self.assertIn("threads; not listening\n", watched.said())
+        self.assertIn("threads; not listening\n", watched.messages())
         self.assertEqual(samples.sum("faultline_build_info"), 1)
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o644)
         self.assertEqual(os.listdir(os.path.dirname(path)), ["faultline.prom"])
@@ -103,10 +103,10 @@ class Formats(Watching):
         """Reported once, and the service continues; no partial file is left."""
         where = machine().mount("-t", "tmpfs", "-o", "size=4k", "none")
         watched = self.watch("--textfile", f"{where}/faultline.prom")
-        self.assertTrue(harness.wait_until(lambda: "No space left" in watched.said()))
+        self.assertTrue(harness.wait_until(lambda: "No space left" in watched.messages()))
         self.assertEqual(watched.get("/metrics")[0], 200)
         self.assertEqual(os.listdir(where), [])
-        self.assertEqual(watched.said().count("cannot be written"), 1)
+        self.assertEqual(watched.messages().count("cannot be written"), 1)
         self.assertEqual(watched.end(), 0)
 
     def test_bad_options(self):

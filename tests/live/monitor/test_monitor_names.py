@@ -47,10 +47,10 @@ class Names(Watching):
                     {*IDS, *NAMES, "image", "slurm_job", "slurm_step", "slurm_name", "slurm_user"}}
         jobs = json.loads(watched.get("/jobs?jobs=4096")[2])["jobs"]
         samples = watched.scrape().find("faultline_io_operations_total", cgroup=below_root(group))
-        told = [known(dict(labels)) for labels in samples]
-        told += [known(job) for job in jobs if job["cgroup"] == below_root(group)]
-        self.assertTrue(all(labels == told[0] for labels in told), told)
-        return told[0]
+        reported = [known(dict(labels)) for labels in samples]
+        reported += [known(job) for job in jobs if job["cgroup"] == below_root(group)]
+        self.assertTrue(all(labels == reported[0] for labels in reported), reported)
+        return reported[0]
 
     def wait_for(self, watched, group, wanted):
         def has_them():
@@ -102,14 +102,14 @@ class Names(Watching):
         path = counted_bytes(directory)
         recorder = Recorder("--listen", f"unix:{directory}/socket", "--host-root", self.root, "--flight",
                             "32M", "--flight-of", "pod=train-*", output="f.flt", command="monitor",
-                            directory=directory, said="watching ")
+                            directory=directory, ready="watching ")
 
         def request(*what):
             connection = OverSocket(f"{directory}/socket")
             connection.request(*what)
-            said = connection.getresponse().read()
+            messages = connection.getresponse().read()
             connection.close()
-            return said
+            return messages
 
         job = Job(*in_cgroup(group, *python(COUNTING, path, count)))
         self.assertTrue(harness.wait_until(lambda: any(

@@ -49,16 +49,16 @@ def seeing_all():
 
 class Service:
     def __init__(self, *options, before=(), watchdog_usec=None, watchdog_pid="$$"):
-        self.place = machine().new_dir()
+        self.directory = machine().new_dir()
         self.words = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.words.bind(f"{self.place}/notify")
-        os.chmod(f"{self.place}/notify", 0o777)
+        self.words.bind(f"{self.directory}/notify")
+        os.chmod(f"{self.directory}/notify", 0o777)
         self.words.settimeout(harness.LIMIT)
         chosen = ",".join("+" + name[len("CAP_"):].lower() for name in setting("CapabilityBoundingSet"))
         command = [*before, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
                    "--no-new-privs", f"--bounding-set=-all,{chosen}", f"--inh-caps=-all,{chosen}",
                    f"--ambient-caps=-all,{chosen}", machine().faultline, "monitor", *options]
-        environment = {**os.environ, "NOTIFY_SOCKET": f"{self.place}/notify"}
+        environment = {**os.environ, "NOTIFY_SOCKET": f"{self.directory}/notify"}
         if watchdog_usec:
             environment["WATCHDOG_USEC"] = str(watchdog_usec)
             command = ["sh", "-c", f'WATCHDOG_PID={watchdog_pid} exec "$@"', "sh", *command]
@@ -112,7 +112,7 @@ class MonitorUnit(unittest.TestCase):
         if not shutil.which("setpriv"):
             self.skipTest("setpriv is not installed")
 
-    def test_capabilities_are_those_that_were_asked_for(self):
+    def test_capabilities_match_the_request(self):
         self.assertEqual(setting("AmbientCapabilities"),
                          ["CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH"])
         self.assertEqual(setting("CapabilityBoundingSet"), setting("AmbientCapabilities"))
@@ -129,7 +129,7 @@ class MonitorUnit(unittest.TestCase):
                 reader.stdin.flush()
                 self.assertEqual(reader.stdout.readline(), "done\n")
 
-            def told():
+            def reported():
                 _, body = ask(address, "/jobs?jobs=4096&processes=1000&files=48")
                 for job in json.loads(body)["jobs"]:
                     for process in job["processes"]:
@@ -140,13 +140,13 @@ class MonitorUnit(unittest.TestCase):
                 return None, None, None
 
             reads(1)
-            self.assertTrue(wait_until(lambda: told()[0] is not None))
-            told()
-            before = told()[2]  # a reading that began after the first had ended: everything so far
+            self.assertTrue(wait_until(lambda: reported()[0] is not None))
+            reported()
+            before = reported()[2]  # a reading that began after the first had ended: everything so far
             reads(3000)
             # its own input lines are not file reads: they are not counted
-            self.assertTrue(wait_until(lambda: told()[2]["count"] - before["count"] >= 3000))
-            job, process, after = told()
+            self.assertTrue(wait_until(lambda: reported()[2]["count"] - before["count"] >= 3000))
+            job, process, after = reported()
             self.assertEqual((after["count"] - before["count"], after["bytes"] - before["bytes"]),
                              (3000, 3000 * 4096))
             self.assertIn(READER.strip().split("\n")[0], process["command"])
@@ -248,8 +248,8 @@ class MonitorUnit(unittest.TestCase):
             if not word.startswith("@"):
                 calls.add(word)
                 continue
-            told = subprocess.check_output(["systemd-analyze", "--no-pager", "syscall-filter", word],
+            reported = subprocess.check_output(["systemd-analyze", "--no-pager", "syscall-filter", word],
                                            text=True, stderr=subprocess.DEVNULL)
-            groups += [line.strip() for line in told.splitlines()[1:]
+            groups += [line.strip() for line in reported.splitlines()[1:]
                        if line.strip() and not line.strip().startswith("#")]
         return calls

@@ -129,9 +129,9 @@ class Top(unittest.TestCase):
 
     def test_asks_a_monitor(self):
         socket = f"{machine().new_dir()}/socket"
-        monitor, said = machine().start_ready("monitor", "-q", "--listen", f"unix:{socket}",
+        monitor, messages = machine().start_ready("monitor", "-q", "--listen", f"unix:{socket}",
                                               "--interval", "0.1")
-        self.assertIn("watching", said)
+        self.assertIn("watching", messages)
         try:
             self.check("--connect", f"unix:{socket}")
         finally:

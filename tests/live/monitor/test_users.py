@@ -169,7 +169,7 @@ class WholeNode(unittest.TestCase):
         """Of 4,321 reads each by this user and by root: the number reported, by user."""
         watched = Watched(by=[*AS_NOBODY, *by], *ROOM)
         self.addCleanup(watched.end)
-        told = {}
+        known = {}
         for name, command in (("nobody", AS_NOBODY), ("root", [])):
             group, directory = harness.new_cgroup(self), machine().new_dir()
             os.chmod(directory, 0o777)
@@ -177,24 +177,24 @@ class WholeNode(unittest.TestCase):
             subprocess.run(in_cgroup(group, *command, static_program("hotread"), data,
                                      f"{directory}/out.json", "1", "reads", "4321"),
                            check=True, stdin=subprocess.DEVNULL, timeout=harness.LIMIT)
-            told[name] = watched.scrape().sum(
+            known[name] = watched.scrape().sum(
                 "faultline_io_operations_total", cgroup=below_root(group), user=name, op="read",
                 command="hotread-static", method="syscall")
-        return told, watched.said()
+        return known, watched.messages()
 
     def test_file_capabilities(self):
-        told, said = self.reads_told(capable(machine().new_dir(), CAPABILITIES))
-        self.assertEqual(told, {"nobody": 4321, "root": 0})
-        self.assertIn("only this user's processes", said)
+        known, stderr = self.reads_told(capable(machine().new_dir(), CAPABILITIES))
+        self.assertEqual(known, {"nobody": 4321, "root": 0})
+        self.assertIn("only this user's processes", stderr)
 
-    def test_given_by_who_starts_it(self):
+    def test_set_by_the_caller(self):
         """Also if the program has file capabilities, which then replace the granted ones."""
         for program in machine().faultline, capable(machine().new_dir(), CAPABILITIES):
             with self.subTest(program):
-                told, said = self.reads_told(f"--inh-caps={self.CHOSEN}",
+                known, stderr = self.reads_told(f"--inh-caps={self.CHOSEN}",
                                              f"--ambient-caps={self.CHOSEN}", program)
-                self.assertEqual(told, {"nobody": 4321, "root": 4321})
-                self.assertNotIn("only this user's processes", said)
+                self.assertEqual(known, {"nobody": 4321, "root": 4321})
+                self.assertNotIn("only this user's processes", stderr)
 
 
 class Threads(unittest.TestCase):

@@ -67,15 +67,15 @@ def reader(device, processes, count):
     return [harness.PYTHON, "-S", "-c", READER, device, str(processes), str(count)]
 
 
-def device_of(place):
+def device_of(path):
     """The number of a device, or of a file's device: "7:0"."""
-    if os.major(os.stat(place).st_dev) == 0 and not os.stat(place).st_rdev:  # btrfs
-        place = harness.run("findmnt", "-nro", "SOURCE", "-T", place).strip()
-    number = os.stat(place).st_rdev or os.stat(place).st_dev
+    if os.major(os.stat(path).st_dev) == 0 and not os.stat(path).st_rdev:  # btrfs
+        path = harness.run("findmnt", "-nro", "SOURCE", "-T", path).strip()
+    number = os.stat(path).st_rdev or os.stat(path).st_dev
     return f"{os.major(number)}:{os.minor(number)}"
 
 
-def limit_reads(group, place, most, what="iops"):
+def limit_reads(group, path, most, what="iops"):
     """Limits a cgroup's reads of a device, or of a file's device, per second (what="bps":
     bytes); 0: no limit."""
     first = f"{group}/blkio.throttle.read_{what}_device"
@@ -84,14 +84,14 @@ def limit_reads(group, place, most, what="iops"):
     else:
         path, limit = f"{group}/io.max", f"r{what}={most or 'max'}"
     with open(path, "w") as file:
-        file.write(f"{device_of(place)} {limit}")
+        file.write(f"{device_of(path)} {limit}")
 
 
-def throttle(test, place, most, what="iops"):
+def throttle(test, path, most, what="iops"):
     """A new cgroup with limited reads; skips the test if limits are unavailable."""
     try:
         group = harness.new_cgroup(test, "blkio")
-        limit_reads(group, place, most, what)
+        limit_reads(group, path, most, what)
     except OSError:
         test.skipTest("no control group that throttles devices")
     return group
@@ -202,8 +202,8 @@ class DeviceFindings(unittest.TestCase):
         """Direct reads of files and of a device by each engine of fio."""
         if not shutil.which("fio"):
             self.skipTest("no fio")
-        files = [harness.random_file(f"{machine().new_dir(place)}/{place}", 4 * MIB)
-                 for place in ("ext4", "btrfs")]
+        files = [harness.random_file(f"{machine().new_dir(path)}/{path}", 4 * MIB)
+                 for path in ("ext4", "btrfs")]
         engines = ["psync", "libaio", *["io_uring"] * harness.has_uring()]
         for engine, path in itertools.product(engines, (*files, self.device)):
             job = ["fio", "--name=held", f"--filename={path}", "--rw=read", "--bs=64k",
@@ -252,8 +252,8 @@ class DeviceFindings(unittest.TestCase):
         held_back = self.hold_back(80)
         self.set_queue("read_ahead_kb", 0)
         harness.run("mkfs.ext4", "-q", "-F", "-d", tree, self.device)
-        place = machine().mount("-o", "ro", self.device)
-        found = self.found(["sh", "-c", f"{held_back}exec find {place} -type f"])
+        path = machine().mount("-o", "ro", self.device)
+        found = self.found(["sh", "-c", f"{held_back}exec find {path} -type f"])
         self.assertGreaterEqual(found["metadata-cold"]["evidence"]["count"], 40)
         self.assertNotIn("metadata-cold", self.found(["find", tree, "-type", "f"]))
 

@@ -138,11 +138,11 @@ class Findings(unittest.TestCase):
 
     def test_small_files_written(self):
         """With many files of one write each, the files are small, not the writes."""
-        place = f"{self.directory}/written"
-        os.mkdir(place)
-        self.addCleanup(shutil.rmtree, place)
+        directory = f"{self.directory}/written"
+        os.mkdir(directory)
+        self.addCleanup(shutil.rmtree, directory)
         text = (f"import os\nfor i in range(2000):\n"
-                f"    fd = os.open(f'{place}/{{i}}', os.O_WRONLY | os.O_CREAT)\n"
+                f"    fd = os.open(f'{directory}/{{i}}', os.O_WRONLY | os.O_CREAT)\n"
                 f"    os.write(fd, b'x' * 100)\n    os.close(fd)")
         recording = Recording([harness.PYTHON, "-c", text])
         found = {row["id"]: row for row in recording.report["findings"]}["small-writes"]
@@ -152,12 +152,12 @@ class Findings(unittest.TestCase):
     def test_imports_by_path(self):
         """importlib's stat calls on each sys.path directory before it looks for a module, all
         successful; and the same on a data set's directories."""
-        place = f"{self.directory}/asked"
-        self.addCleanup(shutil.rmtree, place)
+        directory = f"{self.directory}/asked"
+        self.addCleanup(shutil.rmtree, directory)
         for name in ("lib/python3/site-packages", "shards"):
-            os.makedirs(f"{place}/{name}")
+            os.makedirs(f"{directory}/{name}")
         text = "import os, sys\nfor _ in range(200000):\n    os.stat(sys.argv[1])"
-        modules, data = (Recording([harness.PYTHON, "-c", text, f"{place}/{name}"])
+        modules, data = (Recording([harness.PYTHON, "-c", text, f"{directory}/{name}"])
                          for name in ("lib/python3/site-packages", "shards"))
         found = {row["id"]: row for row in modules.report["findings"]}
         self.assertGreater(found["imports"]["evidence"]["of_modules"], 0.9)
@@ -262,14 +262,14 @@ class Findings(unittest.TestCase):
         totals = recording.report["totals"]
         major = totals["anonymous_faults"]["major"] + totals["shmem_faults"]["major"]
         on_files = totals["mmap_read"]["major"] + totals["mmap_write"]["major"]
-        told = int(recording.done.stdout)
-        self.assertLessEqual(abs(major + on_files - told), 0.02 * told + 20)
+        recorded = int(recording.done.stdout)
+        self.assertLessEqual(abs(major + on_files - recorded), 0.02 * recorded + 20)
         self.assertNotIn("swapped", [row["id"] for row in Recording(job).report["findings"]])
 
     def ranks_that_write(self, paths):
         """Findings on two programs, traced separately, that write to these files."""
-        place = harness.machine().new_dir()
-        present = [f"{place}/{rank}" for rank in range(2)]
+        directory = harness.machine().new_dir()
+        present = [f"{directory}/{rank}" for rank in range(2)]
         with concurrent.futures.ThreadPoolExecutor() as pool:
             traces = list(pool.map(lambda rank: Recording(
                 [harness.PYTHON, "-S", "-c", WRITER, present[rank], present[1 - rank], paths[rank]],

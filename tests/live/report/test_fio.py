@@ -56,10 +56,10 @@ class Fio(unittest.TestCase):
         with open(f"{directory}/out.json") as file:
             text = file.read()
         # Its messages precede the JSON.
-        told = {job["jobname"]: job for job in json.loads(text[text.index("{\n"):])["jobs"]}
-        for job in told.values():
+        reported = {job["jobname"]: job for job in json.loads(text[text.index("{\n"):])["jobs"]}
+        for job in reported.values():
             self.assertEqual(job["error"], 0, job["jobname"])
-        return recording, told, paths
+        return recording, reported, paths
 
     def jobs(self):
         """The jobs that this kernel can run."""
@@ -67,14 +67,14 @@ class Fio(unittest.TestCase):
 
     def test_counts_and_bytes_are_those_of_fio(self):
         jobs = self.jobs()
-        recording, told, paths = self.fio(jobs)
+        recording, reported, paths = self.fio(jobs)
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
         sums = collections.Counter()
         for name, engine, _ in jobs:
             with self.subTest(name):
                 row = recording.file(paths[name])
                 for side in ("read", "write"):
-                    expected = told[name][side]["total_ios"], told[name][side]["io_bytes"]
+                    expected = reported[name][side]["total_ios"], reported[name][side]["io_bytes"]
                     sums[engine, side, "count"] += expected[0]
                     sums[engine, side, "bytes"] += expected[1]
                     self.assertEqual((row[side]["count"], row[side]["bytes"]), expected, side)
@@ -96,7 +96,7 @@ class Fio(unittest.TestCase):
             "aio-read": ("libaio_pread", DIRECT),
         }
         jobs = [job for job in self.jobs() if job[0] in wanted]
-        recording, told, paths = self.fio(jobs)
+        recording, reported, paths = self.fio(jobs)
         seen = collections.defaultdict(collections.Counter)
         for row in recording.trace.dicts("async"):
             if row["op"].endswith(("read", "readv", "read_fixed")):
@@ -105,19 +105,19 @@ class Fio(unittest.TestCase):
         for name, _, _ in jobs:
             with self.subTest(name):
                 self.assertEqual(seen[paths[name]],
-                                 {wanted[name]: told[name]["read"]["total_ios"]})
+                                 {wanted[name]: reported[name]["read"]["total_ios"]})
 
     def test_cold_files_are_fetched_by_their_operations(self):
         """Each file read whole, once, in order: all data fetched is attributed to its reads."""
         jobs = [(name, engine, [*more, "loops=1", "rw=read", "bs=64k"])
                 for name, engine, more in self.jobs() if name in ("uring-read", "uring-worker")]
         jobs.append(("mapped", "mmap", ["loops=1", "rw=read", "bs=4k"]))
-        recording, told, paths = self.fio(jobs)
+        recording, reported, paths = self.fio(jobs)
         for name, _, _ in jobs:
             with self.subTest(name):
                 row = recording.file(paths[name])
                 side = "mmap" if name == "mapped" else "read"
-                self.assertEqual(told[name]["read"]["io_bytes"], SIZE)
+                self.assertEqual(reported[name]["read"]["io_bytes"], SIZE)
                 self.assertEqual(row[side]["fetched_bytes"], SIZE)
                 self.assertEqual(harness.fetched(row), SIZE)
 

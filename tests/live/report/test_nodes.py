@@ -132,8 +132,8 @@ class Nodes(unittest.TestCase):
             file.write(damage_columns.written(frames, damage_columns.places_of(data)))
         for given in (traces, [self.summary(trace) for trace in traces]):
             report = json.loads(self.report("--format", "json", *given))
-            said, = (row["text"] for row in report["caveats"] if row["id"] == "clocks")
-            self.assertRegex(said, "^(1h 00m|59m .*|60m .*) passed between the end on node1 and the "
+            output, = (row["text"] for row in report["caveats"] if row["id"] == "clocks")
+            self.assertRegex(output, "^(1h 00m|59m .*|60m .*) passed between the end on node1 and the "
                                    "start on node2, by their wall clocks: if the hosts ran together, "
                                    "the clocks differ")
 

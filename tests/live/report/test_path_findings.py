@@ -119,10 +119,10 @@ class PathFindings(unittest.TestCase):
         self.assertNotIn("lock-wait", self.findings("takes_turns", "3"))
 
     def test_peer_waits(self):
-        place = f"{harness.machine().new_dir()}/server"
+        path = f"{harness.machine().new_dir()}/server"
         server = socket.socket(socket.AF_UNIX)
         self.addCleanup(server.close)
-        server.bind(place)
+        server.bind(path)
         server.listen()
 
         def serve():
@@ -137,17 +137,17 @@ class PathFindings(unittest.TestCase):
                         connection.sendall(b"y")
 
         threading.Thread(target=serve, daemon=True).start()
-        self.check("peer-waits", ["asks", place], ["asks_itself"], "in asks")
+        self.check("peer-waits", ["asks", path], ["asks_itself"], "in asks")
 
     def test_stopped(self):
         self.check("stopped", ["stops"], ["sleeps"])
 
     def test_lock_waits(self):
         """The lock's holder is not traced."""
-        place = f"{harness.machine().new_dir()}/word"
-        with open(place, "wb") as file:
+        path = f"{harness.machine().new_dir()}/word"
+        with open(path, "wb") as file:
             file.write(bytes(4096))
-        with open(place, "r+b") as file:
+        with open(path, "r+b") as file:
             word = (ctypes.c_int * 2).from_buffer(mmap.mmap(file.fileno(), 4096))
         syscall = ctypes.CDLL(None).syscall
 
@@ -163,7 +163,7 @@ class PathFindings(unittest.TestCase):
             word[0] = word[1] = 0
             thread = threading.Thread(target=release)
             thread.start()
-            rows = self.findings("needs_futex", place)
+            rows = self.findings("needs_futex", path)
             thread.join()
             return rows
 

@@ -38,8 +38,8 @@ def read_page():
     with open(PAGE, encoding="utf-8") as file:
         recipes, tools = file.read().split(".SH COMING FROM OTHER TOOLS")
     blocks, not_run = {}, []
-    for said, name, lines in re.findall(EXAMPLE, recipes, re.M | re.S):
-        if said == "test":
+    for messages, name, lines in re.findall(EXAMPLE, recipes, re.M | re.S):
+        if messages == "test":
             blocks[name] = plain(lines)
         else:
             not_run.append(name)
@@ -83,7 +83,7 @@ with open("shard-" + rank, "rb") as file:
 """
 
 
-class Place:
+class Workspace:
     """An empty directory in which commands are typed."""
 
     def __init__(self, where="root"):
@@ -142,10 +142,10 @@ def cells(text):
 
 class Recipes(unittest.TestCase):
     def setUp(self):
-        self.place = Place()
+        self.workspace = Workspace()
 
     def type(self, name, **environment):
-        return self.place.type(RECIPES[name], **environment)
+        return self.workspace.type(RECIPES[name], **environment)
 
     def needs_modules(self, *names):
         for name in names:
@@ -160,28 +160,28 @@ class Recipes(unittest.TestCase):
     def test_pytorch(self):
         self.needs_modules("torch")
         job = os.path.join(harness.TOP, "tests/live/jobs/tokens.py")
-        self.place.type(f"/usr/bin/python3 {job} . - --make 8")
-        cool(self.place.path("tokens.bin"))
-        self.place.write("train.py", "import runpy, sys\n"
+        self.workspace.type(f"/usr/bin/python3 {job} . - --make 8")
+        cool(self.workspace.path("tokens.bin"))
+        self.workspace.write("train.py", "import runpy, sys\n"
                          "sys.argv = ['tokens.py', '.', 'out.json', '--steps', '6']\n"
                          f"runpy.run_path({job!r}, run_name='__main__')\n")
         out = self.type("pytorch")
         self.assertRegex(out, r"(?m)^Epochs$")
         for span in "fetch", "item", "forward", "backward", "optimizer.step":
             self.assertRegex(out, rf"(?m)^.* {re.escape(span)}$", "a span has no row by name")
-        self.assertGreater(os.path.getsize(self.place.path("train.html")), 100_000)
+        self.assertGreater(os.path.getsize(self.workspace.path("train.html")), 100_000)
 
     def test_safetensors(self):
         """A safetensors file: header length, JSON header, tensors; mapped, with each tensor
         touched, as the package does."""
         head = b'{"w": {"dtype": "F32", "shape": [2097152], "data_offsets": [0, 8388608]}}'
-        path = random_file(self.place.path("model.safetensors"), 8 * MIB)
+        path = random_file(self.workspace.path("model.safetensors"), 8 * MIB)
         with open(path, "r+b") as file:
             tensors = file.read()
             file.seek(0)
             file.write(len(head).to_bytes(8, "little") + head + tensors)
         os.sync()
-        self.place.write("load.py",
+        self.workspace.write("load.py",
                          "import json, mmap\n"
                          "file = open('model.safetensors', 'rb')\n"
                          "size = int.from_bytes(file.read(8), 'little')\n"
@@ -193,21 +193,21 @@ class Recipes(unittest.TestCase):
 
         def fetched():
             out = self.type("safetensors")
-            os.unlink(self.place.path("load.flt"))
+            os.unlink(self.workspace.path("load.flt"))
             return [int(word) for word in re.findall(r"(?m)^page faults .* (\d)\.\d MiB", out)]
         # faults fetched all of it, once: 8.0 MiB, less what read() of the header fetched
         self.assertTrue(harness.undisturbed(fetched, lambda mib: mib and mib[0] in (7, 8)))
 
     def shards(self):
         for rank in 0, 1:
-            random_file(self.place.path(f"shard-{rank}"), 1_000_000 * (1 + rank))
-        self.place.write("job.py", PER_RANK)
+            random_file(self.workspace.path(f"shard-{rank}"), 1_000_000 * (1 + rank))
+        self.workspace.write("job.py", PER_RANK)
 
     def test_slurm(self):
         self.shards()
         out = self.type("slurm")
         self.assertIn("2 ranks", out)
-        self.assertEqual(len([name for name in os.listdir(self.place.directory)
+        self.assertEqual(len([name for name in os.listdir(self.workspace.directory)
                               if name.startswith("trace-")]), 2)
         self.check_ranks(out)
 
@@ -246,7 +246,7 @@ class Recipes(unittest.TestCase):
                 break
         else:
             self.skipTest("no cgroup can be made here")
-        worker = self.place.worker()
+        worker = self.workspace.worker()
         with open(f"{found}{below}/cgroup.procs", "w") as file:
             file.write(str(worker.pid))
 
@@ -278,28 +278,28 @@ class Recipes(unittest.TestCase):
         self.check_worked_on(self.type("kubernetes", CONTAINER=number))
 
     def test_notebook(self):
-        worker = self.place.worker()
+        worker = self.workspace.worker()
         self.type("notebook", PID=str(worker.pid))
         stop(worker)
         # a notebook shows a cell's last line by its _repr_html_; calls is set by the cell
         cell = RECIPES["notebook_cell"].rstrip().rsplit("\n", 1)
         self.assertEqual(cell[1], "trace")
-        self.place.write("cell.py", cell[0] + "\nprint(calls.index[0], trace._repr_html_())\n")
+        self.workspace.write("cell.py", cell[0] + "\nprint(calls.index[0], trace._repr_html_())\n")
         self.needs_modules("pandas", "zstandard", "msgpack")
-        out = self.place.type("python3 cell.py")
-        self.assertTrue(out.startswith(self.place.path("worked-on")), out[:200])
+        out = self.workspace.type("python3 cell.py")
+        self.assertTrue(out.startswith(self.workspace.path("worked-on")), out[:200])
         self.assertIn("<svg", out)
 
     def test_ci(self):
-        random_file(self.place.path("data"), 500_000)
-        self.place.write("job", "#!/bin/sh\ncat data >/dev/null\n", 0o755)
-        self.place.type("sudo faultline run -o good.flt -- ./job")
+        random_file(self.workspace.path("data"), 500_000)
+        self.workspace.write("job", "#!/bin/sh\ncat data >/dev/null\n", 0o755)
+        self.workspace.type("sudo faultline run -o good.flt -- ./job")
         out = self.type("ci")
         self.assertTrue(out.startswith("before  good.flt, "), out[:200])
         self.assertIn("\n\nLimits\n", out)
         self.assertEqual(self.type("ci_budget").count("\nwithin "), 3)
-        os.unlink(self.place.path("now.flt"))
-        self.place.write("job", "#!/bin/sh\ncat data data >/dev/null\n", 0o755)
+        os.unlink(self.workspace.path("now.flt"))
+        self.workspace.write("job", "#!/bin/sh\ncat data data >/dev/null\n", 0o755)
         with self.assertRaisesRegex(AssertionError, "exit status 3"):
             self.type("ci")
 
@@ -350,34 +350,34 @@ class OtherTools(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.place = place = Place("ext4")
-        place.write("job.py", JOB)
+        cls.workspace = workspace = Workspace("ext4")
+        workspace.write("job.py", JOB)
         for name, size in ("data", READ), ("table", SMALL), ("stream", STREAM):
-            random_file(place.path(name), size)
+            random_file(workspace.path(name), size)
 
         def record():
             for name in "written", "sub":
-                shutil.rmtree(place.path(name), ignore_errors=True)
-                if os.path.exists(place.path(name)):
-                    os.unlink(place.path(name))
+                shutil.rmtree(workspace.path(name), ignore_errors=True)
+                if os.path.exists(workspace.path(name)):
+                    os.unlink(workspace.path(name))
             for name in "data", "table", "stream":
-                cool(place.path(name))
+                cool(workspace.path(name))
             return Recording(["/usr/bin/python3", "-S", "-E", "job.py"], "--force",
-                             trace=place.path("job.flt"), cwd=place.directory)
+                             trace=workspace.path("job.flt"), cwd=workspace.directory)
 
         cls.recording = harness.counted_right(
             lambda: harness.undisturbed(
-                record, lambda done: done.file(place.path("data"))["read"]["fetched_bytes"] == READ),
+                record, lambda done: done.file(workspace.path("data"))["read"]["fetched_bytes"] == READ),
             lambda done: [done.trace.files[row["file"]]["path"] for row in done.trace.dicts("bio")
                           if row["file"] in done.trace.files]
-            .count(os.fsencode(place.path("table"))) >= RANDOM_READS)
-        number = os.stat(place.directory).st_dev
+            .count(os.fsencode(workspace.path("table"))) >= RANDOM_READS)
+        number = os.stat(workspace.directory).st_dev
         cls.device = next(row for row in cls.recording.report["devices"]
                           if row["dev"] == f"{os.major(number)}:{os.minor(number)}")
         cls.pid = next(row["pid"] for row in cls.recording.report["processes"])
 
     def type(self, tool, **environment):
-        return self.place.type(TOOLS[tool], **environment)
+        return self.workspace.type(TOOLS[tool], **environment)
 
     def csv(self, tool):
         return list(csv.DictReader(io.StringIO(self.type(tool))))
@@ -392,24 +392,24 @@ class OtherTools(unittest.TestCase):
             name = next(word for word in row if re.fullmatch(r"[a-z_0-9]+", word))
             numbers = [int(word.replace(",", "")) for word in row if re.fullmatch(r"[\d,]+", word)]
             ours[name] = numbers
-        place = Place()
+        workspace = Workspace()
         for name in "data", "table", "stream":
-            os.symlink(self.place.path(name), place.path(name))
-        counts = harness.strace_counts(["/usr/bin/python3", "-S", "-E", self.place.path("job.py")],
-                                       cwd=place.directory)
+            os.symlink(self.workspace.path(name), workspace.path(name))
+        counts = harness.strace_counts(["/usr/bin/python3", "-S", "-E", self.workspace.path("job.py")],
+                                       cwd=workspace.directory)
         for call in "pread64", "pwrite64", "fsync", "sync", "unlink", "mkdir":
             self.assertEqual(ours[call][0], counts[call][0], call)
         self.assertEqual((ours["fsync"][0], ours["sync"][0], ours["unlink"][0]), (3, 1, LOCKS))
 
     def test_perf_trace(self):
         out = self.type("perf trace")
-        fsync = rf'\(python3\) fsync "{self.place.path("written")}" = 0 <'
+        fsync = rf'\(python3\) fsync "{self.workspace.path("written")}" = 0 <'
         self.assertGreaterEqual(len(re.findall(fsync, out)), 3)
         self.assertIn(f"asked {READ} = {READ}", out.replace(",", ""))
         self.assertRegex(out, r"\(python3\) fault ")
 
     def working(self, tool):
-        worker = self.place.worker()
+        worker = self.workspace.worker()
         self.addCleanup(stop, worker)
         return worker, self.type(tool, PID=str(worker.pid))
 
@@ -428,13 +428,13 @@ class OtherTools(unittest.TestCase):
 
     def test_fatrace(self):
         worker, out = self.working("fatrace")
-        path = self.place.path("worked-on")
+        path = self.workspace.path("worked-on")
         self.assertRegex(out, rf'{worker.pid}/{worker.pid} \(python3\) openat "{path}"')
         self.assertRegex(out, rf'{worker.pid}/{worker.pid} \(python3\) write "{path}.log" ')
 
     def test_blktrace(self):
         out = self.type("blktrace")
-        path = self.place.path("table")
+        path = self.workspace.path("table")
         self.assertGreaterEqual(len(re.findall(rf'\(python3\) request_read "{path}" offset', out)),
                                 RANDOM_READS)  # bios have the offset in the file
         self.assertRegex(out, r"request \d+ dev 7:\d+.* sector \d+ .*queue .*<")
@@ -442,13 +442,13 @@ class OtherTools(unittest.TestCase):
     def test_opensnoop(self):
         out = self.type("opensnoop")
         for name in ("data", "table", "written", "lock-3", "sub/2"):
-            self.assertRegex(out, rf'\(python3\) openat "{self.place.path(name)}" = \d+ ')
+            self.assertRegex(out, rf'\(python3\) openat "{self.workspace.path(name)}" = \d+ ')
         self.assertRegex(out, r"= -ENOENT")
 
     def test_fileslower(self):
         out = self.type("fileslower")
         # a read of 32 MiB takes longer than that, from anywhere
-        self.assertRegex(out, rf'\(python3\) pread64 "{self.place.path("data")}" offset 0 asked {READ} ')
+        self.assertRegex(out, rf'\(python3\) pread64 "{self.workspace.path("data")}" offset 0 asked {READ} ')
         self.assertNotRegex(out, r"<\d+(\.\d)? (us|ns)>")
 
     def test_fsslower(self):
@@ -458,11 +458,11 @@ class OtherTools(unittest.TestCase):
 
     def test_filetop(self):
         rows = [row for row in cells(self.type("filetop")) if row[-1].startswith("/")]
-        (first,) = [row for row in rows if row[-1] == self.place.path("data")]
+        (first,) = [row for row in rows if row[-1] == self.workspace.path("data")]
         self.assertEqual(rows.index(first), 0)
         self.assertIn("64.0 MiB", first)
         self.assertIn(str(1 + READ // MIB), first)
-        (written,) = [row for row in rows if row[-1] == self.place.path("written")]
+        (written,) = [row for row in rows if row[-1] == self.workspace.path("written")]
         self.assertIn("800 KiB", written)
         self.assertIn(str(WRITES), written)
 
@@ -470,15 +470,15 @@ class OtherTools(unittest.TestCase):
         out = self.type("filelife")
         rows = [row for row in cells(out) if "/lock-" in row[-1]]
         self.assertEqual({row[-1] for row in rows},
-                         {self.place.path(f"lock-{i}") for i in range(LOCKS)})
+                         {self.workspace.path(f"lock-{i}") for i in range(LOCKS)})
         for row in rows:
             self.assertEqual(row[1:5], [str(self.pid), "python3", str(self.pid), "python3"])
         self.assertNotIn("written", out.split("\n", 1)[1])
 
     def test_dirtop(self):
         rows = {row[-1]: row for row in cells(self.type("dirtop"))}
-        self.assertIn("8.8 KiB", rows[self.place.path("sub")])
-        self.assertIn("65.2 MiB", rows[self.place.directory])
+        self.assertIn("8.8 KiB", rows[self.workspace.path("sub")])
+        self.assertIn("65.2 MiB", rows[self.workspace.directory])
 
     def test_vfsstat(self):
         seconds = [row for row in cells(self.type("vfsstat")) if row[-1].isdigit()]
@@ -495,25 +495,25 @@ class OtherTools(unittest.TestCase):
         out = self.type("statsnoop")
         found = r'\(python3\) (newfstatat|stat|statx) "{}" = {}'
         for name, result in ("missing", "-ENOENT"), ("data", "0"):
-            self.assertEqual(len(re.findall(found.format(self.place.path(name), result), out)), MISSING)
+            self.assertEqual(len(re.findall(found.format(self.workspace.path(name), result), out)), MISSING)
 
     def test_syncsnoop(self):
         out = self.type("syncsnoop")
         self.assertEqual(len(out.splitlines()), 4)
         self.assertRegex(out, r"\(python3\) sync = 0 <")
-        self.assertEqual(out.count(f'(python3) fsync "{self.place.path("written")}" = 0 <'), 3)
+        self.assertEqual(out.count(f'(python3) fsync "{self.workspace.path("written")}" = 0 <'), 3)
 
     def test_cachestat(self):
         """Over all seconds, half of the bytes read came from storage."""
         sizes = {"B": 1, "KiB": 1 << 10, "MiB": MIB}
-        asked = had = 0
+        requested = had = 0
         for row in cells(self.type("cachestat")):
             if row[-1].isdigit() and row[1].endswith("%"):
                 number, unit = row[0].split()
-                asked += float(number) * sizes[unit]
+                requested += float(number) * sizes[unit]
                 had += float(number) * sizes[unit] * float(row[1].lstrip("<")[:-1]) / 100
-        self.assertGreater(asked, 64 * MIB)
-        self.assertTrue(0.45 < had / asked < 0.55, (had, asked))
+        self.assertGreater(requested, 64 * MIB)
+        self.assertTrue(0.45 < had / requested < 0.55, (had, requested))
 
     def test_cachetop(self):
         (row,) = [row for row in cells(self.type("cachetop")) if row[-1] == str(self.pid)]
@@ -525,7 +525,7 @@ class OtherTools(unittest.TestCase):
     def test_readahead(self):
         """Half of a file is read from its start, and some of it was fetched ahead. The amount is
         up to the kernel; the table matches the JSON report."""
-        path = self.place.path("stream")
+        path = self.workspace.path("stream")
         (row,) = [row for row in cells(self.type("readahead")) if row[-1] == path]
         (ours,) = [row for row in self.recording.report["readahead"] if row["path"] == path]
         self.assertGreater(ours["ahead_bytes"], 0)
@@ -535,7 +535,7 @@ class OtherTools(unittest.TestCase):
 
     def test_biosnoop(self):
         out = self.type("biosnoop")
-        requests = [line for line in out.splitlines() if f'"{self.place.path("table")}"' in line]
+        requests = [line for line in out.splitlines() if f'"{self.workspace.path("table")}"' in line]
         self.assertGreaterEqual(len(requests), RANDOM_READS)
         for line in requests:
             self.assertRegex(line, r"\(python3\) request_read .* bytes 4\.0 KiB .*<.*>")

@@ -22,8 +22,8 @@ class Allowed(unittest.TestCase):
             for count in (20, 20, 30)
         )
 
-    def check(self, asked, status, now, before):
-        done = faultline("report", "--format", "json", "--fail-above", asked, now.path,
+    def check(self, requested, status, now, before):
+        done = faultline("report", "--format", "json", "--fail-above", requested, now.path,
                          *(["--against", before.path] if before else []))
         self.assertEqual(done.returncode, status, done.stderr)
         return {row["measure"]: row for row in json.loads(done.stdout)["allowed"]}

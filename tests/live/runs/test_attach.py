@@ -83,18 +83,18 @@ class Attach(unittest.TestCase):
         shared.ready()
         stderr = self.finish(attached, job)
         self.assertIn("has ended", stderr)
-        said, trace, report = account(out), attached.trace, attached.report
+        expected, trace, report = account(out), attached.trace, attached.report
         reads = self.counted(trace, path)
         self.assertEqual(len(reads), shared.counted)
         self.assertEqual(len({row["tid"] for row in reads}), 3)
         ids = trace.file_ids(path)
         faults = [row for row in trace.dicts("fault")
-                  if row["file"] in ids and said["start"] <= row["time"] <= said["end"]]
+                  if row["file"] in ids and expected["start"] <= row["time"] <= expected["end"]]
         major = sum(row["flags"] & 1 for row in faults)
-        self.assertEqual(major, said["major"])
-        self.assertLessEqual(len(faults), said["major"] + said["minor"])
+        self.assertEqual(major, expected["major"])
+        self.assertLessEqual(len(faults), expected["major"] + expected["minor"])
         self.assertGreater(len(faults), 0)
-        row = next(row for row in report["processes"] if row["pid"] == said["pid"])
+        row = next(row for row in report["processes"] if row["pid"] == expected["pid"])
         self.assertEqual(row["command"][1:3], ["work", path])
         self.assertEqual((row["comm"], row["rank"], row["ppid"]), ("present", 3, os.getpid()))
         self.assertEqual(row["exit_code"], 0)
@@ -119,9 +119,9 @@ class Attach(unittest.TestCase):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertIn(b"recording", tracer.stdout.readline())
         shared.ready()
-        said = tracer.communicate(timeout=harness.LIMIT)[1].decode()
-        self.assertEqual(tracer.returncode, 0, said)
-        self.assertIn("recording process 2 (", said)
+        output = tracer.communicate(timeout=harness.LIMIT)[1].decode()
+        self.assertEqual(tracer.returncode, 0, output)
+        self.assertIn("recording process 2 (", output)
         reads = self.counted(harness.Trace(out), path)
         self.assertEqual(len(reads), shared.counted)
         (row,) = harness.report_of(out)["processes"]

@@ -247,9 +247,9 @@ class Ending(unittest.TestCase):
         readable, and the totals are complete."""
         recording, reads, data = self.record_on_full_disk()
         self.assertEqual(reads, 2_000_000)
-        said = [line for line in recording.stderr.splitlines() if "No space left" in line]
-        self.assertEqual(len(said), 1, recording.stderr)
-        self.assertIn(recording.path, said[0])
+        output = [line for line in recording.stderr.splitlines() if "No space left" in line]
+        self.assertEqual(len(output), 1, recording.stderr)
+        self.assertIn(recording.path, output[0])
         self.assertIn(f"faultline report {recording.path}", recording.stderr.splitlines()[-1])
         trace = recording.report["trace"]
         self.assertIs(trace["complete"], True)
@@ -388,9 +388,9 @@ class Ending(unittest.TestCase):
         self.assertIsNone(job.poll())
         with open(f"{directory}/go", "w") as file:
             file.write("go")
-        said = job.communicate()[1]
+        output = job.communicate()[1]
         self.assertEqual(job.returncode, 7)
-        self.assertIn(b"the command continues untraced", said)
+        self.assertIn(b"the command continues untraced", output)
         report = harness.report_of(trace)
         paths = {row["path"] for row in report["files"]}
         self.assertIn(early, paths)
@@ -402,38 +402,38 @@ class Ending(unittest.TestCase):
 
     def test_delay(self):
         """Activity before the delay is not recorded; processes forked before it are followed."""
-        place = machine().new_dir()
+        directory = machine().new_dir()
         for name in ("before", "after", "child"):
-            harness.random_file(f"{place}/{name}", 4096)
+            harness.random_file(f"{directory}/{name}", 4096)
         script = """cat "$0/before"
             (while [ ! -e "$0/go" ]; do sleep 0.05; done; cat "$0/child"; : >"$0/done") &
             while [ ! -e "$0/go" ]; do sleep 0.05; done; cat "$0/after"; wait; exit 3"""
-        trace = f"{place}/trace.flt"
+        trace = f"{directory}/trace.flt"
         run = machine().start([machine().faultline, "run", "-q", "--delay", "1", "-o", trace, "--",
-                               "sh", "-c", script, place], stdout=subprocess.DEVNULL)
+                               "sh", "-c", script, directory], stdout=subprocess.DEVNULL)
         # Its header is written at the start, then existing processes are searched.
-        self.addCleanup(lambda: open(f"{place}/go", "w").close())
+        self.addCleanup(lambda: open(f"{directory}/go", "w").close())
         self.assertTrue(wait_until(lambda: os.path.exists(trace) and os.path.getsize(trace) > 0))
         time.sleep(1)
-        open(f"{place}/go", "w").close()
+        open(f"{directory}/go", "w").close()
         self.assertEqual(run.wait(harness.LIMIT), 3)
         recorded = Trace(trace)
-        self.assertEqual(recorded.calls(f"{place}/before"), [])
+        self.assertEqual(recorded.calls(f"{directory}/before"), [])
         for name in ("after", "child"):
-            self.assertEqual([row["result"] for row in recorded.calls(f"{place}/{name}", op="read")], [4096, 0])
+            self.assertEqual([row["result"] for row in recorded.calls(f"{directory}/{name}", op="read")], [4096, 0])
         self.assertEqual(recorded.totals["exit_code"], 3)
         self.assertEqual(recorded.header["command"][:2], ["sh", "-c"])
-        run = faultline("run", "--delay", "60", "-o", f"{place}/none.flt", "--", "sh", "-c", "exit 4")
+        run = faultline("run", "--delay", "60", "-o", f"{directory}/none.flt", "--", "sh", "-c", "exit 4")
         self.assertEqual(run.returncode, 4)
         self.assertIn(b"nothing was recorded", run.stderr)
-        self.assertFalse(os.path.exists(f"{place}/none.flt"))
+        self.assertFalse(os.path.exists(f"{directory}/none.flt"))
 
     def test_one_duration(self):
         """The run's summary and the report agree on how long the command ran."""
         recording = Recording(["true"])
         screen = faultline("report", recording.path).stdout.decode()
-        said = re.search(r"^Ran (.+?), \d+ process", screen, re.MULTILINE).group(1)
-        self.assertIn(f"faultline: {said}, ", recording.stderr)
+        duration = re.search(r"^Ran (.+?), \d+ process", screen, re.MULTILINE).group(1)
+        self.assertIn(f"faultline: {duration}, ", recording.stderr)
 
     def test_job_sees_no_difference(self):
         """Descriptors, signals, limits, environment: as without a tracer, except for the

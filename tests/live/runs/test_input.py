@@ -181,10 +181,10 @@ class Input(unittest.TestCase):
 
     def test_output_not_writable(self):
         directory = machine().new_dir()
-        place = machine().mount("--bind", directory)
-        harness.run("mount", "-o", "remount,bind,ro", place)
-        self.not_run(self.run_for("-o", f"{place}/x.flt"), NO_TRACING, f"{place}/x.flt")
-        self.not_run(self.run_for(cwd=place), NO_TRACING)  # the default name, in such a directory
+        directory = machine().mount("--bind", directory)
+        harness.run("mount", "-o", "remount,bind,ro", directory)
+        self.not_run(self.run_for("-o", f"{directory}/x.flt"), NO_TRACING, f"{directory}/x.flt")
+        self.not_run(self.run_for(cwd=directory), NO_TRACING)  # the default name, in such a directory
 
     def test_output_best_effort(self):
         """Better no trace than no job: it runs untraced, and the existing file stays."""
@@ -197,9 +197,9 @@ class Input(unittest.TestCase):
                 done = faultline("run", "--best-effort", "-o", output, "--", "sh", "-c",
                                  "echo ran; exit 6")
                 self.assertEqual((done.returncode, done.stdout), (6, b"ran\n"))
-                said = done.stderr.decode()
-                self.assertEqual(len(said.splitlines()), 2, said)
-                self.assertIn("without tracing", said)
+                messages = done.stderr.decode()
+                self.assertEqual(len(messages.splitlines()), 2, messages)
+                self.assertIn("without tracing", messages)
         with open(there, "rb") as file:
             self.assertEqual(file.read(), before)
         self.assertEqual(os.listdir(directory), ["there"])
@@ -251,9 +251,9 @@ class Input(unittest.TestCase):
                        "SUDO_USER": "nobody"}
         recording = Recording(["sh", "-c", "id -u; id -g; id -G; grep CapEff /proc/self/status"],
                               trace=path, env=environment)
-        said = recording.done.stdout.decode().split()
-        self.assertEqual(said[:3], [str(NOBODY)] * 3)
-        self.assertEqual(int(said[-1], 16), 0, "capabilities are left to the command")
+        fields = recording.done.stdout.decode().split()
+        self.assertEqual(fields[:3], [str(NOBODY)] * 3)
+        self.assertEqual(int(fields[-1], 16), 0, "capabilities are left to the command")
         self.assertEqual((os.stat(path).st_uid, os.stat(path).st_gid), (NOBODY, NOBODY))
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
         self.assertEqual({row["uid"] for row in recording.trace.dicts("exec")}, {NOBODY})

@@ -86,7 +86,7 @@ class Killed(unittest.TestCase):
     def check_killed(self, group, full):
         """A program in one cgroup is killed because that or another one is full."""
         recording = Recording(["sh", "-c", '("$0" -c "$1" "$2"; true)', harness.PYTHON, HUNGRY, group])
-        kills = sum(kills_in(place) for place in {group, full})
+        kills = sum(kills_in(cgroup) for cgroup in {group, full})
         self.assertGreater(kills, 0, "none died: the test does not test")
         found, = [row for row in recording.report["findings"] if row["id"] == "killed"]
         evidence = found["evidence"]

@@ -69,9 +69,9 @@ class Loss(unittest.TestCase):
         os.kill(run.pid, signal.SIGCONT)
         open(f"{directory}/goes_on", "w").close()
         self.assertEqual(run.wait(harness.LIMIT), 0)
-        told = harness.report_of(trace)["trace"]
-        self.assertGreater(told["notes"]["lost_while_stopped"], 0)
-        self.assertEqual(told["lost"]["cause"].split(",")[0], "stopped")
+        reported = harness.report_of(trace)["trace"]
+        self.assertGreater(reported["notes"]["lost_while_stopped"], 0)
+        self.assertEqual(reported["lost"]["cause"].split(",")[0], "stopped")
 
     def test_times_of_threads(self):
         """Times of threads are lower bounds, and shares are those of the time that is known, if
@@ -194,12 +194,12 @@ class Loss(unittest.TestCase):
         screen = b"\n".join(done.stdout.splitlines()[:FIRST_SCREEN]).decode()
         for where, text in (("run", recording.stderr), ("report", screen)):
             with self.subTest(where):
-                said = [
+                output = [
                     re.sub(r"[,.' _]", "", line)
                     for line in text.splitlines()
                     if "lost" in line.lower()
                 ]
-                self.assertTrue(any(str(lost) in line for line in said), text)
+                self.assertTrue(any(str(lost) in line for line in output), text)
 
 
 if __name__ == "__main__":

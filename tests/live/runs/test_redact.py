@@ -129,7 +129,7 @@ class Redact(unittest.TestCase):
         """Traces of the service's flight recorder."""
         recorder = Recorder("--redact", "--flight", "4M", "--listen",
                             f"unix:{machine().new_dir()}/socket", command="monitor",
-                            said="watching ")
+                            ready="watching ")
         job = Job(harness.PYTHON, self.script, self.data)
         self.assertEqual(job.process.stdout.readline(), b"ready\n")
         job.work()
@@ -144,12 +144,12 @@ class Redact(unittest.TestCase):
         short = f"{self.directory}/short"
         with open(short, "w") as file:
             file.write("secret")
-        for arguments, said in ((("--redact-key", short), "--redact-key requires --redact"),
+        for arguments, output in ((("--redact-key", short), "--redact-key requires --redact"),
                                 (("--redact", "--redact-key", short), "at least 16 bytes"),
                                 (("--redact", "--redact-key", "/missing"), "cannot read /missing")):
             done = faultline("run", "-o", f"{self.directory}/o.flt", *arguments, "--", "true")
             self.assertEqual(done.returncode, 125)
-            self.assertIn(said, done.stderr.decode())
+            self.assertIn(output, done.stderr.decode())
             self.assertFalse(os.path.exists(f"{self.directory}/o.flt"))
         done = faultline("monitor", "--redact")
         self.assertEqual(done.returncode, 2)

@@ -131,7 +131,7 @@ class Lent(unittest.TestCase):
     def is_ours(self, job):
         return os.readlink(f"/proc/{job.pid}/exe") == self.program
 
-    def test_commands_that_do_not_trace(self):
+    def test_commands_without_tracing(self):
         text = faultline("--help").stdout.decode().partition("Commands:\n")[2].partition("\n\n")[0]
         commands = {line.split()[0] for line in text.splitlines()}
         self.assertEqual(commands, set(self.READING) | self.TRACING | self.EXECUTING)
@@ -141,16 +141,16 @@ class Lent(unittest.TestCase):
 
     def test_mcp(self):
         os.symlink(machine().program("python"), f"{self.directory}/python")
-        with open(harness.random_file(f"{self.directory}/said", 0), "r+b") as said:
+        with open(harness.random_file(f"{self.directory}/output", 0), "r+b") as stdout:
             job = machine().start(
                 [self.program, "mcp", "."], user=NOBODY, group=NOBODY, extra_groups=[],
-                cwd=self.directory, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.DEVNULL)
+                cwd=self.directory, stdin=subprocess.PIPE, stdout=stdout, stderr=subprocess.DEVNULL)
             self.addCleanup(job.communicate)
             self.addCleanup(job.kill)
             job.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
             job.stdin.flush()
             # It has answered, so Python waits for the next request.
-            self.check_powerless(job, lambda: os.fstat(said.fileno()).st_size > 0)
+            self.check_powerless(job, lambda: os.fstat(stdout.fileno()).st_size > 0)
             self.assertFalse(self.is_ours(job))
 
     def test_top_as_client(self):
@@ -237,9 +237,9 @@ class Requests(unittest.TestCase):
         time.sleep(0.2)
         self.assertIsNone(job.poll())
         job.send_signal(signal.SIGINT)
-        said = job.communicate()[1].decode()
-        self.assertRegex(said, r"SIGUSR2 ignored: .*requires --flight SIZE")
-        return said
+        stderr = job.communicate()[1].decode()
+        self.assertRegex(stderr, r"SIGUSR2 ignored: .*requires --flight SIZE")
+        return stderr
 
     def test_attach_without_flight(self):
         target = machine().start(["sleep", "100"])
@@ -262,17 +262,17 @@ class Requests(unittest.TestCase):
             self.assertTrue(wait_until(lambda: os.path.exists(f"{directory}/begun")))
             job.send_signal(signal.SIGUSR2)
 
-            def said():
+            def stderr():
                 messages.seek(0)
                 return messages.read()
 
-            self.assertTrue(wait_until(lambda: "SIGUSR2 ignored" in said()), said())
+            self.assertTrue(wait_until(lambda: "SIGUSR2 ignored" in stderr()), stderr())
             self.assertIsNone(job.poll())
             open(f"{directory}/go", "w").close()
-            self.assertEqual(job.wait(harness.LIMIT), 0, said())
+            self.assertEqual(job.wait(harness.LIMIT), 0, stderr())
         self.assertTrue(os.path.exists(f"{directory}/ended"))
 
-    def test_how_to_ask(self):
+    def test_how_to_request(self):
         """The printed command line works."""
         directory = machine().new_dir()
         script = f"touch {directory}/begun; exec sleep 100"
@@ -352,12 +352,12 @@ class Privileged(unittest.TestCase):
                 self.assertEqual(recording.done.stdout.strip(), b"30000", "it read the secret")
                 self.assertEqual(recording.file(plain)["read"]["bytes"], 40_000)
                 self.assertEqual(recording.trace.file_ids(self.secret), set())
-                (told,) = recording.report["trace"]["not_followed"]
-                self.assertRegex(told, rf"^{name} \(\d+\)$")
+                (reported,) = recording.report["trace"]["not_followed"]
+                self.assertRegex(reported, rf"^{name} \(\d+\)$")
                 self.assertIn("not followed", recording.stderr)
                 text = faultline("report", recording.path).stdout.decode()
-                self.assertIn(told, "\n".join(text.splitlines()[:24]))
-                pid = int(told.partition("(")[2][:-1])
+                self.assertIn(reported, "\n".join(text.splitlines()[:24]))
+                pid = int(reported.partition("(")[2][:-1])
                 rows = [row for row in recording.trace.calls() if row["pid"] == pid]
                 end = next(r["time"] for r in recording.trace.dicts("exec") if r["pid"] == pid
                            and r["comm"] == name.encode())

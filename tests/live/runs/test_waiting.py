@@ -171,15 +171,15 @@ class Frozen(unittest.TestCase):
         self.hang(job)
 
         def in_flight():
-            told = json.loads(watched.get("/jobs?jobs=4096&processes=64&files=0")[2])
+            reported = json.loads(watched.get("/jobs?jobs=4096&processes=64&files=0")[2])
             return {process["pid"]: (found["in_flight"]["count"], process["in_flight"])
-                    for found in told["jobs"] for process in found.get("processes", ())
+                    for found in reported["jobs"] for process in found.get("processes", ())
                     if process["pid"] in (many.pid, job.pid)}
 
         harness.wait_until(lambda: in_flight().get(many.pid, (0,))[0] > DEPTH, 10)
-        told = in_flight()
-        self.assertEqual(told[many.pid][0], DEPTH + 1, told)  # of both, in one cgroup
-        self.assertEqual([(row["op"], row["count"]) for row in told[job.pid][1]], [("pwrite64", 1)])
+        reported = in_flight()
+        self.assertEqual(reported[many.pid][0], DEPTH + 1, reported)  # of both, in one cgroup
+        self.assertEqual([(row["op"], row["count"]) for row in reported[job.pid][1]], [("pwrite64", 1)])
 
     def check_fault(self, traced, pid, path):
         row, = [row for row in traced.trace.dicts("fault") if row["flags"] & WAITING]

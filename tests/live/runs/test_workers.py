@@ -42,7 +42,7 @@ class Workers(unittest.TestCase):
         layers = {name: machine().new_dir("ext4") for name in ("lower", "upper", "work")}
         below = harness.random_file(f"{layers['lower']}/data", 2 * MIB)
         memory = harness.random_file(f"{layers['upper']}/memory", 2 * MIB)
-        options = ",".join(f"{name}dir={place}" for name, place in layers.items())
+        options = ",".join(f"{name}dir={path}" for name, path in layers.items())
         merged = machine().mount("-t", "overlay", "-o", options, "overlay")
         directory = machine().new_dir()
 
@@ -54,7 +54,7 @@ class Workers(unittest.TestCase):
         def came(recording):
             return fetched(recording.file(f"{merged}/data"))
 
-        recording, resident = harness.undisturbed(read, lambda told: came(told[0]) == told[1])
+        recording, resident = harness.undisturbed(read, lambda reported: came(reported[0]) == reported[1])
         self.assertGreaterEqual(resident, 2 * MIB)
         self.assertEqual(came(recording), resident)
         self.assertFalse([row for row in recording.report["files"] if row["path"] == below])

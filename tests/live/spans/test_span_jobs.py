@@ -31,11 +31,11 @@ def by_name(report):
 
 
 class Near(unittest.TestCase):
-    def near(self, said, right, what):
+    def near(self, reported, right, what):
         """One of our spans lies inside the phase that the job logs, and covers most of it; but
         others may take the CPU between the two clock readings."""
-        self.assertLessEqual(said, right, what)
-        self.assertGreater(said, max(0.5 * right - 100_000_000, 0), what)
+        self.assertLessEqual(reported, right, what)
+        self.assertGreater(reported, max(0.5 * right - 100_000_000, 0), what)
 
 
 class Torch(Near):
@@ -163,8 +163,8 @@ class Checkpoint(Near):
             calls = recording.trace.calls(op=op)
             right = union((row["time"], row["time"] + row["dur"]) for row in calls)
             hidden = measure(right) - measure(minus(right, compute))
-            said = overlap[name]["time_ns"] - overlap[name]["unoverlapped_ns"]
-            self.assertLessEqual(abs(said - hidden), max(2_000_000, 0.01 * hidden), name)
+            reported = overlap[name]["time_ns"] - overlap[name]["unoverlapped_ns"]
+            self.assertLessEqual(abs(reported - hidden), max(2_000_000, 0.01 * hidden), name)
         return overlap, {
             key: overlap["write"][key] + overlap["sync"][key]
             for key in ("time_ns", "unoverlapped_ns")

@@ -246,19 +246,19 @@ class Marked(unittest.TestCase):
         script = """
             mount -t tmpfs none "$2" && cp "$1" "$2/lib.so" && shift 2
             SPAN_LIBRARY="$1/lib.so" exec "$2" "$3" "$4" """
-        place = machine().new_dir()
+        directory = machine().new_dir()
         recording, calls = self.record(
             "nested",
             "opened",
-            before=["unshare", "-m", "sh", "-c", script, "sh", library(), place, place],
+            before=["unshare", "-m", "sh", "-c", script, "sh", library(), directory, directory],
         )
-        self.assertEqual(os.listdir(place), [])
+        self.assertEqual(os.listdir(directory), [])
         self.check(recording, calls)
 
     def test_without_notes(self):
         """Nothing can be seen, nothing breaks, and the program does not wait long."""
-        place = machine().new_dir()
-        stripped = f"{place}/stripped.so"
+        directory = machine().new_dir()
+        stripped = f"{directory}/stripped.so"
         harness.run("objcopy", "-R", ".note.stapsdt", library(), stripped)
         for what in ("one", "threads", "names"):
             with self.subTest(what):
@@ -270,8 +270,8 @@ class Marked(unittest.TestCase):
 
     def test_spoilt_notes(self):
         """Notes of random bytes, and truncated notes: the program runs as without them."""
-        place = machine().new_dir()
-        notes = f"{place}/notes"
+        directory = machine().new_dir()
+        notes = f"{directory}/notes"
         harness.run("objcopy", f"--dump-section=.note.stapsdt={notes}", library(), "/dev/null")
         with open(notes, "rb") as file:
             whole = file.read()
@@ -284,7 +284,7 @@ class Marked(unittest.TestCase):
             "noise": bytes(7 * i % 251 for i in range(len(whole))),
         }.items():
             with self.subTest(name):
-                spoilt = f"{place}/spoilt.so"
+                spoilt = f"{directory}/spoilt.so"
                 with open(notes, "wb") as file:
                     file.write(text)
                 option = f"--update-section=.note.stapsdt={notes}"

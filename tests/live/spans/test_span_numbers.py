@@ -62,9 +62,9 @@ class Numbers(unittest.TestCase):
         cls.data = data
         cls.spans = {row["name"]: row for row in cls.report["spans"] if row["name"]}
 
-    def near(self, said, right, what):
+    def near(self, reported, right, what):
         allowed = max(TOLERANCE_NS, TOLERANCE * right)
-        self.assertLessEqual(abs(said - right), allowed, f"{what}: {said} in place of {right}")
+        self.assertLessEqual(abs(reported - right), allowed, f"{what}: {reported} in place of {right}")
 
     # --- oracles ---
 
@@ -91,11 +91,11 @@ class Numbers(unittest.TestCase):
                 owned[name][len(names) > 1].append(row)
         return owned
 
-    def between(self, said, name, value, wanted=lambda row: True):
+    def between(self, reported, name, value, wanted=lambda row: True):
         """A phase's number is the sum over its operations, and possibly over some of the others."""
         sure, maybe = (sum(map(value, filter(wanted, rows))) for rows in self.owned[name])
-        self.assertLessEqual(sure, said)
-        self.assertLessEqual(said, sure + maybe)
+        self.assertLessEqual(sure, reported)
+        self.assertLessEqual(reported, sure + maybe)
 
     @property
     def parent(self):
@@ -144,12 +144,12 @@ class Numbers(unittest.TestCase):
         self.assertGreaterEqual(self.spans["touch"]["mmap_fetched_bytes"], 4 << 20)
         for name, row in self.spans.items():
             with self.subTest(name):
-                for said, value in (
+                for reported, value in (
                     ("mmap_fetched_bytes", lambda r: r["fetched_bytes"]),
                     ("faults", lambda r: 1),
                     ("major", lambda r: r["flags"] & 1),
                 ):
-                    self.between(row[said], name, value, lambda r: r["kind"] == "fault")
+                    self.between(row[reported], name, value, lambda r: r["kind"] == "fault")
 
     def test_io_time(self):
         for name, row in self.spans.items():
@@ -161,10 +161,10 @@ class Numbers(unittest.TestCase):
 
     def test_none_twice(self):
         """Each operation is in one span or in none."""
-        said = sum(row["operations"] for row in self.spans.values())
+        reported = sum(row["operations"] for row in self.spans.values())
         sure, maybe = (len(rows) for rows in self.owned[None])
-        self.assertLessEqual(len(self.rows) - sure - maybe, said)
-        self.assertLessEqual(said, len(self.rows) - sure)
+        self.assertLessEqual(len(self.rows) - sure - maybe, reported)
+        self.assertLessEqual(reported, len(self.rows) - sure)
 
     def test_inherited(self):
         """Only a child's operations outside of its own spans."""
@@ -177,7 +177,7 @@ class Numbers(unittest.TestCase):
                         row["inherited"], name, lambda r: 1, lambda r: r["pid"] != self.parent
                     )
 
-    def check_overlap(self, said):
+    def check_overlap(self, reported):
         compute, app_io = self.of_category("compute"), self.of_category(*APP_IO)
         io = union(interval(row) for row in self.rows)
         for name, right in {
@@ -190,14 +190,14 @@ class Numbers(unittest.TestCase):
             "unoverlapped_app_compute_ns": minus(compute, app_io),
         }.items():
             with self.subTest(name):
-                self.near(said[name], measure(right), name)
+                self.near(reported[name], measure(right), name)
 
     def test_overlap(self):
         self.check_overlap(self.report["overlap"])
         # Not trivial: some I/O was hidden, some was not.
-        said = self.report["overlap"]
-        self.assertGreater(said["unoverlapped_io_ns"], 0)
-        self.assertGreater(said["io_ns"] - said["unoverlapped_io_ns"], 0)
+        reported = self.report["overlap"]
+        self.assertGreater(reported["unoverlapped_io_ns"], 0)
+        self.assertGreater(reported["io_ns"] - reported["unoverlapped_io_ns"], 0)
 
     def test_by_rank(self):
         (row,) = self.report["overlap"]["by_rank"]
@@ -211,14 +211,14 @@ class Numbers(unittest.TestCase):
             ("write", WRITE_FAMILY),
             ("sync", SYNC_FAMILY),
         ):
-            said, right = self.report["overlap"][name], self.of_calls(ops)
+            reported, right = self.report["overlap"][name], self.of_calls(ops)
             with self.subTest(name):
-                self.assertEqual(said["count"], sum(r.get("op") in ops for r in self.rows))
-                self.near(said["time_ns"], measure(right), name)
-                self.near(said["unoverlapped_ns"], measure(minus(right, compute)), name)
+                self.assertEqual(reported["count"], sum(r.get("op") in ops for r in self.rows))
+                self.near(reported["time_ns"], measure(right), name)
+                self.near(reported["unoverlapped_ns"], measure(minus(right, compute)), name)
         faults = union(interval(r) for r in self.rows if r["kind"] == "fault")
-        said = [self.report["overlap"][name] for name in ("mmap_read", "mmap_write")]
-        self.near(sum(row["time_ns"] for row in said), measure(faults), "faults")
+        reported = [self.report["overlap"][name] for name in ("mmap_read", "mmap_write")]
+        self.near(sum(row["time_ns"] for row in reported), measure(faults), "faults")
 
     def test_steps(self):
         """One row per step, in order: its time, its I/O, and how much of that no compute hid."""

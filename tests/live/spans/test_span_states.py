@@ -15,7 +15,7 @@ import json, os, sys, threading, time
 import faultline
 lock, ready = threading.Lock(), threading.Event()
 ends = os.pipe()
-said = {}
+waited = {}
 def hold():
     with lock:
         ready.set()
@@ -27,7 +27,7 @@ def phase(name, work, *arguments):
     begin = time.monotonic_ns()
     with faultline.span(name):
         work(*arguments)
-    said[name] = time.monotonic_ns() - begin
+    waited[name] = time.monotonic_ns() - begin
 def spin():
     begin = time.thread_time_ns()
     while time.thread_time_ns() < begin + 100_000_000:
@@ -47,7 +47,7 @@ ready.wait()
 phase("locked", lock.acquire)
 threading.Thread(target=send).start()
 phase("piped", os.read, ends[0], 1)
-print(json.dumps(said))
+print(json.dumps(waited))
 """
 
 
@@ -55,18 +55,18 @@ class States(unittest.TestCase):
     def test_phases(self):
         data = harness.random_file(f"{machine().new_dir()}/data", 16 << 20)
         recording = Recording([PYTHON, "-c", PHASES, data], env=python_path())
-        said = json.loads(recording.done.stdout)
+        waited = json.loads(recording.done.stdout)
         rows = {row["name"]: row for row in recording.report["span_states"]}
-        self.assertEqual(set(rows), set(said))
+        self.assertEqual(set(rows), set(waited))
         for name, row in rows.items():
             states = [value for key, value in row.items()
                       if key.endswith("_ns") and key != "time_ns"]
             self.assertEqual(sum(states), row["time_ns"], name)
-            self.assertLessEqual(row["time_ns"], said[name])
+            self.assertLessEqual(row["time_ns"], waited[name])
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
         waits = [row for row in recording.trace.dicts("wait") if row["dur"] >= 40 * MS]
         self.assertGreaterEqual(rows["nap"]["sleep_ns"], NAP_NS - 3 * MS, (rows["nap"], waits))
-        self.assertLessEqual(rows["nap"]["sleep_ns"], said["nap"])
+        self.assertLessEqual(rows["nap"]["sleep_ns"], waited["nap"])
         self.assertEqual(rows["outer"]["sleep_ns"], 0)
         self.assertGreaterEqual(rows["outer"]["running_ns"], 100 * MS)
         for name, column in (("locked", "lock_ns"), ("piped", "pipe_ns")):

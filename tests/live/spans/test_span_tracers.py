@@ -57,8 +57,8 @@ class Tracers(unittest.TestCase):
             with self.subTest(f"{way} {before}"):
                 jobs = [self.start(directory, i, (before, "threads"), way) for i in range(TRACERS)]
                 for job, path, out in jobs:
-                    said = job.communicate(timeout=harness.LIMIT)[1]
-                    self.assertEqual(job.returncode, 0, said)
+                    output = job.communicate(timeout=harness.LIMIT)[1]
+                    self.assertEqual(job.returncode, 0, output)
                     calls = lines(out)
                     self.assertNotIn(0, {call["id"] for call in calls if call["what"] == "begin"})
                     self.check(path, calls)
@@ -148,7 +148,7 @@ def listener_of(tracer):
 
 
 class Harm(unittest.TestCase):
-    def test_buffers_are_not_handed_down(self):
+    def test_buffers_are_not_inherited(self):
         """Helpers that inspect other users' files run in forked processes without the buffers
         shared with the kernel; the BPF programs' variables are smaller."""
         trace = f"{machine().new_dir()}/trace.flt"
@@ -197,8 +197,8 @@ class Harm(unittest.TestCase):
         # Checks of one of them may wait until the end, and then count each.
         self.assertGreaterEqual(report["trace"]["notes"]["programs_ended_unseen"], 3)
         self.assertEqual(report["trace"]["lost"]["total"], 0)
-        said = harness.faultline("report", "--table", "levels", f"{directory}/trace.flt").stdout
-        self.assertIn(b"programs ended before Faultline knew whether they", said)
+        output = harness.faultline("report", "--table", "levels", f"{directory}/trace.flt").stdout
+        self.assertIn(b"programs ended before Faultline knew whether they", output)
 
     def test_many_files(self):
         """Copies of the library beyond the limit: reported, counted, and survived."""
@@ -226,8 +226,8 @@ print(sum(map(bool, spans)))"""
         self.assertEqual((lost["total"], lost["by_layer"]["span"]), (FILES - heard,) * 2)
         self.assertIn("too many files", recording.stderr)
         screen = harness.faultline("report", recording.path).stdout.decode()
-        said = f"{FILES - heard} times a program may have marked spans before Faultline attached to it"
-        self.assertIn(said, screen)
+        output = f"{FILES - heard} times a program may have marked spans before Faultline attached to it"
+        self.assertIn(output, screen)
 
     def test_names_that_lead_elsewhere(self):
         """A mapped file that was removed, with another file at the name that /proc/PID/maps

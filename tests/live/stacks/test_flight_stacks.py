@@ -149,7 +149,7 @@ class Flight(unittest.TestCase):
         os.mkfifo(fifo)
         recorder = Recorder("--listen", f"unix:{machine().new_dir()}/socket", "--flight", "32M",
                             "--flight-of", f"cgroup={harness.below_root(group)}",
-                            output="f.flt", command="monitor", said="watching ")
+                            output="f.flt", command="monitor", ready="watching ")
         command = [harness.PYTHON, "-c", HANGING, fifo]
         chosen, other = [
             machine().start(full, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

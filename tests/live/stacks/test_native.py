@@ -33,10 +33,10 @@ class Functions:
         return self.all[bisect.bisect(self.all, (address + 1,)) - 1][1]
 
 
-def callers(said):
+def callers(output):
     """{offset: [(file, address)]} from what the program has printed."""
     found = {}
-    for line in said.splitlines():
+    for line in output.splitlines():
         offset, *chain = line.split(" ")
         if offset != "map:":
             found[int(offset[:-1])] = [
@@ -67,10 +67,10 @@ class Native(unittest.TestCase):
     def record(self, mode, program=None):
         """The recording, what the program said, and its reads."""
         recording = Recording([program or self.program, mode, self.data], "--stacks", "native")
-        said = callers(recording.done.stdout.decode())
+        output = callers(recording.done.stdout.decode())
         reads = list(reads_of(recording, self.data))
-        self.assertEqual({sample["offset"] for sample, _ in reads}, set(said))
-        return recording, said, reads
+        self.assertEqual({sample["offset"] for sample, _ in reads}, set(output))
+        return recording, output, reads
 
     def check_files(self, chain, wanted):
         """The innermost frame is the C library's, then come the callers, file by file."""
@@ -87,12 +87,12 @@ class Native(unittest.TestCase):
             [functions.at(address) for path, address in wanted if name_of(path) == own])
 
     def check_whole(self, mode):
-        recording, said, reads = self.record(mode)
+        recording, output, reads = self.record(mode)
         for sample, chain in reads:
             self.assertEqual(sample["flags"], NO_PYTHON)
             self.assertEqual([line for _, line, _ in chain], [0] * len(chain))
-            self.check_files(chain, said[sample["offset"]])
-            self.check_functions(chain, said[sample["offset"]])
+            self.check_files(chain, output[sample["offset"]])
+            self.check_functions(chain, output[sample["offset"]])
             self.assertIn("pread", chain[0][2])
         self.assertGreaterEqual(notes_of(recording)["whole"], len(reads))
         return recording, reads
@@ -110,17 +110,17 @@ class Native(unittest.TestCase):
 
     def test_mangled(self):
         """Functions of C++ and Rust have the names of their source."""
-        _, said, reads = self.record("mangled")
+        _, output, reads = self.record("mangled")
         ((_, chain),) = reads
-        self.check_files(chain, said[0])
+        self.check_files(chain, output[0])
         self.assertEqual([function for _, _, function in chain[1:4]],
                          ["read_here", "data::Loader<int>::next", "tokenizers::encode"])
 
     def test_deep(self):
         """A stack that is deeper than the copy has its innermost frames, and says so."""
-        recording, said, reads = self.record("deep")
+        recording, output, reads = self.record("deep")
         for sample, chain in reads:
-            wanted = said[sample["offset"]]
+            wanted = output[sample["offset"]]
             self.assertEqual(sample["flags"], NO_PYTHON | CUT)
             self.assertGreater(len(chain), 3)
             self.assertLess(len(chain), len(wanted))
@@ -134,17 +134,17 @@ class Native(unittest.TestCase):
         """Code without symbols has the name of its file."""
         program = f"{machine().new_dir()}/native_stacks"
         subprocess.run(["strip", "-s", "-o", program, self.program], check=True)
-        _, said, reads = self.record("chains", program)
+        _, output, reads = self.record("chains", program)
         for sample, chain in reads:
-            wanted = said[sample["offset"]]
+            wanted = output[sample["offset"]]
             self.check_files(chain, wanted)
             self.assertEqual({function for path, _, function in chain if path == program},
                              {"[native_stacks]"})
 
     def split(self):
         """A copy of the program without symbols, and a file that has them, as it is named there."""
-        place = machine().new_dir()
-        program, symbols = f"{place}/native_stacks", f"{place}/native_stacks.debug"
+        directory = machine().new_dir()
+        program, symbols = f"{directory}/native_stacks", f"{directory}/native_stacks.debug"
         harness.run("objcopy", "--only-keep-debug", self.program, symbols)
         os.chmod(symbols, 0o644)
         harness.run("objcopy", "--strip-all", f"--add-gnu-debuglink={symbols}", self.program,
@@ -156,12 +156,12 @@ class Native(unittest.TestCase):
         done = harness.captured(*before, machine().faultline, "run", "-o", path, "--stacks",
                                 "native", program, "chains", self.data)
         self.assertEqual(done.returncode, 0, done.stderr)
-        traced, said = Traced(), callers(done.stdout.decode())
+        traced, output = Traced(), callers(done.stdout.decode())
         traced.path = path
         reads = list(reads_of(traced, self.data))
-        self.assertEqual({sample["offset"] for sample, _ in reads}, set(said))
+        self.assertEqual({sample["offset"] for sample, _ in reads}, set(output))
         for sample, chain in reads:
-            self.check_functions(chain, said[sample["offset"]])
+            self.check_functions(chain, output[sample["offset"]])
 
     def test_debug_link(self):
         """Symbols are in a file that the program names, next to it or in .debug."""
@@ -183,10 +183,10 @@ class Native(unittest.TestCase):
         """Symbols are where distributions install them, by the program's build ID."""
         program, symbols = self.split()
         number = re.search(r"Build ID: (\w+)", harness.run("readelf", "-n", program).decode())[1]
-        place = f"/usr/lib/debug/.build-id/{number[:2]}"
+        directory = f"/usr/lib/debug/.build-id/{number[:2]}"
         script = ('mkdir -p /usr/lib/debug; mount -t tmpfs tmpfs /usr/lib/debug && mkdir -p "$0" '
                   '&& mv "$1" "$0/$2.debug" && shift 2 && exec "$@"')
-        self.check_named(program, "unshare", "-m", "sh", "-c", script, place, symbols, number[2:])
+        self.check_named(program, "unshare", "-m", "sh", "-c", script, directory, symbols, number[2:])
 
     def test_jit(self):
         """Functions that the program compiled itself are named by its perf map."""
@@ -207,9 +207,9 @@ class Native(unittest.TestCase):
                   "    os.execv(sys.argv[1], sys.argv[1:])\n"
                   "os.waitpid(pid, 0); os.unlink(f'/tmp/perf-{pid}.map')")
         os.chmod(self.data, 0o644)
-        place = os.path.dirname(self.data)
-        os.chmod(place, 0o755)
-        program = shutil.copy(self.program, place)
+        directory = os.path.dirname(self.data)
+        os.chmod(directory, 0o755)
+        program = shutil.copy(self.program, directory)
         recording = Recording([harness.PYTHON, "-c", script, program, "jit", self.data],
                               "--stacks", "native", "-u", "root")
         (_, chain), = reads_of(recording, self.data)
@@ -221,12 +221,12 @@ class Native(unittest.TestCase):
         job = machine().start(["sh", "-c", script, "sh", self.program, "chains", self.data],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         attached = Attached("-p", str(job.pid), "--stacks", "native")
-        said = callers(job.communicate("\n")[0])
+        output = callers(job.communicate("\n")[0])
         self.assertEqual(attached.end()[0], 0)
         reads = list(reads_of(attached, self.data))
-        self.assertEqual({sample["offset"] for sample, _ in reads}, set(said))
+        self.assertEqual({sample["offset"] for sample, _ in reads}, set(output))
         for sample, chain in reads:
-            self.check_functions(chain, said[sample["offset"]])
+            self.check_functions(chain, output[sample["offset"]])
 
     def test_short_process(self):
         """Of a process that ends at once, too."""
@@ -302,9 +302,9 @@ compresses()
 
 class Mixed(unittest.TestCase):
     def check(self, python):
-        place = machine().new_dir()
-        data = harness.random_file(f"{place}/data", READ_BYTES + (1 << 20))
-        script, library = f"{place}/script.py", f"{place}/library.so"
+        directory = machine().new_dir()
+        data = harness.random_file(f"{directory}/data", READ_BYTES + (1 << 20))
+        script, library = f"{directory}/script.py", f"{directory}/library.so"
         with open(script, "w") as file:
             file.write(SCRIPT)
         subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-pthread", "-x", "c", "-", "-o", library],

@@ -69,8 +69,8 @@ class Hangs(unittest.TestCase):
     def attach(self, python):
         job = self.start(python)
         attached = Attached("--duration", "1s", str(job.pid))
-        status, said = attached.end()
-        self.assertEqual(status, 0, said)
+        status, output = attached.end()
+        self.assertEqual(status, 0, output)
         self.check(attached.trace)
         job.kill()
         return attached

@@ -163,8 +163,8 @@ class Libraries(Jobs):
     """Other interpreters than those that the tests elsewhere run as they are."""
 
     def libraries(self):
-        place = os.path.expanduser("~/.pyenv/versions")
-        found = sorted(glob.glob(f"{place}/3.*/lib/libpython3.*.so.1.0"))
+        directory = os.path.expanduser("~/.pyenv/versions")
+        found = sorted(glob.glob(f"{directory}/3.*/lib/libpython3.*.so.1.0"))
         if not found:
             self.skipTest("no libpython here")
         return found

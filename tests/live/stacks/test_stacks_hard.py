@@ -395,8 +395,8 @@ for site in range(40):
 
     def test_file_number_used_again(self):
         """A program takes the inode number of another one that was no interpreter."""
-        place = machine().new_dir("ext4")
-        first, python = f"{place}/python3.1", f"{place}/python3"
+        directory = machine().new_dir("ext4")
+        first, python = f"{directory}/python3.1", f"{directory}/python3"
         shutil.copy("/bin/sleep", first)
         number = os.stat(first).st_ino
         script = '"$1" 0.3; rm "$1"; cp "$0" "$2"; shift; exec "$@"'
