@@ -32,13 +32,13 @@ timeout $(($1 - SECONDS)) "${owner[@]}" \
 left=$(($1 - SECONDS))
 [ $left -gt 0 ] || skip "no time is left"
 echo "==> Tests: $tests, at most $left s"
-said=$(mktemp)
-trap 'rm -f "$said"' EXIT
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
 # shellcheck disable=SC2086
 env --default-signal=INT,QUIT BUILD="$PWD/build" FAULTLINE="$PWD/$build/faultline" \
 	PYTHON="$python" PYTHONDONTWRITEBYTECODE=1 \
 	timeout --foreground -k 30 $left "$python" tests/live/run.py $tests \
-	2>&1 </dev/null | tee "$said" && exit 0
-grep -q '^FAIL' "$said" || skip "the tests did not finish"
+	2>&1 </dev/null | tee "$output" && exit 0
+grep -q '^FAIL' "$output" || skip "the tests did not finish"
 echo "compilers.sh: tests fail when built with $clang" >&2
 exit 1

@@ -4,7 +4,7 @@
 # Fills in their control files; make does the build itself.
 #
 # usage: deb.sh build VERSION DIRECTORY   writes the packages to DIRECTORY (make deb)
-#        deb.sh control VERSION PLACE     writes the control files to PLACE/debian, builds nothing
+#        deb.sh control VERSION DIRECTORY writes the control files to DIRECTORY/debian, builds nothing
 #        deb.sh check DIRECTORY           as root: runs lintian, then installs, uses and removes them in
 #                                         a minimal Debian; exits with 77 if none is available
 # MAINTAINER is the maintainer of the packages ("Name <address>").
@@ -36,28 +36,28 @@ bsd_text() {
 }
 
 control() {
-	local version=$1 place=$2
-	rm -rf "$place/debian"
-	cp -R scripts/debian "$place/debian"
-	sed -i "s|@MAINTAINER@|$maintainer|" "$place/debian/control"
-	sed -i "s|@YEAR@|$(date -u +%Y -d "@$(source_epoch)")|" "$place/debian/copyright"
-	sed -i -e '/^@BSD@$/{r /dev/stdin' -e 'd}' "$place/debian/copyright" < <(bsd_text)
+	local version=$1 directory=$2
+	rm -rf "$directory/debian"
+	cp -R scripts/debian "$directory/debian"
+	sed -i "s|@MAINTAINER@|$maintainer|" "$directory/debian/control"
+	sed -i "s|@YEAR@|$(date -u +%Y -d "@$(source_epoch)")|" "$directory/debian/copyright"
+	sed -i -e '/^@BSD@$/{r /dev/stdin' -e 'd}' "$directory/debian/copyright" < <(bsd_text)
 	printf 'faultline (%s) unstable; urgency=medium\n\n  * Faultline %s.\n\n -- %s  %s\n' \
 		"$version" "$version" "$maintainer" "$(date -R -u -d "@$(source_epoch)")" \
-		>"$place/debian/changelog"
+		>"$directory/debian/changelog"
 }
 
 build() {
-	local version=$1 directory=$2 place
+	local version=$1 directory=$2 tree
 	command -v dh >/dev/null || fail "debhelper is missing: scripts/setup.sh deb installs it"
-	place=$directory/faultline-$version
+	tree=$directory/faultline-$version
 	rm -rf "$directory"
-	mkdir -p "$place"
-	cp -R Makefile README.md CONTRIBUTING.md CHANGELOG.md LICENSE bpf user vmlinux tests scripts "$place"
-	find "$place" -name __pycache__ -prune -exec rm -r {} +
-	control "$version" "$place"
+	mkdir -p "$tree"
+	cp -R Makefile README.md CONTRIBUTING.md CHANGELOG.md LICENSE bpf user vmlinux tests scripts "$tree"
+	find "$tree" -name __pycache__ -prune -exec rm -r {} +
+	control "$version" "$tree"
 	# Variables of an outer make must not affect the inner one.
-	(cd "$place" && env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u CC -u CFLAGS -u LDFLAGS \
+	(cd "$tree" && env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u CC -u CFLAGS -u LDFLAGS \
 		dpkg-buildpackage -b -us -uc >../log 2>&1) ||
 		fail "dpkg-buildpackage failed: $(tail -n 15 "$directory/log")"
 	ls "$directory"/*.deb
@@ -69,9 +69,9 @@ root=
 
 # Unmounts whatever a test may have left mounted, and removes the root.
 leave() {
-	local place
-	for place in sys/fs/bpf sys proc dev; do
-		umount -l "$root/$place" 2>/dev/null || true
+	local mount
+	for mount in sys/fs/bpf sys proc dev; do
+		umount -l "$root/$mount" 2>/dev/null || true
 	done
 	rm -rf --one-file-system "$(dirname "$root")"
 }
@@ -135,5 +135,5 @@ case ${1:-}.$# in
 control.3) control "$2" "$3" ;;
 build.3) build "$2" "$3" ;;
 check.2) check "$2" ;;
-*) fail "usage: deb.sh build VERSION DIRECTORY | control VERSION PLACE | check DIRECTORY" ;;
+*) fail "usage: deb.sh build VERSION DIRECTORY | control VERSION DIRECTORY | check DIRECTORY" ;;
 esac

@@ -8,7 +8,7 @@ cd "$(dirname "$(realpath "$0")")/.."
 . scripts/owner.sh
 build=${BUILD:-build}
 data_mib=${DEMO_MIB:-384}
-place=
+directory=
 
 say() {
 	echo
@@ -21,7 +21,7 @@ fail() {
 }
 
 clean_up() {
-	[ -z "$place" ] || rm -rf "$place"
+	[ -z "$directory" ] || rm -rf "$directory"
 }
 trap clean_up EXIT
 trap 'exit 130' INT
@@ -37,17 +37,17 @@ cool() {
 }
 
 # Finds a directory whose files are on storage, not only in memory (tmpfs, an overlay on it), so that
-# their pages can be evicted. Sets `place` to a new directory in it.
-choose_place() {
+# their pages can be evicted. Sets `directory` to a new directory in it.
+choose_directory() {
 	local top
 	for top in "${TMPDIR:-/var/tmp}" /var/tmp /tmp "$PWD" "$HOME"; do
 		[ -w "$top" ] || continue
 		[ "$(df --output=avail -m "$top" | tail -n 1)" -gt $((data_mib * 2)) ] || continue
-		place=$(mktemp -d "$top/faultline-demo.XXXXXX") || continue
-		head -c 1M /dev/urandom >"$place/probe" && cool "$place/probe"
-		[ "$(resident "$place/probe")" != 0 ] || return 0
+		directory=$(mktemp -d "$top/faultline-demo.XXXXXX") || continue
+		head -c 1M /dev/urandom >"$directory/probe" && cool "$directory/probe"
+		[ "$(resident "$directory/probe")" != 0 ] || return 0
 		clean_up
-		place=
+		directory=
 	done
 	fail "no writable directory on a real file system with $((data_mib * 2)) MiB free; set TMPDIR"
 }
@@ -70,11 +70,11 @@ say "Build: make"
 "${as_root[@]}" "$build/faultline" check >/dev/null ||
 	fail "this kernel or these privileges do not allow tracing; sudo $build/faultline check says why"
 
-choose_place
-[ ${#owner[@]} = 0 ] || chown "$SUDO_UID:$SUDO_GID" "$place"
-tokens=$place/tokens.bin
+choose_directory
+[ ${#owner[@]} = 0 ] || chown "$SUDO_UID:$SUDO_GID" "$directory"
+tokens=$directory/tokens.bin
 trace=$build/demo.flt
-say "Data: $data_mib MiB of 16-bit tokens in $tokens ($(stat -f -c %T "$place")), evicted from memory"
+say "Data: $data_mib MiB of 16-bit tokens in $tokens ($(stat -f -c %T "$directory")), evicted from memory"
 head -c "${data_mib}M" /dev/urandom >"$tokens"
 cool "$tokens"
 before=$(resident "$tokens")
@@ -89,8 +89,8 @@ say "Report: faultline report --top 10 $trace"
 "$build/faultline" report --top 10 "$trace" || fail "the report failed"
 
 say "In short"
-"$build/faultline" report --format json "$trace" >"$place/report.json" || fail "the report failed"
-/usr/bin/python3 - "$place/report.json" "$tokens" "$before" "$after" <<'PYTHON' ||
+"$build/faultline" report --format json "$trace" >"$directory/report.json" || fail "the report failed"
+/usr/bin/python3 - "$directory/report.json" "$tokens" "$before" "$after" <<'PYTHON' ||
 import json, sys
 report, path, before, after = json.load(open(sys.argv[1])), *sys.argv[2:]
 MIB = 2**20

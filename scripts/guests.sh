@@ -24,12 +24,12 @@ timeout -s INT -k 60 $(($1 / 2)) scripts/setup.sh vm || skip "packages are missi
 left=$(($1 - SECONDS - rest))
 [ $left -gt $rest ] || skip "no time is left"
 echo "==> Guests: make vmtest, at most $left s"
-said=$(mktemp)
-trap 'rm -f "$said"' EXIT
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
 timeout -s INT -k $((rest / 2)) $left \
 	make -s vmtest VM="$kernels" VMFLAGS="--within $left --quick --parallel 2 $jobs" \
-	2>&1 </dev/null | tee "$said" && exit 0
-if grep -q ' FAIL: ' "$said"; then
+	2>&1 </dev/null | tee "$output" && exit 0
+if grep -q ' FAIL: ' "$output"; then
 	echo "guests.sh: checks fail on another kernel" >&2
 	exit 1
 fi

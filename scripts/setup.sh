@@ -67,19 +67,19 @@ finish() {
 }
 
 install_npm_package() {
-	local place=${BUILD:-build}/npm name=@modelcontextprotocol/sdk version=1.32.2
-	! grep -qs "\"version\": \"$version\"" "$place/node_modules/$name/package.json" || return 0
+	local directory=${BUILD:-build}/npm name=@modelcontextprotocol/sdk version=1.32.2
+	! grep -qs "\"version\": \"$version\"" "$directory/node_modules/$name/package.json" || return 0
 	echo "    installing $name $version with npm"
-	mkdir -p "$place"
-	npm install --prefix "$place" --cache "$place/.cache" --loglevel=error --no-save --no-package-lock \
-		--no-audit --no-fund --ignore-scripts "$name@$version" </dev/null >"$place/log" 2>&1 ||
-		fail "npm could not install $name: $(grep -m 1 . "$place/log")"
+	mkdir -p "$directory"
+	npm install --prefix "$directory" --cache "$directory/.cache" --loglevel=error --no-save --no-package-lock \
+		--no-audit --no-fund --ignore-scripts "$name@$version" </dev/null >"$directory/log" 2>&1 ||
+		fail "npm could not install $name: $(grep -m 1 . "$directory/log")"
 }
 
 fetch_pythons() {
-	local place=${BUILD:-build}/pythons said
-	[ -d "$place" ] || echo "    fetching Python 3.14 and later"
-	said=$(python3 tests/live/pythons.py "$place" 2>&1 </dev/null) || fail "$said"
+	local directory=${BUILD:-build}/pythons output
+	[ -d "$directory" ] || echo "    fetching Python 3.14 and later"
+	output=$(python3 tests/live/pythons.py "$directory" 2>&1 </dev/null) || fail "$output"
 }
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

@@ -25,14 +25,14 @@ not_by_sudo=(env -u SUDO_UID -u SUDO_GID -u SUDO_USER -u SUDO_COMMAND "--default
 unit_limit=900 live_limit=2400 # seconds; only to stop a test that hangs
 
 passed=0 failed=0 skipped=0
-place=$(mktemp -d) # outputs; number, status and seconds of finished tests
-output=$place/output
+directory=$(mktemp -d) # outputs; number, status and seconds of finished tests
+output=$directory/output
 # Held by tests of markers (shared), and by live tests that trace everything on the machine: a second
 # tracer changes what a program with markers does.
-export MACHINE_LOCK=$place/machine
+export MACHINE_LOCK=$directory/machine
 : >"$MACHINE_LOCK"
 units= # process that runs the unit tests alongside the live tests
-trap '[ -z "$units" ] || kill $units; rm -rf "$place"' EXIT
+trap '[ -z "$units" ] || kill $units; rm -rf "$directory"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -63,19 +63,19 @@ run_unit() {
 	*/spans/* | */test_span*) call=(flock --shared --no-fork "$MACHINE_LOCK" "${call[@]}") ;;
 	esac
 	timeout --foreground -k 10 $unit_limit \
-		"${not_by_sudo[@]}" "${call[@]}" </dev/null >"$place/$1.output" 2>&1
+		"${not_by_sudo[@]}" "${call[@]}" </dev/null >"$directory/$1.output" 2>&1
 	status=$?
-	echo "$1" $status $((SECONDS - started)) >"$place/$1.new"
-	mv "$place/$1.new" "$place/$1.ended"
+	echo "$1" $status $((SECONDS - started)) >"$directory/$1.new"
+	mv "$directory/$1.new" "$directory/$1.ended"
 }
 
 # Prints and counts the unit tests that have finished.
 show_units() {
 	local ended number status seconds output
-	for ended in "$place"/*.ended; do
+	for ended in "$directory"/*.ended; do
 		read -r number status seconds <"$ended"
 		rm "$ended"
-		output=$place/$number.output
+		output=$directory/$number.output
 		judge "${unit_tests[number]#"$BUILD/"}" "$status" "$seconds"
 		[ "$status" = 0 ] || [ "$status" = 77 ] || sed 's/^/      /' "$output"
 	done

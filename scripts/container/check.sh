@@ -19,14 +19,14 @@ skip() {
 
 [ $# = 1 ] || fail "usage: check.sh VERSION"
 command -v buildah >/dev/null || skip "buildah is not installed (scripts/setup.sh image)"
-place=$(mktemp -d --tmpdir=/var/tmp faultline-image.XXXXXX)
-trap 'rm -rf --one-file-system "$place"' EXIT
+directory=$(mktemp -d --tmpdir=/var/tmp faultline-image.XXXXXX)
+trap 'rm -rf --one-file-system "$directory"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
 # A storage of our own, which is removed.
 images() {
-	buildah --root "$place/storage" --runroot "$place/run" --storage-driver vfs "$@" </dev/null
+	buildah --root "$directory/storage" --runroot "$directory/run" --storage-driver vfs "$@" </dev/null
 }
 
 # With the capabilities of scripts/monitor/kubernetes.yaml. Debian's own profile for seccomp allows bpf()
@@ -36,26 +36,26 @@ inside() {
 		--cap-add CAP_DAC_READ_SEARCH "$container" -- "$@"
 }
 
-mkdir "$place/base" "$place/source"
-mmdebstrap --quiet --variant=minbase bookworm "$place/base/root.tar" \
-	"${MIRROR:-http://deb.debian.org/debian}" >"$place/log" 2>&1 ||
-	skip "no fresh Debian is available: $(tail -n 1 "$place/log")"
-printf 'FROM scratch\nADD root.tar /\n' >"$place/base/Dockerfile"
-git archive HEAD | tar -x -C "$place/source"
-images bud --quiet -t base "$place/base" >"$place/log" 2>&1 || fail "$(tail -n 5 "$place/log")"
+mkdir "$directory/base" "$directory/source"
+mmdebstrap --quiet --variant=minbase bookworm "$directory/base/root.tar" \
+	"${MIRROR:-http://deb.debian.org/debian}" >"$directory/log" 2>&1 ||
+	skip "no fresh Debian is available: $(tail -n 1 "$directory/log")"
+printf 'FROM scratch\nADD root.tar /\n' >"$directory/base/Dockerfile"
+git archive HEAD | tar -x -C "$directory/source"
+images bud --quiet -t base "$directory/base" >"$directory/log" 2>&1 || fail "$(tail -n 5 "$directory/log")"
 images bud --isolation chroot --network host --build-arg BASE=localhost/base -t faultline:"$1" \
-	-f "$place/source/scripts/container/Dockerfile" "$place/source" >"$place/log" 2>&1 ||
-	fail "the image cannot be built: $(tail -n 15 "$place/log")"
+	-f "$directory/source/scripts/container/Dockerfile" "$directory/source" >"$directory/log" 2>&1 ||
+	fail "the image cannot be built: $(tail -n 15 "$directory/log")"
 
 container=$(images from --pull-never --security-opt seccomp=unconfined faultline:"$1")
 started=$(images inspect --format '{{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.Cmd}}' "$container")
 [ "$started" = "[/usr/bin/faultline] [monitor --listen 0.0.0.0:9918]" ] || fail "it starts $started"
-inside faultline --version | tee "$place/log"
-grep -qx "faultline $1" "$place/log" || fail "it is not version $1"
+inside faultline --version | tee "$directory/log"
+grep -qx "faultline $1" "$directory/log" || fail "it is not version $1"
 inside faultline check || fail "it cannot record"
 inside sh -ec 'head -c 123456 /dev/zero >data; faultline run -q -o t.flt -- cat data >/dev/null
 	faultline report --format csv --table files --columns path,read.bytes t.flt' | tr -d '\r' |
 	grep -qx /data,123456 || fail "the report lacks the file that was read"
-inside timeout -s INT 5 faultline monitor --listen 127.0.0.1:0 >"$place/log" 2>&1 || true
-grep -q "listening at" "$place/log" || fail "the monitor does not serve: $(tail -n 5 "$place/log")"
+inside timeout -s INT 5 faultline monitor --listen 127.0.0.1:0 >"$directory/log" 2>&1 || true
+grep -q "listening at" "$directory/log" || fail "the monitor does not serve: $(tail -n 5 "$directory/log")"
 echo "built, and run: $(images images --format '{{.Size}}' faultline:"$1")"

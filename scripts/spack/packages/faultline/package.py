@@ -42,7 +42,7 @@ class Faultline(MakefilePackage):
     conflicts("platform=windows")
 
     @property
-    def places(self):
+    def make_variables(self):
         # Spack has no bpftool: the system's is used. make looks for libiberty only there.
         return [
             f"PREFIX={self.prefix}",
@@ -55,11 +55,11 @@ class Faultline(MakefilePackage):
 
     @property
     def build_targets(self):
-        return [*self.places, "all"]
+        return [*self.make_variables, "all"]
 
     @property
     def install_targets(self):
-        return [*self.places, "install"]
+        return [*self.make_variables, "install"]
 
     def setup_run_environment(self, env):
         env.prepend_path("PYTHONPATH", join_path(self.prefix.lib, "faultline", "python"))

@@ -20,13 +20,13 @@ class Libbpf(MakefilePackage):
     build_directory = "src"
 
     @property
-    def places(self):
+    def make_variables(self):
         return [f"PREFIX={self.prefix}", f"LIBDIR={self.prefix.lib}"]
 
     @property
     def build_targets(self):
-        return self.places
+        return self.make_variables
 
     @property
     def install_targets(self):
-        return [*self.places, "install"]
+        return [*self.make_variables, "install"]
