@@ -166,7 +166,7 @@ TEST(test_asks_for_names)
 	strcpy(names.text[JOB_CONTAINER], "renamed");
 	strcpy(names.text[JOB_IMAGE], "nginx:2");
 	ledger_name_job(ledger, id, &names);
-	assert_string_equal(asking.job->names.text[JOB_CONTAINER], "web");
-	assert_string_equal(asking.job->names.text[JOB_IMAGE], "nginx:2");
+	assert_string_equal(ledger_job_names(asking.job)->text[JOB_CONTAINER], "web");
+	assert_string_equal(ledger_job_names(asking.job)->text[JOB_IMAGE], "nginx:2");
 	ledger_close(ledger);
 }

@@ -83,7 +83,7 @@ static bool queue_lookup(void *context, const struct ledger_job *job, uint32_t p
 		.job = job->id,
 		.ids = job->labels.ids,
 		.pid = pid,
-		.names = job->names,
+		.names = *ledger_job_names(job),
 	};
 	pthread_cond_signal(&naming->thread.wake);
 	return true;

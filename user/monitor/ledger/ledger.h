@@ -110,7 +110,7 @@ struct ledger_job {
 	struct ledger_job *chain; /* with the same hash of cgroup and user */
 	uint64_t id;		  /* counts up from 1 in order of appearance */
 	struct job_labels labels;
-	struct job_names names;
+	struct job_names *names;	 /* NULL: none; they are long, and most jobs have none */
 	uint64_t names_due_ns;		 /* when to look for missing names again */
 	unsigned int names_asked;	 /* how often they were looked for */
 	char user[LEDGER_COMMAND_BYTES]; /* name or number */
@@ -133,6 +133,9 @@ struct ledger_job {
 	struct ledger_sums other_files; /* all others */
 	uint64_t other_file_count;	/* how often a file became one of them */
 };
+
+/* Returns a job's names, which may all be "". */
+const struct job_names *ledger_job_names(const struct ledger_job *job);
 
 /* A label that identifies jobs, named as in metrics; "" if a job has none. */
 struct ledger_label {

@@ -11,27 +11,35 @@
 
 /* --- labels --- */
 
+const struct job_names *ledger_job_names(const struct ledger_job *job)
+{
+	static const struct job_names none;
+
+	return job->names ? job->names : &none;
+}
+
 static const char *get_container(const struct ledger_job *job)
 {
-	return job->labels.container[0] ? job->labels.container : job->names.text[JOB_CONTAINER];
+	return job->labels.container[0] ? job->labels.container
+					: ledger_job_names(job)->text[JOB_CONTAINER];
 }
 
 #define LABEL(name, of)                                                                            \
 	static const char *get_##name(const struct ledger_job *job)                                \
 	{                                                                                          \
-		return job->of;                                                                    \
+		return (of);                                                                       \
 	}
-LABEL(cgroup, labels.cgroup)
-LABEL(namespace, names.text[JOB_NAMESPACE])
-LABEL(pod, names.text[JOB_POD])
-LABEL(pod_uid, labels.ids.pod)
-LABEL(container_id, labels.ids.container)
-LABEL(image, names.text[JOB_IMAGE])
-LABEL(slurm_job, labels.ids.slurm_job)
-LABEL(slurm_step, labels.slurm_step)
-LABEL(slurm_name, names.text[JOB_SLURM_NAME])
-LABEL(slurm_user, names.text[JOB_SLURM_USER])
-LABEL(user, user)
+LABEL(cgroup, job->labels.cgroup)
+LABEL(namespace, ledger_job_names(job)->text[JOB_NAMESPACE])
+LABEL(pod, ledger_job_names(job)->text[JOB_POD])
+LABEL(pod_uid, job->labels.ids.pod)
+LABEL(container_id, job->labels.ids.container)
+LABEL(image, ledger_job_names(job)->text[JOB_IMAGE])
+LABEL(slurm_job, job->labels.ids.slurm_job)
+LABEL(slurm_step, job->labels.slurm_step)
+LABEL(slurm_name, ledger_job_names(job)->text[JOB_SLURM_NAME])
+LABEL(slurm_user, ledger_job_names(job)->text[JOB_SLURM_USER])
+LABEL(user, job->user)
 
 /* namespace, pod, container and image are those of kube_pod_info and kube_pod_container_info. */
 const struct ledger_label ledger_labels[] = {
@@ -171,7 +179,7 @@ void ledger_ask_names(struct ledger *ledger, uint64_t now_ns, ledger_ask_fn *ask
 		const struct ledger_process *process = living(job);
 
 		if (job->names_asked >= NAMES_ASKED_MAX || now_ns < job->names_due_ns ||
-		    !job_names_lack(&job->labels.ids, &job->names))
+		    !job_names_lack(&job->labels.ids, ledger_job_names(job)))
 			continue;
 		if (!ask(context, job, process ? process->pid : 0))
 			break;
@@ -181,15 +189,20 @@ void ledger_ask_names(struct ledger *ledger, uint64_t now_ns, ledger_ask_fn *ask
 
 void ledger_name_job(struct ledger *ledger, uint64_t id, const struct job_names *names)
 {
+	static const struct job_names none;
 	struct ledger_job *job = ledger->jobs;
 
 	while (job && job->id != id)
 		job = job->next;
-	if (!job)
+	if (!job || !memcmp(names, &none, sizeof(none)))
+		return;
+	if (!job->names)
+		job->names = calloc(1, sizeof(*job->names));
+	if (!job->names)
 		return;
 	for (int i = 0; i < JOB_NAMES; i++)
-		if (!job->names.text[i][0])
-			memcpy(job->names.text[i], names->text[i], JOB_NAME_BYTES);
+		if (!job->names->text[i][0])
+			memcpy(job->names->text[i], names->text[i], JOB_NAME_BYTES);
 	for (struct ledger_process *process = job->processes; process; process = process->next)
 		if (ledger->joined && !process->end_ns)
 			ledger->joined(ledger->joined_context, process, job);
@@ -222,6 +235,7 @@ static void free_job(struct ledger *ledger, struct ledger_job *job)
 	free(job->files);
 	sums_free(&job->other_files);
 	sums_free(&job->sums);
+	free(job->names);
 	free(job);
 }
 
