@@ -3,9 +3,9 @@
  * Requests to the daemons of FUSE file systems: those of the run, and the counts of all per mount.
  *
  * FORGET and INTERRUPT (no reply) are not seen, nor are requests that a fatal signal withdraws
- * before the daemon takes them, nor a RELEASE that the daemon's own thread sends: readahead that ends
- * after the close keeps the file open. Requests in the background that exceed the daemon's limit
- * wait before they are sent: that time is not included.
+ * before the daemon takes them, nor a RELEASE that the daemon's own thread sends: readahead that
+ * ends after the close keeps the file open. Requests in the background that exceed the daemon's
+ * limit wait before they are sent: that time is not included.
  *
  * Variants: tracepoints (6.11, fuse_request_sent 7.2); else functions at the same places, by fentry
  * or kprobes. By the tracepoint, a request is taken when the kernel has copied it to the daemon; by
