@@ -38,6 +38,7 @@
 #define CALL_LOCK_WAITS (1u << 22)  /* may wait; argument 3 points to a struct flock */
 #define CALL_MAPS_ANY (1u << 23)    /* acts on mappings of any files; has no own file */
 #define CALL_WRITE_FLAGS (1u << 24) /* argument 6 holds RWF_* */
+#define CALL_MEMORY (1u << 25)	    /* I/O only if it brings in or dirties pages of files */
 
 struct call_row {
 	__u32 traits;

@@ -158,6 +158,25 @@ static __always_inline void call_count_submissions(__u32 op, __u64 submissions)
 		count_add(&total->submissions, submissions, calls_preempted);
 }
 
+static __always_inline __u32 call_major_faults(const struct call_state *call,
+					       struct task_struct *task)
+{
+	return (__u32)task->maj_flt - call->major_start - call->major_seen;
+}
+
+/* Whether the call is I/O, as the totals of reports count it: 1 or 0. Global, so it is verified
+ * once. */
+__noinline int call_is_io(struct task_state *state, __u32 major_faults)
+{
+	const struct call_state *call = &state->call;
+
+	if (!state)
+		return 0;
+	return !(calls[call->number & (CALL_TABLE_SIZE - 1)].traits & CALL_MEMORY) ||
+	       call->account.fetched_pages || call->account.dirtied_pages ||
+	       call->fault_fetched_pages || major_faults;
+}
+
 static __always_inline void call_fill(struct event_syscall *event, const struct call_state *call,
 				      struct task_struct *task, struct call_end *end)
 {
@@ -173,7 +192,7 @@ static __always_inline void call_fill(struct event_syscall *event, const struct 
 	event->flags = account->flags;
 	event->fetched_pages = account->fetched_pages;
 	event->fault_fetched_pages = call->fault_fetched_pages;
-	event->major_faults = (__u32)task->maj_flt - call->major_start - call->major_seen;
+	event->major_faults = call_major_faults(call, task);
 	event->created_pages = account->created_pages;
 	event->dirtied_pages = account->dirtied_pages;
 	event->read_for_write_bytes = account->read_for_write_bytes;
@@ -207,7 +226,7 @@ static __always_inline void call_send(struct task_state *state, struct task_stru
 	if ((end->duration_ns | end->requested_bytes) >> 32 || state->call.fault_fetched_pages ||
 	    account->dirtied_pages || account->read_for_write_bytes ||
 	    (account->fetched_pages | account->created_pages | account->flags) >> 16 ||
-	    (__u32)task->maj_flt != state->call.major_start + state->call.major_seen) {
+	    call_major_faults(&state->call, task)) {
 		call_send_wide(state, end);
 		return;
 	}
@@ -258,10 +277,7 @@ __noinline int profile_call(struct task_state *state, struct call_end *end, __u3
 	done.waits = traits & (CALL_SUBMITS | CALL_AIO_REAP) ? 1 : 0;
 	done.shared = calls_preempted;
 	if (traits & (CALL_MAP | CALL_MMAP | CALL_MAPS_ANY)) {
-		struct task_struct *task = bpf_get_current_task_btf();
-
-		done.major_faults =
-			(__u32)task->maj_flt - state->call.major_start - state->call.major_seen;
+		done.major_faults = call_major_faults(&state->call, bpf_get_current_task_btf());
 		if (state->call.account.dirtied_pages)
 			done.key.flags |= TRACE_PROFILE_DIRTIES;
 		else if (state->call.account.fetched_pages || done.major_faults ||

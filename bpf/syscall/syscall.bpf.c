@@ -136,7 +136,7 @@ static __always_inline void call_map_code(struct task_state *state, __u64 addres
 		code_send(address, bytes, NULL);
 }
 
-/* Handles the exit of any call. Returns whether it is recorded. */
+/* Handles the exit of any call. Returns whether it is recorded, and I/O. */
 __noinline int call_exit_any(struct task_state *state, struct call_args *args, struct call_end *end)
 {
 	struct call_row row;
@@ -168,7 +168,8 @@ __noinline int call_exit_any(struct task_state *state, struct call_args *args, s
 	if (!(row.traits & CALL_TRANSFER) &&
 	    (!row.path || state->call.file || state->call.account.flags & TRACE_OP_NO_FILE)) {
 		call_done_any(state, end, row.traits);
-		return 1;
+		return call_is_io(state,
+				  call_major_faults(&state->call, bpf_get_current_task_btf()));
 	}
 	if (profile_aggregates(bpf_get_current_task_btf(), state->call.account.start_ns)) {
 		profile_call(state, end, row.traits);
@@ -203,7 +204,7 @@ static __always_inline int call_return(struct pt_regs *regs, long result, const 
 	struct task_state *state;
 	struct caller caller;
 	struct call_row row;
-	int recorded = 1;
+	int is_io = 1;
 
 	caller_find(&caller, regs, nonpreemptible);
 	state = caller.state;
@@ -249,13 +250,13 @@ static __always_inline int call_return(struct pt_regs *regs, long result, const 
 		struct call_args args;
 
 		call_args_read(&args, regs);
-		recorded = call_exit_any(state, &args, &end);
+		is_io = call_exit_any(state, &args, &end);
 		if (row.traits & (CALL_AIO_SUBMIT | CALL_AIO_REAP) && async_recorded)
 			aio_end_call(&args, row.traits, result);
 	}
 	if (state->other_fill.account.op)
 		other_fill_send(state);
-	if (recorded)
+	if (is_io)
 		stack_operation(state, &state->call.account, state->call.account.op,
 				end.duration_ns);
 	else

@@ -208,10 +208,12 @@ int fl_waiting(struct bpf_iter__task *context)
 	if (!stack_period_ns)
 		return 0;
 	/* The time of a fault inside a call is the call's. */
-	if (call_op)
-		waiting_sample(call.state, task, &call.state->call.account, call_op);
-	else if (fault_op)
+	if (call_op) {
+		if (call_is_io(call.state, call_major_faults(&call.state->call, task)))
+			waiting_sample(call.state, task, &call.state->call.account, call_op);
+	} else if (fault_op) {
 		waiting_sample(call.state, task, &call.state->fault.account, fault_op);
+	}
 	return 0;
 }
 

@@ -19,7 +19,7 @@ static __always_inline void thread_out(struct task_state *state, struct task_str
 		thread_send(thread, task, owner_of(task));
 	if (preempted || !(task->__state & ~TASK_WAKING)) {
 		thread->state = THREAD_RUNNABLE;
-		thread->flags = wait_in_file_fault(state, task) || state->call.account.op
+		thread->flags = wait_in_file_fault(state, task) || wait_in_io_call(state)
 					? THREAD_IN_IO
 					: 0;
 	} else {

@@ -143,6 +143,15 @@ static __always_inline bool wait_is_on_files(const struct task_state *state, str
 	return state->call.account.op || row.op;
 }
 
+/* Whether the call in flight is I/O. One on memory without a file is not. */
+static __always_inline bool wait_in_io_call(const struct task_state *state)
+{
+	__u32 traits = calls[state->call.number & (CALL_TABLE_SIZE - 1)].traits;
+
+	return state->call.account.op &&
+	       (state->call.account.file || !(traits & (CALL_MAP | CALL_MMAP)));
+}
+
 /* Whether the path that the task opens has led to a FIFO. An open waits for the other end. */
 static __always_inline bool wait_opens_fifo(struct task_struct *task)
 {
@@ -159,7 +168,7 @@ static __always_inline void wait_begin(struct task_state *state, struct task_str
 	__u32 number = wait_call_number(task, regs);
 	struct wait_call call = wait_call(number);
 	bool in_fault = wait_in_file_fault(state, task);
-	bool in_io = in_fault || state->call.account.op;
+	bool in_io = in_fault || wait_in_io_call(state);
 	struct thread_account *thread = &state->thread;
 	struct inode *inode;
 

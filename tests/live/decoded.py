@@ -26,6 +26,8 @@ class Trace:
                                     max_buffer_size=0)
         unpacker.feed(unzip.stdout)
         self.header, self.totals, self.flushed = next(unpacker), None, 0
+        self.on_memory = {operation["name"] for operation in self.header["operations"]
+                          if operation["family"] == "map" and operation["layer"] == "syscall"}
         self.strings, self.blocks = {0: b""}, collections.defaultdict(list)
         for block in unpacker:
             kind = block["block"]
@@ -97,6 +99,12 @@ class Trace:
             if (ids is None or row["file"] in ids) and all(row[k] == v for k, v in wanted.items())
         ]
         return sorted(found, key=lambda row: row["time"])
+
+    def is_io(self, call):
+        """Whether a system call is I/O: one on memory is, if it brought in or dirtied pages."""
+        return call["op"] not in self.on_memory or any(
+            call[name] for name in ("fetched_bytes", "fault_fetched_bytes", "dirtied_bytes",
+                                    "major"))
 
     def look_ups(self, ops):
         """Absolute paths passed to calls of these names, with their results."""

@@ -133,3 +133,36 @@ class Lines(unittest.TestCase):
         screen = done.stdout.decode().split("\nhow ")[0]
         self.assertIn("slowest lines, time summed over threads", screen)
         self.assertIn(longest["location"], screen)
+
+
+class Memory(unittest.TestCase):
+    """Calls that map or unmap memory are I/O only if they bring in or dirty pages of files."""
+
+    JOB = """
+import mmap, os, sys
+populate = 0x8000
+for _ in range(4):
+    mmap.mmap(-1, 64 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | populate).close()
+file = os.open(sys.argv[1], os.O_RDONLY)
+mmap.mmap(file, 0, mmap.MAP_SHARED | populate, mmap.PROT_READ).close()
+"""
+
+    def test_samples_agree_with_totals(self):
+        path = harness.random_file(f"{machine().new_dir()}/data", 16 << 20)
+        harness.cool(path)
+        recording = Recording([harness.PYTHON, "-S", "-c", self.JOB, path], "--stacks", "python")
+        calls = [call for call in recording.trace.calls() if call["op"] in ("mmap", "munmap")]
+        long = {is_io: {call["time"] for call in calls if call["dur"] >= PERIOD_NS
+                        and recording.trace.is_io(call) == is_io} for is_io in (True, False)}
+        self.assertGreaterEqual(len(long[False]), 4)
+        self.assertGreaterEqual(len(long[True]), 1)
+        samples = [sample for sample in recording.trace.dicts("sample")
+                   if sample["state"] == b"io"]
+        times = {sample["time"] for sample in samples if sample["op"] in ("mmap", "munmap")}
+        self.assertEqual(long[True] - times, set())
+        self.assertEqual(long[False] & times, set())
+        totals = recording.report["totals"]["io"]["thread_time_ns"]
+        self.assertAlmostEqual(sum(sample["weight"] for sample in samples), totals,
+                               delta=2 * PERIOD_NS)
+        self.assertAlmostEqual(sum(row["io"] for row in recording.trace.dicts("thread_time")),
+                               totals, delta=PERIOD_NS)

@@ -138,11 +138,12 @@ class Lines(unittest.TestCase):
         """The samples of a thread stand for its time in operations, except for what is left over at
         its end and was added at its start: less than a period each."""
         time_ns, weight_ns = collections.Counter(), collections.Counter()
-        for kind, unfinished in (("syscall", UNFINISHED), ("syscall_path", UNFINISHED),
-                                 ("fault", UNFINISHED_FAULT | IN_CALL)):
-            rows = recording.trace.rows(kind)
-            for tid, dur, flags in zip(rows.tid.tolist(), rows.dur.tolist(), rows.flags.tolist()):
-                time_ns[tid] += 0 if flags & unfinished else dur
+        for call in recording.trace.calls():
+            if recording.trace.is_io(call) and not call["flags"] & UNFINISHED:
+                time_ns[call["tid"]] += call["dur"]
+        for fault in recording.trace.dicts("fault"):
+            if not fault["flags"] & (UNFINISHED_FAULT | IN_CALL):
+                time_ns[fault["tid"]] += fault["dur"]
         for sample in stacks.samples:
             if sample["state"] == b"io" and not sample["flags"] & UNFINISHED_SAMPLE:
                 weight_ns[sample["tid"]] += sample["weight"]

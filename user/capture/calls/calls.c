@@ -321,6 +321,8 @@ void calls_fill(struct call_row *rows, struct call_request *requests)
 		row->op = OP_FIRST_CALL + i;
 		if (is_plain(row))
 			row->traits |= CALL_PLAIN;
+		if (call->operation.family == TRACE_MAP)
+			row->traits |= CALL_MEMORY;
 		if (!call->by_request || request_count == CALL_REQUESTS)
 			continue;
 		requests[request_count++] = (struct call_request) {
