@@ -111,7 +111,7 @@ TEST(test_calls)
 	slots[0] = (struct device_slot) { .taken = DEVICE_TAKEN(DEV, 1), .named = 1 };
 	calls = &slots[0].calls[DEVICE_OTHER_CALLS];
 	*calls = (struct device_calls) { .calls = 3, .retransmits = 1, .round_trip_ns = 700 };
-	assert_int_equal(device_stats_go_on(stats, take, NULL), 0);
+	assert_int_equal(device_stats_emit(stats, take, NULL), 0);
 	assert_memory_equal(&last.calls[DEVICE_OTHER_CALLS], calls, sizeof(*calls));
 	slots[1] = (struct device_slot) { .taken = DEVICE_TAKEN(DEV, 2), .named = 1 };
 	expect(stats, 0, 0);
@@ -120,7 +120,7 @@ TEST(test_calls)
 	slots[0].named = 1;
 	calls->calls += 2;
 	calls->round_trip_ns += 50;
-	assert_int_equal(device_stats_go_on(stats, take, NULL), 0);
+	assert_int_equal(device_stats_emit(stats, take, NULL), 0);
 	assert_int_equal(last.instance, 3);
 	assert_int_equal(last.calls[DEVICE_OTHER_CALLS].calls, 2);
 	assert_int_equal(last.calls[DEVICE_OTHER_CALLS].retransmits, 0);

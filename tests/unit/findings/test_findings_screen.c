@@ -58,7 +58,7 @@ TEST(test_marks_of_costs)
 	} runs[] = {
 		{ fsync_often, "HIGH  200 ms (20.0%)" },
 		{ random_reads, "LOW  ~15.0 ms (~1.5%)" },
-		{ small_reads_cached, "MEDIUM  ≥25.0 ms (≥2.5%)" },
+		{ small_reads_cached, "LOW  ≥12.5 ms (≥1.3%)" },
 		{ requests_small, "HIGH  ≤160 ms (≤16.0%)" },
 	};
 

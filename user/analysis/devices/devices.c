@@ -148,7 +148,7 @@ static bool count_request(struct devices *devices, struct device *device, unsign
 	histogram_add(device->latency[use], time_ns);
 	histogram_add(device->service[use], time_ns - queue_ns);
 	if (use == DEVICE_READS && event->bytes <= threshold(THRESHOLD_SMALL_READ))
-		add_small_read(device, time_ns);
+		add_small_read(device, time_ns - queue_ns);
 	return true;
 }
 

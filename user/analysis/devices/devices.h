@@ -38,7 +38,7 @@ struct device_view {
 	uint64_t all_requests, own_requests;
 	uint64_t failed[DEVICE_WRITES + 1]; /* failed reads and writes of the run */
 	uint64_t flushes, flush_ns;
-	/* Reads of at most THRESHOLD_SMALL_READ, and the time of the fastest: others may queue
+	/* Reads of at most THRESHOLD_SMALL_READ, and the service time of the fastest: others wait
 	 * behind readahead. 0 in merged reports. */
 	uint64_t small_reads, small_read_ns;
 	/* Mounts only; unknown (0, NULL) in merged reports. */
