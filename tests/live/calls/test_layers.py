@@ -13,6 +13,16 @@ LAYERS = ("task", "syscall", "fault", "pagecache", "thread", "stack", "vfs")
 BY_DEFAULT = LAYERS[:-1]
 
 
+def available_tracepoints():
+    """{name: system/name}. Few machines mount tracefs at boot; it is mounted only for this."""
+    tracing = "/sys/kernel/tracing"
+    done = subprocess.run(["unshare", "-m", "sh", "-c", f"mountpoint -q {tracing} || "
+                           f"mount -t tracefs tracefs {tracing}; cat {tracing}/available_events"],
+                          check=True, capture_output=True, text=True)
+    return {name: f"{system}/{name}"
+            for system, _, name in (line.partition(":") for line in done.stdout.splitlines())}
+
+
 class Layers(unittest.TestCase):
     def record(self, layers):
         directory = machine().new_dir()
@@ -346,9 +356,7 @@ class Missing(unittest.TestCase):
             done = faultline("check", "--format", "json", *arguments)
             return json.loads(done.stdout)["layers"]
 
-        with open("/sys/kernel/tracing/available_events") as file:
-            classic = {name: f"{system}/{name}"
-                       for system, _, name in (line.strip().partition(":") for line in file)}
+        classic = available_tracepoints()
         plain = layers()
         for names, (off, lacking, _) in self.NEEDED.items():
             here = [name for name in names.split(",") if name in classic]

@@ -163,7 +163,7 @@ static const char *cost_is(const struct findings *findings, const struct finding
 		return "at least";
 	if (finding->rule->exactness == FINDING_ESTIMATED)
 		return "estimated";
-	if (finding->rule->drags)
+	if (finding->rule->causes_work)
 		return "at least";
 	if (finding->rule->files.saved || finding->verdict.keeps_ns)
 		return "estimated";
@@ -201,7 +201,7 @@ int finding_add_as(struct findings *findings, const struct finding_rule *rule, c
 	if (findings->duration_ns && raised.cost_ns != TABLE_NO_UINT)
 		raised.cost_ns = number_min(raised.cost_ns, findings->duration_ns);
 	/* CPU work of the same lines is added later. */
-	if (!(rule->drags_lines && findings->results->job) &&
+	if (!(rule->work_at_lines && findings->results->job) &&
 	    !finding_is_worth_it(findings, rule, &raised))
 		return 0;
 	if (!GROW(findings->all, findings->room, findings->count + 1))
@@ -235,7 +235,7 @@ void finding_raise_cost(const struct findings *findings, struct finding *finding
 		return;
 	finding->verdict.cost_ns = cost_ns;
 	finding->verdict.severity = FINDING_BY_COST;
-	if (!strcmp(finding->cost_is, "measured") || finding->rule->drags)
+	if (!strcmp(finding->cost_is, "measured") || finding->rule->causes_work)
 		finding->cost_is = "estimated";
 	weigh(findings, finding);
 }

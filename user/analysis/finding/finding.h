@@ -156,12 +156,14 @@ struct finding_rule {
 	bool startup;
 	/* The I/O causes CPU work (parsing, unpacking, importing), which the change also saves. The
 	 * cost of that work is unknown, so cost_ns is a lower bound. */
-	bool drags;
+	bool causes_work;
 	/* Returns whether that work happens at the lines that request the I/O, so that it can be
 	 * estimated from samples: see finding_work_of. NULL: it does not. */
-	bool (*drags_lines)(const void *evidence);
-	const struct finding_threshold *drags_most; /* at most, relative to the I/O; NULL: any */
-	bool (*drags_any)(const void *evidence);    /* whether that does not apply; NULL: it does */
+	bool (*work_at_lines)(const void *evidence);
+	/* It is at most this, relative to the I/O; NULL: any. */
+	const struct finding_threshold *work_max;
+	/* Returns whether that limit does not apply; NULL: it does. */
+	bool (*work_unlimited)(const void *evidence);
 	/* Share of the run that the cost must reach, that work included; NULL: any. */
 	const struct finding_threshold *of_run;
 	/* Earlier rules, by id, that make this finding redundant: see finding_add. */
@@ -368,7 +370,7 @@ static inline bool finding_is_of_run(const struct findings *findings, uint64_t t
 	return time_ns >= threshold(share) * findings->duration_ns;
 }
 
-/* A `drags_lines` that always returns true. */
+/* A `work_at_lines` that always returns true. */
 static inline bool finding_always(const void *evidence)
 {
 	return evidence;

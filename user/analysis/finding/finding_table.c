@@ -174,33 +174,33 @@ static int add_advice_on_work(struct findings *findings, struct finding *finding
 }
 
 /* Adds the CPU work at the lines that request a new finding's I/O. */
-static int add_dragged(struct findings *findings, struct finding *finding)
+static int add_work(struct findings *findings, struct finding *finding)
 {
 	const struct finding_rule *rule = finding->rule;
 	const double saved = saved_part(finding);
 	struct finding_work work = { 0 };
 	const uint64_t io_ns = cost_of_io(finding), keeps_ns = finding->verdict.keeps_ns;
-	uint64_t dragged_ns, waits_ns;
+	uint64_t work_ns, waits_ns;
 	int status = 0;
 
-	if (rule->drags_lines(finding->evidence))
+	if (rule->work_at_lines(finding->evidence))
 		status = finding_work_of(findings, finding, &work);
-	dragged_ns = finding_limited(work.time_ns * saved);
-	if (rule->drags_most && !(rule->drags_any && rule->drags_any(finding->evidence)))
-		dragged_ns = number_min(dragged_ns,
-					finding_limited(threshold(*rule->drags_most) * io_ns +
-							(work.files_ns + work.entry_ns) * saved));
-	if (status < 0 || !dragged_ns || finding->verdict.cost_ns == TABLE_NO_UINT)
+	work_ns = finding_limited(work.time_ns * saved);
+	if (rule->work_max && !(rule->work_unlimited && rule->work_unlimited(finding->evidence)))
+		work_ns = number_min(work_ns,
+				     finding_limited(threshold(*rule->work_max) * io_ns +
+						     (work.files_ns + work.entry_ns) * saved));
+	if (status < 0 || !work_ns || finding->verdict.cost_ns == TABLE_NO_UINT)
 		return status;
-	finding_raise_cost(findings, finding, number_sub(number_add(io_ns, dragged_ns), keeps_ns));
-	dragged_ns = number_min(number_sub(finding->verdict.cost_ns, number_sub(io_ns, keeps_ns)),
-				dragged_ns);
-	waits_ns = finding_limited(work.waits * dragged_ns);
-	if (dragged_ns > waits_ns) {
-		finding->cost_cpu_ns = dragged_ns - waits_ns;
+	finding_raise_cost(findings, finding, number_sub(number_add(io_ns, work_ns), keeps_ns));
+	work_ns = number_min(number_sub(finding->verdict.cost_ns, number_sub(io_ns, keeps_ns)),
+			     work_ns);
+	waits_ns = finding_limited(work.waits * work_ns);
+	if (work_ns > waits_ns) {
+		finding->cost_cpu_ns = work_ns - waits_ns;
 		finding->cost_cpu_wait_ns = waits_ns;
 	}
-	if (rule->advice_on_work && dragged_ns > finding->verdict.cost_ns / 2)
+	if (rule->advice_on_work && work_ns > finding->verdict.cost_ns / 2)
 		status = add_advice_on_work(findings, finding);
 	return status;
 }
@@ -211,14 +211,14 @@ static int run_rule(struct findings *findings, const struct finding_rule *rule)
 	size_t kept = before;
 	int status = rule->find(findings, rule);
 
-	for (size_t i = before; rule->drags_lines && status >= 0 && i < findings->count; i++) {
+	for (size_t i = before; rule->work_at_lines && status >= 0 && i < findings->count; i++) {
 		struct finding *finding = &findings->all[i];
 
-		status = add_dragged(findings, finding);
+		status = add_work(findings, finding);
 		if (finding_is_worth_it(findings, rule, &finding->verdict))
 			findings->all[kept++] = *finding;
 	}
-	if (rule->drags_lines)
+	if (rule->work_at_lines)
 		findings->count = kept;
 	return status;
 }

@@ -185,7 +185,7 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 		       : 0;
 }
 
-THRESHOLD_MAX(METADATA_DRAG, 2, UNIT_NONE,
+THRESHOLD_MAX(METADATA_WORK, 2, UNIT_NONE,
 	      "CPU time counted at the same lines, besides the kernel's around each call and that "
 	      "in Python's file modules, relative to the calls' time",
 	      "measured: Python's os.walk and tempfile take 0.8 to 2 times the calls' time");
@@ -200,10 +200,10 @@ static bool seeks_most(const void *evidence)
 
 const struct finding_rule finding_metadata = {
 	.id = "metadata-heavy",
-	.drags = true,
-	.drags_lines = finding_always,
-	.drags_most = &THRESHOLD_METADATA_DRAG,
-	.drags_any = seeks_most,
+	.causes_work = true,
+	.work_at_lines = finding_always,
+	.work_max = &THRESHOLD_METADATA_WORK,
+	.work_unlimited = seeks_most,
 	.order = 330,
 	.lines = 1u << USE_METADATA,
 	.lines_of_all = true,
@@ -219,7 +219,7 @@ const struct finding_rule finding_metadata = {
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	.thresholds = { &THRESHOLD_METADATA_SHARE, &THRESHOLD_METADATA_CALLS,
 			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW, &THRESHOLD_METADATA_OF_RUN,
-			&THRESHOLD_METADATA_DRAG },
+			&THRESHOLD_METADATA_WORK },
 	.title = "Metadata calls[, mostly {call},] take longer than data I/O",
 	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
 		"leads with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
@@ -288,11 +288,11 @@ static bool is_of_import(const struct findings *findings, const void *evidence,
 const struct finding_rule finding_imports = {
 	.id = "imports",
 	.order = 310,
-	.drags_lines = finding_always,
+	.work_at_lines = finding_always,
 	.lines = 1u << USE_METADATA | 1u << USE_READ,
 	.lines_take = is_of_import,
 	.lines_whole = "the time in calls on modules or by path",
-	.drags = true,
+	.causes_work = true,
 	.exactness = FINDING_ESTIMATED,
 	.needs = JOB_SYSCALL,
 	.find = find_imports,
@@ -385,8 +385,8 @@ static bool is_of_no_file(const struct findings *findings, const void *evidence,
 
 const struct finding_rule finding_failed_lookups = {
 	.id = "failed-lookups",
-	.drags_lines = finding_always,
-	.drags_most = &THRESHOLD_METADATA_DRAG,
+	.work_at_lines = finding_always,
+	.work_max = &THRESHOLD_METADATA_WORK,
 	.order = 290,
 	.lines = 1u << USE_METADATA,
 	.lines_take = is_of_no_file,
@@ -396,7 +396,7 @@ const struct finding_rule finding_failed_lookups = {
 	.confidence = FINDING_SURE,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct failed, failed_evidence),
-	.thresholds = { &THRESHOLD_FAILED_LOOKUPS, &THRESHOLD_METADATA_DRAG,
+	.thresholds = { &THRESHOLD_FAILED_LOOKUPS, &THRESHOLD_METADATA_WORK,
 			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Failed path lookups",
 	.says = "{count} lookups failed, {there} of them in {directory}, such as {example}",

@@ -23,7 +23,7 @@ static bool is_much(const struct findings *findings, const struct file_group *fi
 const struct finding_rule finding_cold_start = {
 	.id = "cold-start",
 	.order = 315,
-	.drags = true,
+	.causes_work = true,
 	.exactness = FINDING_ESTIMATED,
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
 	.sums = FINDING_OF_SUMS,
@@ -85,7 +85,7 @@ static uint64_t cost_moved(const struct file_group *file_group)
 	return file_group->bytes;
 }
 
-THRESHOLD_MAX(SMALL_FILES_DRAG, 0.1, UNIT_NONE,
+THRESHOLD_MAX(SMALL_FILES_WORK, 0.1, UNIT_NONE,
 	      "CPU time counted at the same lines, besides the kernel's around each call and that "
 	      "in Python's file modules, relative to the calls' time",
 	      "a choice: Python's part of opening a file; processing the data is not included");
@@ -96,10 +96,10 @@ THRESHOLD_MAX(
 
 const struct finding_rule finding_small_files = {
 	.id = "many-small-files",
-	.drags_lines = finding_always,
-	.drags_most = &THRESHOLD_SMALL_FILES_DRAG,
+	.work_at_lines = finding_always,
+	.work_max = &THRESHOLD_SMALL_FILES_WORK,
 	.order = 260,
-	.drags = true,
+	.causes_work = true,
 	.needs = JOB_SYSCALL,
 	.class = IO_READ,
 	.confidence = FINDING_LIKELY,
@@ -116,7 +116,7 @@ const struct finding_rule finding_small_files = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_FILE, &THRESHOLD_SMALL_FILES,
-			&THRESHOLD_SMALL_FILE_OPENS, &THRESHOLD_SMALL_FILES_DRAG },
+			&THRESHOLD_SMALL_FILE_OPENS, &THRESHOLD_SMALL_FILES_WORK },
 	.title = "Many small files are read, such as {file}",
 	.says = "{files:file|files} of {size_each} on average: {opens} opens, {metadata} metadata "
 		"calls; {bytes} read[, at {bandwidth}/s], {fetched_bytes} from storage",
@@ -164,7 +164,7 @@ static bool are_many_opens(const struct findings *findings, const struct file_gr
 	       file_group->of_run >= threshold(THRESHOLD_TIME_DECIDES);
 }
 
-static bool opens_drag(const void *evidence)
+static bool opens_cause_work(const void *evidence)
 {
 	const struct file_group *file_group = evidence;
 
@@ -177,9 +177,9 @@ THRESHOLD_MIN(OPENS_OF_FILE, 10, UNIT_COUNT, "opens of one file",
 const struct finding_rule finding_opened_again = {
 	.id = "opened-again",
 	.lines = 1u << USE_READ,
-	.drags_lines = opens_drag,
+	.work_at_lines = opens_cause_work,
 	.order = 215,
-	.drags = true,
+	.causes_work = true,
 	.needs = JOB_SYSCALL,
 	.class = IO_METADATA,
 	.confidence = FINDING_SURE,
@@ -228,9 +228,9 @@ THRESHOLD_MIN(LISTED_AGAIN, 8, UNIT_COUNT, "opens of a listed directory",
 
 const struct finding_rule finding_listed_again = {
 	.id = "listed-again",
-	.drags_lines = finding_always,
+	.work_at_lines = finding_always,
 	.order = 280,
-	.drags = true,
+	.causes_work = true,
 	.needs = JOB_SYSCALL,
 	.class = IO_METADATA,
 	.confidence = FINDING_SURE,

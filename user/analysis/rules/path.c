@@ -15,9 +15,9 @@ static uint64_t cpu_work_ns(const struct finding *finding)
 {
 	const struct finding_rule *rule = finding->rule;
 
-	if (!rule->drags || finding->verdict.cost_ns == TABLE_NO_UINT)
+	if (!rule->causes_work || finding->verdict.cost_ns == TABLE_NO_UINT)
 		return 0;
-	if (rule->drags_lines || rule->files.takes) /* the rest of its cost is I/O */
+	if (rule->work_at_lines || rule->files.takes) /* the rest of its cost is I/O */
 		return finding->cost_cpu_ns == TABLE_NO_UINT ? 0 : finding->cost_cpu_ns;
 	return finding->verdict.cost_ns;
 }
@@ -327,7 +327,7 @@ const struct finding_rule finding_fresh_memory = {
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_THREAD | JOB_FAULT,
 	.sums = FINDING_OF_SPANS,
-	.drags = true,
+	.causes_work = true,
 	.find = find_fresh_memory,
 	.confidence = FINDING_LIKELY,
 	.lines_path = is_faulting,

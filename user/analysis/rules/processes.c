@@ -334,7 +334,7 @@ static int find_again(struct findings *findings, const struct finding_rule *rule
 const struct finding_rule finding_worker_start = {
 	.id = "worker-start",
 	.order = 240,
-	.drags = true,
+	.causes_work = true,
 	.exactness = FINDING_ESTIMATED,
 	.needs = JOB_SYSCALL | JOB_EVENTS,
 	.find = find_again,

@@ -78,15 +78,15 @@ static double copies_stay(const struct findings *findings, const struct file_gro
 	return of_copies(file_group) * threads_busy_of_io(findings->results);
 }
 
-THRESHOLD_MAX(SMALL_READS_DRAG, 2, UNIT_NONE,
+THRESHOLD_MAX(SMALL_READS_WORK, 2, UNIT_NONE,
 	      "CPU time counted at the same lines, besides the kernel's around each "
 	      "call, relative to the reads' time",
 	      "measured: Python's loop and call around a read take 1.1 to 1.8 times its time");
 
 const struct finding_rule finding_small_reads_storage = {
 	.id = "small-reads-storage",
-	.drags_lines = finding_always,
-	.drags_most = &THRESHOLD_SMALL_READS_DRAG,
+	.work_at_lines = finding_always,
+	.work_max = &THRESHOLD_SMALL_READS_WORK,
 	.order = 160,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
@@ -106,7 +106,7 @@ const struct finding_rule finding_small_reads_storage = {
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_READ, &THRESHOLD_SMALL_REQUESTS,
 			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_SMALL_FILE, &THRESHOLD_HOLES,
-			&THRESHOLD_SMALL_READS_DRAG, &THRESHOLD_CALL_BYTES,
+			&THRESHOLD_SMALL_READS_WORK, &THRESHOLD_CALL_BYTES,
 			&THRESHOLD_BUSY_REQUESTS,
 			&THRESHOLD_SCAN_ORDER, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Small reads of {file} from storage",
@@ -206,10 +206,10 @@ static double cached_copies_stay(const struct findings *findings,
 
 const struct finding_rule finding_small_reads_cached = {
 	.id = "small-reads-cached",
-	.drags_lines = finding_always,
-	.drags_most = &THRESHOLD_SMALL_READS_DRAG,
+	.work_at_lines = finding_always,
+	.work_max = &THRESHOLD_SMALL_READS_WORK,
 	.order = 170,
-	.drags = true,
+	.causes_work = true,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.class = IO_READ,
@@ -225,7 +225,7 @@ const struct finding_rule finding_small_reads_cached = {
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_CACHED_READ, &THRESHOLD_SMALL_READS_OF_FILE,
 			&THRESHOLD_SMALL_REQUESTS, &THRESHOLD_FROM_MEMORY_SHARE,
-			&THRESHOLD_CALL_BYTES, &THRESHOLD_SMALL_READS_DRAG, &THRESHOLD_TIME_DECIDES,
+			&THRESHOLD_CALL_BYTES, &THRESHOLD_SMALL_READS_WORK, &THRESHOLD_TIME_DECIDES,
 			&THRESHOLD_FEW },
 	.title = "Small reads of {file} from memory: call overhead dominates",
 	.says = "{count} reads of {bytes_each} on average[, {fetched_share} of the bytes from "
@@ -373,8 +373,8 @@ THRESHOLD_MIN(AGAIN_OF_RUN, 0.05, UNIT_SHARE, "share of the run that it costs",
 const struct finding_rule finding_read_again = {
 	.id = "read-again",
 	.order = 220,
-	.drags = true,
-	.drags_lines = is_repeated,
+	.causes_work = true,
+	.work_at_lines = is_repeated,
 	.of_run = &THRESHOLD_AGAIN_OF_RUN,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
@@ -454,8 +454,8 @@ static double is_of_others(const struct findings *findings, const struct file_gr
 
 const struct finding_rule finding_read_by_several = {
 	.id = "read-by-several",
-	.drags = true,
-	.drags_lines = in_order,
+	.causes_work = true,
+	.work_at_lines = in_order,
 	.order = 205,
 	.needs = JOB_SYSCALL,
 	.class = IO_READ,

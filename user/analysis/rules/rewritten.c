@@ -39,8 +39,8 @@ static uint64_t cost_repeated(const struct file_group *file_group)
 const struct finding_rule finding_rewritten = {
 	.id = "rewritten",
 	.order = 212,
-	.drags = true,
-	.drags_lines = finding_always,
+	.causes_work = true,
+	.work_at_lines = finding_always,
 	.lines = 1u << USE_METADATA,
 	.needs = JOB_SYSCALL,
 	.class = IO_WRITE,

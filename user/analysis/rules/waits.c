@@ -187,16 +187,16 @@ static int find_saves(struct findings *findings, const struct finding_rule *rule
 			      });
 }
 
-THRESHOLD_MAX(SAVE_DRAG, 1, UNIT_NONE,
+THRESHOLD_MAX(SAVE_WORK, 1, UNIT_NONE,
 	      "CPU time counted at the same lines, besides the kernel's around each "
 	      "call, relative to the calls' time",
 	      "measured: pickling large arrays takes 0.5 to 1 times the time of writing them");
 
 const struct finding_rule finding_save_waits = {
 	.id = "save-waits",
-	.drags = true,
-	.drags_lines = finding_always,
-	.drags_most = &THRESHOLD_SAVE_DRAG,
+	.causes_work = true,
+	.work_at_lines = finding_always,
+	.work_max = &THRESHOLD_SAVE_WORK,
 	.order = 340,
 	.lines = 1u << USE_WRITE | 1u << USE_SYNC,
 	.needs = JOB_SYSCALL,
@@ -205,7 +205,7 @@ const struct finding_rule finding_save_waits = {
 	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct waits, saves_evidence),
 	.thresholds = { &THRESHOLD_SAVE_BYTES, &THRESHOLD_SAVE_RUN, &THRESHOLD_SAVE_SHARE,
-			&THRESHOLD_SAVE_BESIDE, &THRESHOLD_SAVE_DRAG },
+			&THRESHOLD_SAVE_BESIDE, &THRESHOLD_SAVE_WORK },
 	.title = "Main thread blocks while writing {file}[ ({of_file} of that time) and other "
 		 "files]",
 	.says = "main thread of process {pid} wrote {bytes} in {writes:write|writes} and "

@@ -299,7 +299,7 @@ static bool is_worker(const struct job *job, const void *evidence, const struct 
 const struct finding_rule finding_workers_renewed = {
 	.id = "workers-renewed",
 	.order = 204,
-	.drags = true,
+	.causes_work = true,
 	.needs = JOB_THREAD | JOB_EVENTS,
 	.find = find_renewed,
 	.confidence = FINDING_LIKELY,

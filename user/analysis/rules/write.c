@@ -199,7 +199,7 @@ THRESHOLD_MAX(SMALL_WRITES_OF_FILE, 4, UNIT_COUNT,
 	      "small writes per file for the files themselves to be small",
 	      "a choice: a header, data and a trailer");
 
-THRESHOLD_MAX(SMALL_WRITES_DRAG, 1, UNIT_NONE,
+THRESHOLD_MAX(SMALL_WRITES_WORK, 1, UNIT_NONE,
 	      "CPU time counted at the same lines, besides the kernel's around each "
 	      "call, relative to the writes' time",
 	      "measured: the loop and formatting stay, so Python saves 0.5 to 0.8");
@@ -221,8 +221,8 @@ static int find_small_writes(struct findings *findings, const struct finding_rul
 
 const struct finding_rule finding_small_writes = {
 	.id = "small-writes",
-	.drags_lines = finding_always,
-	.drags_most = &THRESHOLD_SMALL_WRITES_DRAG,
+	.work_at_lines = finding_always,
+	.work_max = &THRESHOLD_SMALL_WRITES_WORK,
 	.order = 400,
 	.lines = 1u << USE_WRITE,
 	.lines_of_pattern = true,
@@ -238,7 +238,7 @@ const struct finding_rule finding_small_writes = {
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct small_writes, small_writes_evidence),
 	.thresholds = { &THRESHOLD_SMALL_REQUESTS, &THRESHOLD_SMALL_WRITES_OF_FILE,
-			&THRESHOLD_SMALL_WRITES_DRAG, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
+			&THRESHOLD_SMALL_WRITES_WORK, &THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Small writes[ to {file}][ and {other_files:more file|more files}]",
 	.says = "{count} writes of {bytes_each} on average, {time_ns} in total[; {each_file} per "
 		"file]",
