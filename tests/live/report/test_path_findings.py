@@ -48,6 +48,10 @@ class PathFindings(unittest.TestCase):
         self.check("cpu-bound", ["computes"], ["computes_in_span"], "job_path.py")
 
     def test_fresh_memory(self):
+        """Some hypervisors handle most of a page fault: its time in the kernel is a small part."""
+        report = record("fresh_memory").report
+        if report["totals"]["anonymous_faults"]["time_ns"] < report["trace"]["duration_ns"] / 5:
+            self.skipTest("the kernel spends little time in page faults")
         self.check("fresh-memory", ["fresh_memory"], ["fresh_memory", "kept"], "in fresh_memory")
 
     def test_pickled_data(self):
