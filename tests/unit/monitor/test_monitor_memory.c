@@ -8,7 +8,7 @@
 #include "made_ledger.h"
 
 #define JOBS 2000
-#define FILES 6 /* of each job: its data, and what its program loads */
+#define FILES 6 /* per job: its data and the libraries that its program loads */
 #define PROCESSES 5
 #define BYTES_MAX 6500 /* of each job */
 

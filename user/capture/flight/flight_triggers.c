@@ -24,7 +24,7 @@ static const struct {
 	[FLIGHT_STALL] = { "stall", true, 1e4 }, /* a hundred threads at 100% */
 };
 
-/* Of a process, a cgroup or everything. */
+/* What triggers measure, for one process, one cgroup or the whole recording. */
 struct load {
 	uint64_t sums[FLIGHT_MEASURES];		/* of this interval */
 	uint64_t since_ns[FLIGHT_TRIGGERS_MAX]; /* start of the time above the limit; 0: below */
