@@ -33,6 +33,7 @@ struct signal_struct {
 	atomic_t live;
 	int group_exit_code;
 	unsigned int flags;
+	unsigned long maxrss;	  /* pages; set when the last thread exits */
 	struct mm_struct *oom_mm; /* set once the OOM killer has chosen the process */
 } CORE_STRUCT;
 

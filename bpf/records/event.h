@@ -192,7 +192,7 @@ EVENT_RECORD(event_pagecache, struct event_header header, PAGECACHE, 48);
 EVENT_RECORD(event_throttle, struct event_header header, THROTTLE, 40);
 EVENT_RECORD(event_fork, struct event_header header, FORK, 32);
 EVENT_RECORD(event_exec, struct event_header header, EXEC, 144);
-EVENT_RECORD(event_exit, struct event_header header, EXIT, 80);
+EVENT_RECORD(event_exit, struct event_header header, EXIT, 88);
 EVENT_RECORD(event_file, struct event_header header, FILE, 104);
 EVENT_RECORD(event_span, struct event_header header, SPAN_BEGIN, 40); /* and instants */
 EVENT_RECORD(event_span_end, struct event_header header, SPAN_END, 32);

@@ -207,6 +207,7 @@ static __always_inline void task_send_id_end(struct task_struct *task, int tid, 
 	event->code = 0;
 	event->oom = 0;
 	event->oom_limit_bytes = 0;
+	event->peak_rss_bytes = 0;
 	event->stack = 0;
 	ring_submit(event);
 }
@@ -365,6 +366,8 @@ static __always_inline int task_exit(struct task_struct *task)
 			bpf_probe_read_kernel_str(event->comm, sizeof(event->comm),
 						  TASK_POINTER(task, group_leader)->comm);
 		event->process_ends = TASK_POINTER(task, signal)->live.counter == 0;
+		event->peak_rss_bytes =
+			event->process_ends ? TASK_POINTER(task, signal)->maxrss * PAGE_BYTES : 0;
 		event->code = task_exit_status(task);
 		event->oom = TASK_POINTER(task, signal)->oom_mm != NULL;
 		event->oom_limit_bytes = event->oom ? oom_take(task->pid) : 0;

@@ -6,7 +6,7 @@ from exam_job import blob, compute, start, write
 
 
 def make(d):
-    data = blob(32 << 20)
+    data = blob(16 << 20)
     for i in range(12):
         write(d, f"{i}.bin", data)
 

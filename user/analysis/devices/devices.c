@@ -120,13 +120,6 @@ static void add_place(struct device_sum *sum, const struct event *event)
 	sum->end_sector = sector + event_value(event, REQUEST_BYTES) / TRACE_SECTOR_BYTES;
 }
 
-static void add_small_read(struct device *device, uint64_t time_ns)
-{
-	if (!device->small_reads || time_ns < device->small_read_ns)
-		device->small_read_ns = time_ns;
-	device->small_reads++;
-}
-
 /* Counts a request, whose time it splits. Returns false if there is no memory. `use`: DEVICE_USES
  * for a further request to a mount. */
 static bool count_request(struct devices *devices, struct device *device, unsigned int use,
@@ -147,8 +140,14 @@ static bool count_request(struct devices *devices, struct device *device, unsign
 	sum->errors += event->flags & EVENT_FAILED ? 1 : 0;
 	histogram_add(device->latency[use], time_ns);
 	histogram_add(device->service[use], time_ns - queue_ns);
-	if (use == DEVICE_READS && event->bytes <= threshold(THRESHOLD_SMALL_READ))
-		add_small_read(device, time_ns - queue_ns);
+	if (use == DEVICE_READS && event->bytes <= threshold(THRESHOLD_SMALL_READ)) {
+		if (!device->small_reads)
+			device->small_reads =
+				arena_alloc(devices->arena, sizeof(*device->small_reads));
+		if (!device->small_reads)
+			return false;
+		histogram_add(device->small_reads, time_ns);
+	}
 	return true;
 }
 
@@ -400,8 +399,10 @@ bool devices_view(const struct results *results, size_t number, struct device_vi
 		view->own_requests += device->own[use].requests;
 		view->failed[use] = device->own[use].errors;
 	}
-	view->small_reads = device->small_reads;
-	view->small_read_ns = device->small_read_ns;
+	if (device->small_reads) {
+		view->small_reads = device->small_reads->count;
+		view->small_read_ns = histogram_percentile(device->small_reads, FAST_PERCENT);
+	}
 	view->reads_in_order = device->own[DEVICE_READS].sequential;
 	view->other_requests = device->own[DEVICE_USES].requests;
 	view->other_ns = device->own[DEVICE_USES].time_ns;

@@ -50,7 +50,7 @@ struct device {
 	struct round_trips *trips; /* of a mount; NULL: none */
 	uint64_t *op_time; /* time of a mount's requests, by number of the operation; or NULL */
 	struct histogram *latency[DEVICE_USES + 1], *service[DEVICE_USES + 1]; /* NULL: none */
-	uint64_t small_reads, small_read_ns; /* see struct device_view */
+	struct histogram *small_reads; /* times; see struct device_view */
 };
 
 struct devices {

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
+#include "analysis/devices/devices.h"
 #include "collections/histogram.h"
 
 #define NODES_MAX (1u << 16)
 #define READ_SIZES 32 /* powers of two */
-#define FAST_PERCENT 10
 
 struct round_trips {
 	struct histogram *empty, *reads[READ_SIZES]; /* NULL: none */

@@ -135,6 +135,8 @@ static void add_fault_order(struct file_uses *uses, struct order *order, const s
 
 		order->known++;
 		order->back += back & !resumes;
+		/* Not the next page itself: it was not mapped because it was not cached. */
+		order->near += (at > next) & (at < next + FAULT_AROUND_BYTES);
 		stream->resume = ahead ? stream->next : stream->resume;
 	}
 	stream->next = number_add(at + 1, bytes);

@@ -60,6 +60,19 @@ static void set_versions(struct file_view *view, struct versions versions)
 	view->repeated_bytes = versions.repeated_bytes;
 }
 
+/*
+ * Estimates the pages that programs touched. A fault maps the cached pages of its
+ * FAULT_AROUND_BYTES, so an access of n pages faults once, and once more if it crosses an edge: in
+ * (n - 1) / (pages of FAULT_AROUND_BYTES) of the cases if it starts anywhere. Each such second
+ * fault thus stands for as many pages.
+ */
+static uint64_t touched_pages(const struct order *order, uint64_t faults, uint64_t page_bytes)
+{
+	const uint64_t around = number_max(FAULT_AROUND_BYTES / page_bytes, 1);
+
+	return number_sub(faults, order->near) + order->near * around;
+}
+
 struct file_view file_uses_view(const struct file_uses *files, uint32_t number)
 {
 	uint64_t page_bytes;
@@ -118,8 +131,11 @@ struct file_view file_uses_view(const struct file_uses *files, uint32_t number)
 		set_identity(&view, files, number);
 	page_bytes = files->job->traces[files->job->files.files[number].trace].header->page_bytes;
 	view.copied_bytes = page_bytes * more->copied;
-	if (page_bytes)
+	if (page_bytes) {
 		view.written_pages = view.tallies[USE_MMAP].dirtied_bytes / page_bytes;
+		view.touched_pages = touched_pages(file_uses_order(files, number, BY_FAULTS),
+						   view.tallies[USE_MMAP].count, page_bytes);
+	}
 	return view;
 }
 
@@ -136,6 +152,7 @@ struct file_view file_view_of_row(const struct table *table, size_t row)
 		.last_rank = TABLE_NO_UINT,
 		.patterns[BY_READS] = { TABLE_NO_UINT },
 		.aligned_faults = TABLE_NO_UINT,
+		.touched_pages = TABLE_NO_UINT,
 		.deleted = -1,
 	};
 

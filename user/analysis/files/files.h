@@ -55,6 +55,7 @@ struct file_view {
 	uint64_t repeated_bytes;     /* ... and what had been written before each */
 	uint64_t overwriters;	     /* ranks that do so */
 	uint64_t aligned_faults;     /* at edges of 64 KiB: where a scan faults */
+	uint64_t touched_pages;	     /* estimated: see touched_pages */
 	uint64_t copied_pages, copied_bytes; /* by stores to private mappings */
 	uint64_t first_rank, last_rank;	     /* lowest and highest rank that mapped it */
 	uint32_t dev;

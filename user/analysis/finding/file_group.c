@@ -32,6 +32,10 @@ static const struct table_column columns[] = {
 	FILE_FACT(size_each, BYTES, "average file size"),
 	FILE_FACT(bytes_each, BYTES, "average bytes per operation"),
 	FILE_FACT(fetched_each, BYTES, "average bytes from storage per major fault"),
+	FILE_FACT(
+		touched_pages, COUNT,
+		"estimate of the pages that programs used through mappings (mmap.touched_pages of "
+		"table files); null: none, or unknown"),
 	FILE_FACT(readahead_bytes, BYTES, "initial limit on readahead for the file"),
 	FILE_FACT(again_bytes, BYTES, "bytes read in excess of the file sizes"),
 	FILE_FACT(versions, COUNT,
@@ -188,6 +192,13 @@ static bool is_read_in_order(const struct file_view *file)
 	       threshold(THRESHOLD_SCAN_ORDER);
 }
 
+static void add_mapped(struct file_group_sums *sums, const struct file_view *file)
+{
+	sums->copied_bytes += file->copied_bytes;
+	if (file->touched_pages != TABLE_NO_UINT)
+		sums->touched_pages += file->touched_pages;
+}
+
 static void add_to_sums(struct file_group_sums *sums, const struct file_group_rule *kind,
 			const struct file_view *file, const struct advice_view *advice)
 {
@@ -212,7 +223,7 @@ static void add_to_sums(struct file_group_sums *sums, const struct file_group_ru
 	else if (!advice->ordered_reads && is_read_in_order(file))
 		sums->random += advice->random_reads;
 	if (kind->use == USE_MMAP)
-		sums->copied_bytes += file->copied_bytes;
+		add_mapped(sums, file);
 	sums->accesses += accesses(file, by);
 	sums->consecutive += file->patterns[by][CONSECUTIVE];
 	sums->jumps += file->jumps[by].known;
@@ -308,6 +319,7 @@ void file_group_finish(struct file_group *file_group, const struct file_group_su
 			: NAN;
 	file_group->direct_bytes = finding_or_none(sums->direct_bytes);
 	file_group->copied_bytes = finding_or_none(sums->copied_bytes);
+	file_group->touched_pages = finding_or_none(sums->touched_pages);
 	file_group->dropped = dropped ? sums->dropped : TABLE_NO_UINT;
 	file_group->advised = sums->advised && !dropped ? sums->advised : TABLE_NO_UINT;
 	file_group->random = finding_or_none(sums->random);

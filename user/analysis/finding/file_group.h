@@ -17,7 +17,7 @@ struct file_group_ending {
 struct file_group_sums {
 	uint64_t use_ns[USES]; /* time, by use */
 	uint64_t direct_bytes; /* read past the page cache: also from storage */
-	uint64_t copied_bytes, advised;
+	uint64_t copied_bytes, touched_pages, advised;
 	uint64_t reads;
 	uint64_t scan_opens, scan_reads; /* of files that each open scans */
 	uint64_t dropped, random;

@@ -22,6 +22,7 @@ struct file_group {
 	uint64_t size_bytes, size_each;
 	uint64_t bytes_each;	     /* of an operation, on average */
 	uint64_t fetched_each;	     /* of a major fault, on average */
+	uint64_t touched_pages;	     /* through mappings, estimated; TABLE_NO_UINT: unknown */
 	uint64_t readahead_bytes;    /* of the example; TABLE_NO_UINT: unknown */
 	uint64_t again_bytes;	     /* read beyond the size of the file */
 	uint64_t versions;	     /* written after truncation, each larger than the one before */

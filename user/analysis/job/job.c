@@ -87,6 +87,7 @@ void operation_describe(struct operation *operation, const struct trace_operatio
 	operation->lists = is_one_of(from->name, listers);
 	operation->locks = is_one_of(from->name, lockers);
 	operation->closes = !strcmp(from->name, "close");
+	operation->unmaps = !strcmp(from->name, "munmap");
 	operation->polls = !strcmp(from->name, "io_uring_setup_sqpoll");
 	if (!strcmp(from->layer, "async")) {
 		operation->libaio = !strncmp(from->name, "libaio_", strlen("libaio_"));

@@ -49,6 +49,7 @@ struct operation {
 	bool lists;	    /* lists a directory */
 	bool locks;	    /* locks or unlocks a file */
 	bool closes;	    /* closes a descriptor, not necessarily the last of its open file */
+	bool unmaps;	    /* munmap: on success, gives memory or a mapping back */
 	bool polls;	    /* on success, creates a ring that needs no submit calls */
 	bool uring, libaio; /* is itself an operation of one of these */
 	/* For requests that read, write, discard or flush, and their parts; otherwise

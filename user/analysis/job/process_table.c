@@ -4,6 +4,7 @@
 #include "collections/compare.h"
 #include "collections/grow.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -150,7 +151,7 @@ struct life {
 	enum life_kind kind;
 	uint32_t pid, other; /* other: the child of a fork, the parent of an exec, 1 for the exit of
 			      * a first thread */
-	uint64_t comm, command, stack, minor_faults, oom_limit_bytes;
+	uint64_t comm, command, stack, minor_faults, oom_limit_bytes, peak_rss_bytes;
 	int64_t rank;
 	uint32_t status;
 	bool process_ends, not_followed, oom;
@@ -211,6 +212,7 @@ static bool take_exit(struct life *life, const uint64_t *const *columns, size_t 
 	life->oom = columns[EXIT_OOM][row];
 	life->oom_limit_bytes = columns[EXIT_OOM_LIMIT][row];
 	life->minor_faults = columns[EXIT_MINOR][row];
+	life->peak_rss_bytes = columns[EXIT_PEAK_RSS][row];
 	life->stack = columns[EXIT_STACK][row];
 	return pid_possible(columns[EXIT_PID][row]) &&
 	       (life->other || life->process_ends || life->oom || life->stack);
@@ -225,7 +227,8 @@ static const struct life_source sources[] = {
 	{ TRACE_EXIT,
 	  1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_TID | 1ull << EXIT_PROCESS |
 		  1ull << EXIT_CODE | 1ull << EXIT_COMM | 1ull << EXIT_MAJOR | 1ull << EXIT_MINOR |
-		  1ull << EXIT_OOM | 1ull << EXIT_OOM_LIMIT | 1ull << EXIT_STACK,
+		  1ull << EXIT_OOM | 1ull << EXIT_OOM_LIMIT | 1ull << EXIT_PEAK_RSS |
+		  1ull << EXIT_STACK,
 	  take_exit },
 };
 
@@ -257,11 +260,15 @@ static bool is_one_more_thread(struct lives *lives, const struct life *life)
 	return false;
 }
 
+#define LIFE_COLUMNS EXIT_COLUMNS /* the most of the three */
+static_assert((int)LIFE_COLUMNS >= (int)EXEC_COLUMNS && (int)LIFE_COLUMNS >= (int)FORK_COLUMNS,
+	      "columns of lives");
+
 static int load_block(struct lives *lives, size_t block, const struct life_source *source,
 		      struct trace_error *error)
 {
 	uint32_t rows = trace_reader_block_info(lives->reader, block)->rows;
-	const uint64_t *columns[EXEC_COLUMNS] = { NULL };
+	const uint64_t *columns[LIFE_COLUMNS] = { NULL };
 	int status = trace_reader_read(lives->reader, block, source->columns, error);
 
 	if (status == -EINVAL) { /* damaged: the other blocks are still useful */
@@ -270,7 +277,7 @@ static int load_block(struct lives *lives, size_t block, const struct life_sourc
 	}
 	if (status)
 		return status;
-	for (unsigned int i = 0; i < EXEC_COLUMNS; i++)
+	for (unsigned int i = 0; i < LIFE_COLUMNS; i++)
 		if (source->columns >> i & 1)
 			columns[i] = trace_reader_column(lives->reader, i);
 	for (uint32_t i = 0; i < rows && !status; i++) {
@@ -412,6 +419,8 @@ static int replay_exit(struct process_table *table, uint32_t trace, const struct
 	process->oom |= life->oom;
 	if (life->oom_limit_bytes)
 		process->oom_limit_bytes = life->oom_limit_bytes;
+	if (life->peak_rss_bytes)
+		process->peak_rss_bytes = life->peak_rss_bytes;
 	process->minor_faults = number_add(process->minor_faults, life->minor_faults);
 	if (life->stack)
 		process->ended_at = life->stack;

@@ -31,6 +31,7 @@ struct process {
 	uint32_t status;	  /* wait status, if `ended` */
 	uint64_t minor_faults;	  /* of its first and its last thread, counted when they ended */
 	uint64_t oom_limit_bytes; /* if `oom`; 0: unknown, or that of the machine */
+	uint64_t peak_rss_bytes;  /* if `ended`; 0: unknown */
 	uint64_t ended_at;	  /* id of its stack then, in its trace; 0: unknown */
 	uint32_t previous;	  /* the process that had the pid before, or PROCESS_NONE ... */
 	uint32_t before;	  /* ... and an earlier one, far back: see process_table_search */

@@ -168,7 +168,7 @@ struct processes_row {
 
 /* A process as the columns see it; mostly empty for the row of impossible pids. */
 struct process_row {
-	uint64_t pid, ppid, time_ns, start_ns, end_ns;
+	uint64_t pid, ppid, time_ns, start_ns, end_ns, peak_rss_bytes;
 	int64_t rank, exit_code, signal;
 	struct table_text comm, command, ended_at;
 	const char *host;
@@ -216,6 +216,9 @@ static const struct table_column columns[] = {
 	       "exit status; 128 + N if signal N killed the process; null if it outlived the run"),
 	COLUMN(process_row, signal, NULL, NONE, FACT,
 	       "number of the signal that killed the process; null: none"),
+	COLUMN(process_row, peak_rss_bytes, "peak memory", BYTES, MAX,
+	       "most memory that was resident at once, including pages of mapped files, as "
+	       "getrusage counts it (ru_maxrss); null if it outlived the run, or unknown"),
 	COLUMN(process_row, ended_at, "ended at", NONE, FACT,
 	       "line at which a signal, or an exit status other than 0, ended the process: "
 	       "train.py:31 in load; null after sys.exit, which first leaves all functions of "
@@ -268,6 +271,8 @@ static void set_identity(struct process_row *view, const struct job *job,
 						       : WEXITSTATUS(process->status);
 	if (WIFSIGNALED(process->status))
 		view->signal = WTERMSIG(process->status);
+	if (process->peak_rss_bytes)
+		view->peak_rss_bytes = process->peak_rss_bytes;
 }
 
 /* All values unknown. */
@@ -277,6 +282,7 @@ static const struct process_row nobody = {
 	.time_ns = TABLE_NO_UINT,
 	.start_ns = TABLE_NO_UINT,
 	.end_ns = TABLE_NO_UINT,
+	.peak_rss_bytes = TABLE_NO_UINT,
 	.rank = TABLE_NO_INT,
 	.exit_code = TABLE_NO_INT,
 	.signal = TABLE_NO_INT,
@@ -480,7 +486,7 @@ const struct analysis analysis_processes = {
 	.meaning = "I/O, identity and exit status of each process",
 	.title = "Processes",
 	.shown = "comm,pid,rank,time_ns,read.bytes,mmap_read.fetched_bytes,write.bytes,"
-		 "metadata.count,exit_code,ended_at,mmap_read.faults,storage_write_bytes,storage_metadata_bytes,"
+		 "metadata.count,peak_rss_bytes,exit_code,ended_at,mmap_read.faults,storage_write_bytes,storage_metadata_bytes,"
 		 "start_ns,end_ns",
 	.by = "time_ns",
 	.shape = TABLE_LIST,

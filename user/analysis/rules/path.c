@@ -2,6 +2,7 @@
 /* Findings about what the main threads wait for other than I/O: computation and fresh memory. */
 #include <math.h>
 
+#include "analysis/files/file_use.h"
 #include "analysis/phases/levels.h"
 #include "analysis/rules/path.h"
 #include "analysis/totals/totals.h"
@@ -233,7 +234,8 @@ const struct finding_rule finding_helper_bound = {
 struct fresh_memory {
 	uint64_t faults, each_ns, time_ns;
 	double share;
-	uint64_t forked; /* TABLE_NO_UINT: none that copy */
+	uint64_t forked;     /* TABLE_NO_UINT: none that copy */
+	uint64_t kept_bytes; /* see kept_bytes_of */
 	enum { OF_ANY, OF_FORKED, OF_OTHERS } most;
 };
 
@@ -247,6 +249,10 @@ static const struct table_column memory_evidence[] = {
 	FACT(fresh_memory, forked, "forked", COUNT,
 	     "number of forked processes, if most minor faults are theirs and none has more than "
 	     "its parent (copy-on-write); null: otherwise, or unknown"),
+	FACT(fresh_memory, kept_bytes, "kept", BYTES,
+	     "memory that the processes kept rather than replaced, at least: the sum of their "
+	     "peaks of "
+	     "resident memory, less 64 KiB for each fault on a file; forked processes excluded"),
 };
 
 THRESHOLD_MIN(FRESH_SHARE, 0.15, UNIT_SHARE, "share of the run that it takes",
@@ -294,6 +300,38 @@ static bool is_faulting(const struct job *job, const void *evidence, const struc
 	       is_forked(&job->processes.processes[stack->process]) == (fresh->most == OF_FORKED);
 }
 
+/*
+ * Returns how much of the memory the processes kept: no reuse saves these faults. A process's peak
+ * includes what it mapped of files: at most 64 KiB a fault (fault_around_bytes). Forked processes
+ * start with their parent's memory.
+ */
+static uint64_t kept_bytes_of(const struct results *results)
+{
+	const uint64_t files_bytes =
+		FAULT_AROUND_BYTES * (totals_class(results, IO_MMAP_READ).count +
+				      totals_class(results, IO_MMAP_WRITE).count);
+	const struct process_table *table = &results->job->processes;
+	uint64_t peaks_bytes = 0;
+
+	for (size_t i = PROCESS_UNKNOWN + 1; i < table->count; i++)
+		if (!is_forked(&table->processes[i]))
+			peaks_bytes = number_add(peaks_bytes, table->processes[i].peak_rss_bytes);
+	return number_sub(peaks_bytes, files_bytes);
+}
+
+/* Returns the part of the faults that reuse of memory saves. Where huge pages hide the number of
+ * pages, the bytes that were given back tell. */
+static double replaced_share(const struct results *results, const struct fresh_memory *fresh)
+{
+	const uint64_t page_bytes = results->job->traces[0].header->page_bytes;
+	const double unmapped_bytes = totals_unmapped_bytes(results);
+
+	if (!fresh->kept_bytes)
+		return 1;
+	return fmax(1 - finding_share(fresh->kept_bytes, (double)fresh->faults * page_bytes),
+		    unmapped_bytes / (unmapped_bytes + fresh->kept_bytes));
+}
+
 /* The critical path has as much of it as all threads' time on CPUs. */
 static int find_fresh_memory(struct findings *findings, const struct finding_rule *rule)
 {
@@ -314,10 +352,13 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 	    !path_sum_up(findings, THREAD_CPU, PATH_KINDS_ALL, &cpu))
 		return 0;
 	path_sum_up(findings, THREAD_RUNNABLE, PATH_KINDS_ALL, &runnable);
-	cost_ns = number_add(cpu.time_ns, runnable.time_ns) * fresh.share;
+	find_faulting(findings->results->job, &fresh);
+	if (fresh.forked == TABLE_NO_UINT)
+		fresh.kept_bytes = kept_bytes_of(findings->results);
+	cost_ns = number_add(cpu.time_ns, runnable.time_ns) * fresh.share *
+		  replaced_share(findings->results, &fresh);
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_FRESH_SHARE))
 		return 0;
-	find_faulting(findings->results->job, &fresh);
 	return finding_add(findings, rule, &fresh, cost_ns, TABLE_NO_UINT);
 }
 

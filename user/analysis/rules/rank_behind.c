@@ -13,10 +13,11 @@ struct rank_path {
 	int64_t rank;
 	uint64_t parts[THREAD_STATE_COUNT];
 	uint64_t busy_ns; /* what a rank does itself; it waits for the rest */
+	uint64_t end_ns;  /* of its last process */
 };
 
 struct behind {
-	uint64_t ranks, rank, busy_ns, starved_ns, median_ns, waits_ns;
+	uint64_t ranks, rank, busy_ns, starved_ns, median_ns, waits_ns, ended_ns;
 	const char *verb, *state;
 };
 
@@ -30,7 +31,9 @@ static const struct table_column behind_columns[] = {
 	     "out if the others sleep to wait for it"),
 	FACT(behind, starved_ns, "CPU wait", NS, "part of that waiting for a CPU; null: none"),
 	FACT(behind, median_ns, "median", NS, "median of the other ranks"),
-	FACT(behind, waits_ns, "waits", NS, "other wait time of the median rank"),
+	FACT(behind, waits_ns, "waits", NS,
+	     "other wait time of the median rank, and the time after its end"),
+	FACT(behind, ended_ns, "ended", NS, "part of that after its end; null: none"),
 };
 
 THRESHOLD_MIN(BEHIND_SHARE, 0.1, UNIT_SHARE, "share of the run that the others wait for it",
@@ -38,6 +41,15 @@ THRESHOLD_MIN(BEHIND_SHARE, 0.1, UNIT_SHARE, "share of the run that the others w
 
 COMPARE_BY(compare_busy, struct rank_path,
 	   COMPARE(a->busy_ns, b->busy_ns) ?: COMPARE(b->rank, a->rank))
+
+static void add_share(struct rank_path *rank, const struct path_share *share, const struct job *job)
+{
+	const struct process *process = &job->processes.processes[share->process];
+
+	for (int part = 0; part < THREAD_STATE_COUNT; part++)
+		rank->parts[part] = number_add(rank->parts[part], share->parts[part]);
+	rank->end_ns = number_max(rank->end_ns, process->ended ? process->end_ns : job->end_ns);
+}
 
 /* Sums up the path by rank. Returns the number of ranks, or -ENOMEM. */
 static int sum_up(const struct findings *findings, struct rank_path *ranks)
@@ -67,9 +79,7 @@ static int sum_up(const struct findings *findings, struct rank_path *ranks)
 			*number = count;
 			ranks[count++] = (struct rank_path) { .rank = (int64_t)key };
 		}
-		for (int part = 0; part < THREAD_STATE_COUNT; part++)
-			ranks[*number].parts[part] =
-				number_add(ranks[*number].parts[part], shares[i].parts[part]);
+		add_share(&ranks[*number], &shares[i], findings->results->job);
 	}
 	map_free(&numbers);
 	return count;
@@ -107,7 +117,7 @@ static uint64_t judge(struct rank_path *ranks, size_t count, bool sleeps, struct
 	static const int busy[] = { THREAD_CPU, THREAD_RUNNABLE, THREAD_SLEEP, PATH_IO };
 	/* In the middle of the others. */
 	const struct rank_path *last = &ranks[count - 1], *median = &ranks[(count - 2) / 2];
-	uint64_t more_ns, all_ns = 0;
+	uint64_t more_ns, ended_ns, all_ns = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		ranks[i].busy_ns = 0;
@@ -119,13 +129,15 @@ static uint64_t judge(struct rank_path *ranks, size_t count, bool sleeps, struct
 	}
 	qsort(ranks, count, sizeof(*ranks), compare_busy);
 	more_ns = number_sub(last->busy_ns, median->busy_ns);
+	ended_ns = number_sub(last->end_ns, median->end_ns);
 	*behind = (struct behind) {
 		.ranks = count,
 		.rank = last->rank,
 		.busy_ns = last->busy_ns,
 		.starved_ns = finding_or_none(last->parts[THREAD_RUNNABLE]),
 		.median_ns = median->busy_ns,
-		.waits_ns = waits_ns(median),
+		.waits_ns = number_add(waits_ns(median), ended_ns),
+		.ended_ns = finding_or_none(ended_ns),
 	};
 	name_work(behind, last, median);
 	/* What it computes can be divided, but remains. */
@@ -214,7 +226,7 @@ const struct finding_rule finding_rank_behind = {
 	.title = "Ranks wait for rank {rank}, which {verb} longer than the others",
 	.says = "of {ranks} ranks, rank {rank} is busy for {busy_ns}[, {starved_ns} of it waiting "
 		"for CPUs]; the median of the others is busy for {median_ns} and waits for "
-		"{waits_ns}",
+		"{waits_ns}[, {ended_ns} of it after its end]",
 	.advice = "Give each rank as much work (distribute samples by their length or cost, let "
 		  "all ranks prepare data), or find what slows this one down: its CPUs, its "
 		  "cgroup's limits, its node, or the reason it sleeps",
@@ -226,6 +238,8 @@ const struct finding_rule finding_rank_behind = {
 		"locks, or sleep until it is done: ranks that train together meet at each step. "
 		"The "
 		"cost is the smaller of the two; of computing, what dividing it evenly saves. If a "
-		"finding on I/O names the reason, this one is a note. Ranks that wait by polling "
+		"finding on I/O names the reason, this one is a note. A rank that has ended waits, "
+		"too. "
+		"Ranks that wait by polling "
 		"without sleep look busy.",
 };

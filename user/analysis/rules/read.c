@@ -141,18 +141,31 @@ static uint64_t same_bytes(const struct file_view *file)
 
 THRESHOLD_MIN(SCANS, 10, UNIT_NONE, "bytes read divided by the file's size, for small files",
 	      "a choice: more than the epochs of a short run");
-
-static bool is_read_again(const struct file_view *file)
-{
-	const double least = threshold(is_large(file) ? THRESHOLD_AGAIN : THRESHOLD_SCANS);
-
-	return file->size_bytes && file->size_bytes != TABLE_NO_UINT &&
-	       same_bytes(file) >= least * file->size_bytes;
-}
-
 THRESHOLD_MIN(PARSED_AGAIN, 4, UNIT_NONE,
 	      "bytes read divided by the files' size, for CPU work at the same lines to count",
 	      "a choice: fewer may be parts that overlap, or different parts");
+THRESHOLD_MIN(PARSED_FILE, 1048576, UNIT_BYTES, "size of a file to which that applies",
+	      "a choice: smaller ones are samples rather than caches, indexes or tables");
+THRESHOLD_MAX(PARSED_FILES, 4, UNIT_COUNT, "such files below 16 MiB",
+	      "a choice: more are the shards of a data set, which each epoch reads");
+
+static bool is_read_times(const struct file_view *file, double times)
+{
+	return file->size_bytes && file->size_bytes != TABLE_NO_UINT &&
+	       same_bytes(file) >= times * file->size_bytes;
+}
+
+static bool is_read_again(const struct file_view *file)
+{
+	return is_read_times(file, threshold(is_large(file) ? THRESHOLD_AGAIN : THRESHOLD_SCANS));
+}
+
+/* Whether a file is read so often that it may be parsed each time; which only a few files are. */
+static bool is_parsed_again(const struct file_view *file)
+{
+	return file->size_bytes >= threshold(THRESHOLD_PARSED_FILE) &&
+	       is_read_times(file, threshold(THRESHOLD_PARSED_AGAIN));
+}
 
 /* Returns whether the same data was read so often that what follows each read is repeated, too. */
 static bool is_repeated(const void *evidence)
@@ -180,6 +193,19 @@ static bool is_scanned(const struct file_view *file)
 	       finding_share(patterns[CONSECUTIVE], all) >= threshold(THRESHOLD_SCAN_ORDER);
 }
 
+/* Whether memory served nearly all reads: nearly all bytes, or, of a small file that readahead
+ * fetches at once, nearly all calls. */
+static bool is_from_memory(const struct file_view *file)
+{
+	const struct tally *reads = reads_of(file);
+	const double fetched_bytes = reads->fetched_bytes + file->direct_bytes;
+	const double most = threshold(THRESHOLD_FROM_MEMORY_SHARE);
+
+	return fetched_bytes <= most * reads->bytes ||
+	       (file->size_bytes <= threshold(THRESHOLD_SMALL_FILE) && !file->direct_bytes &&
+		fetched_bytes / 4096 <= most * reads->count); /* a page or more for each miss */
+}
+
 static bool takes_small_cached(const struct file_view *file)
 {
 	const struct tally *reads = reads_of(file);
@@ -192,8 +218,7 @@ static bool takes_small_cached(const struct file_view *file)
 	       is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
 	       reads->count - reads->errors >=
 		       threshold(THRESHOLD_SMALL_READS_OF_FILE) * (file->opens ? file->opens : 1) &&
-	       finding_share(reads->fetched_bytes + file->direct_bytes, reads->bytes) <=
-		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
+	       is_from_memory(file);
 }
 
 /* All of the time is on a CPU. */
@@ -225,7 +250,7 @@ const struct finding_rule finding_small_reads_cached = {
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_CACHED_READ, &THRESHOLD_SMALL_READS_OF_FILE,
 			&THRESHOLD_SMALL_REQUESTS, &THRESHOLD_FROM_MEMORY_SHARE,
-			&THRESHOLD_CALL_BYTES, &THRESHOLD_SMALL_READS_WORK, &THRESHOLD_TIME_DECIDES,
+			&THRESHOLD_SMALL_FILE, &THRESHOLD_CALL_BYTES, &THRESHOLD_SMALL_READS_WORK, &THRESHOLD_TIME_DECIDES,
 			&THRESHOLD_FEW },
 	.title = "Small reads of {file} from memory: call overhead dominates",
 	.says = "{count} reads of {bytes_each} on average[, {fetched_share} of the bytes from "
@@ -344,7 +369,16 @@ static bool takes_again(const struct file_view *file)
 	bool random =
 		takes_random(file) && reads_of(file)->count >= threshold(THRESHOLD_RANDOM_READS);
 
-	return is_read_again(file) && !takes_by_several(file) && !random;
+	return (is_read_again(file) || is_parsed_again(file)) && !takes_by_several(file) && !random;
+}
+
+/* Not the shards of a data set in a few epochs. */
+static bool are_again(const struct findings *findings, const struct file_group *file_group)
+{
+	(void)findings;
+	return file_group->files <= threshold(THRESHOLD_PARSED_FILES) ||
+	       file_group->size_each >= threshold(THRESHOLD_LARGE_FILE) ||
+	       file_group->bytes >= threshold(THRESHOLD_SCANS) * file_group->size_bytes;
 }
 
 /* In whole pages, as they are fetched; some kernels have larger ones. */
@@ -383,6 +417,7 @@ const struct finding_rule finding_read_again = {
 	.files = {
 		.use = USE_READ,
 		.takes = takes_again,
+		.speaks = are_again,
 		.saved = is_beyond_first,
 		.cost_bytes = cost_again,
 	},
@@ -393,7 +428,8 @@ const struct finding_rule finding_read_again = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE, &THRESHOLD_SCANS,
-			&THRESHOLD_PARSED_AGAIN, &THRESHOLD_AGAIN_OF_RUN },
+			&THRESHOLD_PARSED_AGAIN, &THRESHOLD_PARSED_FILE, &THRESHOLD_PARSED_FILES,
+			&THRESHOLD_AGAIN_OF_RUN },
 	.title = "{file} is read repeatedly",
 	.says = "{bytes} were read from {size_bytes} of data[; {fetched_share} from storage][, "
 		"{direct_bytes} with O_DIRECT, which caches nothing][; {others:more such file|more "

@@ -30,7 +30,8 @@ struct totals {
 	struct trace_operation_total pages[TOTALS_PAGES];
 	struct trace_operation_total storage[STORAGE_SIDES];
 	struct trace_operation_total throttled;
-	uint64_t stores_bytes; /* written back because of stores through mappings */
+	uint64_t stores_bytes;	 /* written back because of stores through mappings */
+	uint64_t unmapped_bytes; /* of memory without a file */
 };
 
 #define ALL_COLUMNS (~0u)
@@ -161,13 +162,23 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 	totals->job = job;
 }
 
+static uint64_t unmapped_bytes(const struct job *job, const struct event *event)
+{
+	return event->flags & EVENT_CALL && !(event->flags & EVENT_FAILED) &&
+			       event->file == FILE_NONE && job->operations[event->operation].unmaps
+		       ? event->asked_bytes
+		       : 0;
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct totals *totals = state;
 
 	for (const struct event *event = events; event < events + count; event++) {
-		if (event->class == IO_NONE)
+		if (event->class == IO_NONE) {
+			totals->unmapped_bytes += unmapped_bytes(totals->job, event);
 			continue;
+		}
 		tally_add(&totals->paths[event->class][event->method], event);
 		if (!(event->flags & EVENT_TIMED))
 			continue;
@@ -412,6 +423,13 @@ const char *totals_group(uint32_t row)
 		return page_groups[row - GROUP_PAGES].group.name;
 	return row == GROUP_THROTTLED ? throttled_group.name
 				      : storage_groups[row - GROUP_STORAGE].group.name;
+}
+
+uint64_t totals_unmapped_bytes(const struct results *results)
+{
+	const struct totals *totals = results_state(results, &analysis_totals);
+
+	return totals->unmapped_bytes;
 }
 
 struct submissions totals_submissions(const struct results *results)

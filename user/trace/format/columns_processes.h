@@ -45,6 +45,9 @@
 	COLUMN(EXIT_OOM_LIMIT, 10, "oom_limit", UINT, BYTES, FIELD(__u64, oom_limit_bytes),        \
 	       "memory limit of the cgroup that was out of memory then, for the thread through "  \
 	       "which it was chosen; 0: unknown, or the machine was")                             \
+	COLUMN(EXIT_PEAK_RSS, 11, "peak_rss", UINT, BYTES, FIELD(__u64, peak_rss_bytes),           \
+	       "most memory of the process that was resident at once, as getrusage counts it "     \
+	       "(ru_maxrss), if it ended; 0: unknown")                                             \
 	COLUMN(EXIT_COMM, 5, "comm", STRING, NONE, TEXT(EVENT_COMM_BYTES, comm),                   \
 	       "name of the thread")                                                               \
 	COLUMN(EXIT_PROCESS, 3, "process", UINT, NONE, FIELD(__u32, process_ends),                 \
