@@ -85,7 +85,11 @@ JOBS = [
     Job("resolved_paths", ("metadata-heavy",), "resolved_paths"),
     Job("process_each", ("workers-renewed",), sums=("none", "fresh-memory", "cpu-bound")),
     Job("rank_sleeps", ("rank-behind",), "rank 1"),
+    Job("parsed_cache", ("read-again",), "boxes.pkl"),
+    Job("unbuffered_lines", ("small-reads-cached",), "labels.txt"),
+    Job("uneven_ranks", ("rank-behind",), "rank 1"),
     Job("sound_compute", ()),
+    Job("sound_kept", ()),
     Job("sound_readahead", ()),
 ]
 

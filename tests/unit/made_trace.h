@@ -72,6 +72,7 @@ enum {
 	M_P9_FSYNC,
 	M_P9_WALK,
 	M_LSEEK,
+	M_MUNMAP,
 	M_OPERATIONS
 };
 
@@ -115,6 +116,7 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_LINK] = { "syscall", "link", TRACE_METADATA },
 	[M_FALLOCATE] = { "syscall", "fallocate", TRACE_METADATA },
 	[M_FADVISE] = { "syscall", "fadvise64", TRACE_ADVICE },
+	[M_MUNMAP] = { "syscall", "munmap", TRACE_MAP },
 	[M_MADVISE] = { "syscall", "madvise", TRACE_MAP },
 	[M_FUSE_READ] = { "fuse", "fuse_read", TRACE_SERVED },
 	[M_FUSE_WRITE] = { "fuse", "fuse_write", TRACE_SERVED },

@@ -99,7 +99,7 @@ struct made_exec {
 };
 
 struct made_exit {
-	uint64_t time, pid, tid, thread_only, code, major, minor, stack, oom, oom_limit;
+	uint64_t time, pid, tid, thread_only, code, major, minor, stack, oom, oom_limit, peak_rss;
 	const char *comm;
 };
 
@@ -513,6 +513,7 @@ MADE void made_exit(struct made_trace *made, const struct made_exit *row)
 		[EXIT_OOM] = row->oom,
 		[EXIT_OOM_LIMIT] = row->oom_limit,
 		[EXIT_STACK] = row->stack,
+		[EXIT_PEAK_RSS] = row->peak_rss,
 	};
 
 	made_row(made, TRACE_EXIT, made->lane, values);

@@ -53,6 +53,27 @@ class Processes(unittest.TestCase):
     def test_multiprocessing_forkserver(self):
         self.check_multiprocessing("forkserver")
 
+    def test_peak_memory(self):
+        """The peak of a process that frees its memory before it ends is what getrusage counts,
+        also if its last thread is not its first."""
+        out = f"{machine().new_dir()}/out.json"
+        code = ("import json, os, resource, sys, threading\n"
+                "child = os.fork()\n"
+                "if not child:\n"
+                "    data = bytearray(60 << 20)\n"
+                "    del data\n"
+                "    thread = threading.Thread(target=os._exit, args=(0,))\n"
+                "    thread.start()\n"
+                "    thread.join()\n"
+                "os.waitpid(child, 0)\n"
+                "peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
+                "json.dump([child, peak], open(sys.argv[1], 'w'))\n")
+        recording = Recording([harness.PYTHON, "-c", code, out])
+        child, peak = account(out)
+        self.assertGreater(peak, 60 << 10)
+        peaks = {row["pid"]: row["peak_rss_bytes"] for row in recording.report["processes"]}
+        self.assertEqual(peaks[child], peak << 10)
+
     def test_a_thread_executes_a_program(self):
         """It continues under the process's ID; its own ID ends, once, and the process no sooner."""
         out = f"{machine().new_dir()}/out.json"

@@ -377,6 +377,49 @@ TEST(test_size_of_a_mapped_file)
 	done(&made, report);
 }
 
+/* Accesses of a few pages at 10 MiB steps. A fault maps 64 KiB around it if they are cached. */
+TEST(test_touched_pages)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_start(&made);
+	FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .size = 200 << 20, .path = "/f");
+	for (uint64_t i = 0; i < 16; i++) {
+		const uint64_t at = i * (10 << 20);
+
+		FAULT(&made, .time = 100 + 10 * i, .pid = 10, .file = 1, .offset = at);
+		if (i < 3) /* it crosses an edge: of 16 accesses of 4 pages, 3 do */
+			FAULT(&made, .time = 105 + 10 * i, .pid = 10, .file = 1,
+			      .offset = at + 8192 + 4096 * i);
+		else if (i < 5) /* nothing was mapped around it */
+			FAULT(&made, .time = 105 + 10 * i, .pid = 10, .file = 1,
+			      .offset = at + 4096);
+		else if (i == 5) /* another thread */
+			FAULT(&made, .time = 105 + 10 * i, .pid = 10, .tid = 11, .file = 1,
+			      .offset = at + 16384);
+	}
+	report = report_between(&made, 10, 1000);
+	CHECK(report, "files", 0, "mmap.faults", 22);
+	CHECK(report, "files", 0, "mmap.touched_pages", 19 + 3 * 16);
+	done(&made, report);
+}
+
+/* The kernel's count for the process is in the row of its last thread. */
+TEST(test_peak_memory)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_start(&made);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	EXIT(&made, .time = 100, .pid = 10, .tid = 11, .thread_only = true);
+	EXIT(&made, .time = 200, .pid = 10, .peak_rss = 12288);
+	report = report_between(&made, 10, 1000);
+	CHECK(report, "processes", 0, "peak_rss_bytes", 12288);
+	done(&made, report);
+}
+
 TEST(test_paths)
 {
 	static const struct {

@@ -37,6 +37,31 @@ FINDING_CASE("cpu-bound", cpu_bound)
 		     .name = "step", .category = "compute");
 }
 
+/* Faults of a process whose memory is small: it is replaced. Sound: it keeps all of it. */
+FINDING_CASE("fresh-memory", fresh_memory_kept)
+{
+	add_states(made, 10, 10, THREAD_CPU, 99, THREAD_SLEEP);
+	made->operations[M_ANONYMOUS] = (struct trace_operation_total) {
+		.count = 500000,
+		.thread_time_ns = 500 * MS,
+	};
+	EXIT(made, .time = END - 1, .pid = 10, .peak_rss = sound ? 500000 * 4096ull : 4096);
+}
+
+/* Huge pages: few faults, but the memory is given back. Sound: it is not. */
+FINDING_CASE("fresh-memory", fresh_memory_huge)
+{
+	add_states(made, 10, 10, THREAD_CPU, 99, THREAD_SLEEP);
+	made->operations[M_ANONYMOUS] = (struct trace_operation_total) {
+		.count = 5000,
+		.thread_time_ns = 500 * MS,
+	};
+	for (uint64_t i = 0; i < 100 && !sound; i++)
+		CALL(made, .time = 100 + i * MS, .dur = US, .pid = 10, .op = M_MUNMAP, .offset = -1,
+		     .asked = 100 * MIB);
+	EXIT(made, .time = END - 1, .pid = 10, .peak_rss = 200 * MIB);
+}
+
 /* A few faults are a start's. */
 FINDING_CASE("fresh-memory", fresh_memory)
 {
@@ -275,6 +300,20 @@ FINDING_CASE("rank-behind", rank_behind)
 		     .rank = rank);
 		add_states(made, 30 + rank, 30 + rank, THREAD_CPU, rank == 1 && !sound ? 80 : 30,
 			   THREAD_PIPE);
+	}
+}
+
+/* One computes after the other has ended; sound: both end together. */
+FINDING_CASE("rank-behind", rank_ends)
+{
+	for (uint64_t rank = 0; rank < 2; rank++) {
+		const uint64_t dur = rank || sound ? END - BEGAN - MS : 300 * MS;
+
+		EXEC(made, .time = BEGAN, .pid = 30 + rank, .comm = "r", .command = "r",
+		     .rank = rank);
+		THREAD_TIME(made, .time = BEGAN, .dur = dur, .pid = 30 + rank,
+			    .states = { [THREAD_CPU] = dur });
+		EXIT(made, .time = BEGAN + dur, .pid = 30 + rank);
 	}
 }
 

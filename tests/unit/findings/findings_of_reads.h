@@ -91,6 +91,17 @@ FINDING_CASE("small-reads-cached", small_reads_cached)
 	      .dur = 5 * US);
 }
 
+/* A small file, read a few bytes at a time, just after readahead fetched it; sound: each read
+ * waits for storage. */
+FINDING_CASE("small-reads-cached", small_reads_fetched)
+{
+	add_file(made, 1, 250 * KIB, "/data/a.txt");
+	for (uint64_t i = 0; i < 5000; i++)
+		CALL(made, .time = 100 + i * 100 * US, .dur = 5 * US, .pid = 10, .op = M_PREAD,
+		     .file = 1, .offset = 50 * i, .asked = 50, .result = 50,
+		     .fetched = sound || !i ? (sound ? 4 * KIB : 250 * KIB) : 0);
+}
+
 /* A small file read whole, over and over. */
 FINDING_CASE("small-reads-cached", small_reads_opens)
 {
@@ -204,8 +215,18 @@ FINDING_CASE("read-again", read_again)
 /* A small file, as often as no run of a few epochs would read it. */
 FINDING_CASE("read-again", read_again_small)
 {
-	add_file(made, 1, MIB, "/data/a.npz");
-	CALLS(made, 100, .count = sound ? 8 : 12, .op = M_PREAD, .bytes = MIB, .dur = 6 * MS);
+	add_file(made, 1, 512 * KIB, "/data/a.npz");
+	CALLS(made, 100, .count = sound ? 8 : 12, .op = M_PREAD, .bytes = 512 * KIB, .dur = 6 * MS);
+}
+
+/* A cache that is loaded five times; sound: the shards of a data set, in five epochs. */
+FINDING_CASE("read-again", read_again_parsed)
+{
+	for (uint64_t i = 0; i < 5; i++)
+		add_file(made, 1 + i, MIB, "/data/cache.pkl");
+	for (uint64_t i = 0; i < 25; i++)
+		CALL(made, .time = 100 + i * 20 * MS, .dur = 6 * MS, .pid = 10, .op = M_PREAD,
+		     .file = sound ? 1 + i % 5 : 1, .asked = MIB, .result = MIB);
 }
 
 /* In little of the run, as an epoch reads what is in memory. */
@@ -478,23 +499,29 @@ FINDING_CASE("mmap-random", mmap_random_of_two)
 {
 	add_file(made, 1, 64 * MIB, "/data/tokens.bin");
 	for (uint64_t i = 0; i < 1000; i++)
-		FAULT(made, .time = 100 + i / 2 * 2 * MS, .dur = sound ? 160 * US : 320 * US,
+		FAULT(made, .time = 100 + i / 2 * 2 * MS, .dur = sound ? 80 * US : 160 * US,
 		      .pid = 10, .tid = 10 + i % 2, .file = 1,
 		      .offset = i / 2 * 40503 % 1024 * 64 * KIB,
 		      .flags = TRACE_FAULT_FILEMAP | TRACE_FAULT_MAJOR, .fetched = MIB);
 }
 
-/* Single pages take a tenth of the time of a fault, or half of it. */
+/* Single pages take a tenth of the time of a fault; sound: half of it, and an access takes two. */
 FINDING_CASE("mmap-random", mmap_random_slow_pages)
 {
 	add_file(made, 1, 64 * MIB, "/data/tokens.bin");
 	for (uint64_t i = 0; i < 40; i++)
 		REQUEST(made, .time = 100 + i * 5 * MS, .dur = (sound ? 4000 : 800) * US, .pid = 10,
 			.op = M_REQUEST_READ, .id = i + 1, .dev = 8 << 20, .bytes = 4 * KIB);
-	for (uint64_t i = 0; i < 100; i++)
+	for (uint64_t i = 0; i < 100; i++) {
+		const uint64_t offset = i * 40503 % 1024 * 64 * KIB;
+
 		FAULT(made, .time = 100 + i * 9 * MS, .dur = 8 * MS, .pid = 10, .file = 1,
-		      .offset = i * 40503 % 1024 * 64 * KIB,
-		      .flags = TRACE_FAULT_FILEMAP | TRACE_FAULT_MAJOR, .fetched = 128 * KIB);
+		      .offset = offset, .flags = TRACE_FAULT_FILEMAP | TRACE_FAULT_MAJOR,
+		      .fetched = 128 * KIB);
+		if (sound && i % 14 == 0)
+			FAULT(made, .time = 101 + i * 9 * MS + 8 * MS, .dur = US, .pid = 10,
+			      .file = 1, .offset = offset + 8 * KIB, .flags = TRACE_FAULT_FILEMAP);
+	}
 }
 
 /* Several threads read a mapping: at random, or each its own part sequentially. */
