@@ -514,7 +514,8 @@ const struct finding_rule finding_read_by_several = {
 	.says = "{bytes} were read from {size_bytes} of data[; {fetched_share} from storage][; "
 		"{others:more such file|more such files}]",
 	.advice = "Let each rank or worker read its own part (shard), once, or share one copy in "
-		  "memory",
+		  "memory: load it before workers are forked, or keep workers between epochs "
+		  "(persistent_workers=True in PyTorch)",
 	.more = "faultline report --table processes TRACE",
 	.pictures = "story, story all",
 	.rule = "The bytes read are about the file's size times the number of its readers. Whether "
