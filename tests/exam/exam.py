@@ -35,7 +35,7 @@ NOTHING = 0.1  # share of the run; rules/path.c's THRESHOLD_PATH_SHARE
 
 @dataclasses.dataclass
 class Job:
-    name: str           # of the script in jobs/
+    name: str           # of the script, in a folder of jobs/
     causes: tuple       # findings that name the cause; none: the job is sound
     words: str = ""     # that the finding's title, place, evidence or advice must contain
     sums: tuple | None = None  # findings of mode profile, if it cannot know the cause
@@ -100,7 +100,8 @@ def cool_down():
 
 
 def command(job, what, directory):
-    return [sys.executable, str(HERE / "jobs" / f"{job.name}.py"), what, str(directory)]
+    script, = HERE.glob(f"jobs/*/{job.name}.py")
+    return [sys.executable, str(script), what, str(directory)]
 
 
 def run(arguments, **options):
@@ -252,6 +253,7 @@ def main():
     parser.add_argument("--beside", type=int, default=0, metavar="N",
                         help="run beside that many busy loops")
     options = parser.parse_args()
+    os.environ["PYTHONPATH"] = str(HERE)  # of exam_job
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the loops, too
     jobs = [job for job in JOBS if not options.only or job.name in options.only.split(",")]
     right = unlike = 0

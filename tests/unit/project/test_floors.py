@@ -12,7 +12,6 @@ USER = TOP / "user"
 MOST_FILES = 25  # of a folder; a subfolder with a subject of its own keeps it below
 # Folders with more, and how many. Only ever shorten this list, or lower its numbers.
 CROWDED = {
-    "tests/exam/jobs": 41,
     "tests/live/workloads": 37,
     "tests/unit/analysis": 31,
     "tests/unit/capture": 35,
