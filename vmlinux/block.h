@@ -22,11 +22,32 @@ struct request_queue {
 	struct gendisk *disk;
 } CORE_STRUCT;
 
+struct block_device_operations {
+	void *submit_bio;
+} CORE_STRUCT;
+
+/* Before 5.17, the other value. */
+#define GENHD_FL_HIDDEN 0x2u
+#define GENHD_FL_HIDDEN_OLD 0x400u
+
 struct gendisk {
 	char disk_name[32];
 	struct block_device *part0;
+	const struct block_device_operations *fops;
+	int flags;
 	struct request_queue *queue;
+	void *private_data;
 	__u64 diskseq; /* since 5.15 */
+} CORE_STRUCT;
+
+/* A namespace of NVMe; these may be in a module. */
+struct nvme_ns {
+	struct gendisk *disk;
+	struct nvme_ns_head *head;
+} CORE_STRUCT;
+
+struct nvme_ns_head {
+	struct gendisk *disk; /* the one that programs use; NULL: the namespace has a single path */
 } CORE_STRUCT;
 
 /* A piece of a bio's memory, which may span pages that are adjacent in memory. */

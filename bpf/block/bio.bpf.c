@@ -15,6 +15,7 @@
 
 __u64 direct_end_io, direct_simple_end_io, btrfs_end_io, btrfs_mirrored_end_io;
 __u64 device_end_io, device_async_end_io, device_simple_end_io, wait_end_io, await_end_io;
+__u64 paths_submit;
 bool direct_size_lags;
 volatile __u64 bio_marks_count;
 
@@ -220,6 +221,21 @@ static __always_inline __u32 zone_append(void)
 	return bpf_core_enum_value(enum req_opf, REQ_OP_ZONE_APPEND___old);
 }
 
+/* Whether the disk takes bios, not requests: it makes bios of its own for other devices, or is
+ * backed by memory. Not so if it passes each bio on to one of its paths. Global, so it is verified
+ * once. */
+__noinline bool disk_takes_bios(struct address *disk)
+{
+	const struct block_device_operations *operations;
+
+	if (!disk || KREAD(request_queue, KREAD(gendisk, disk->at, queue), mq_ops))
+		return false;
+	if (!disk_paths_known())
+		return true;
+	operations = KREAD(gendisk, disk->at, fops);
+	return (__u64)KREAD(block_device_operations, operations, submit_bio) != paths_submit;
+}
+
 static __always_inline int bio_queue(struct bio *bio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -232,8 +248,7 @@ static __always_inline int bio_queue(struct bio *bio, __u32 copy)
 	if (recording_ended) /* the programs at the requests' ends are detached first */
 		return 0;
 	mark.bytes = bio->bi_iter.bi_size;
-	/* Takes bios, not requests: it passes them to other devices, or is backed by memory. */
-	takes_bios = !KREAD(request_queue, KREAD(gendisk, disk, queue), mq_ops);
+	takes_bios = disk_takes_bios(&whole);
 	parent_bio_begin(state, task);
 	if (takes_bios) {
 		if (block_copy_is_first(at.at, copy))
@@ -282,7 +297,7 @@ static __always_inline struct bio_now bio_now(struct bio *bio)
 		.bio = (__u64)bio,
 		.sector = bio->bi_iter.bi_sector,
 		.bytes = bio->bi_iter.bi_size,
-		.disk = bio_disk(KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk)),
+		.disk = bio_disk(bio_gendisk(bio)),
 	};
 }
 
@@ -297,13 +312,18 @@ static __always_inline int bio_split(struct bio *front)
 
 COPIED_PROGRAM("?tp_btf/block_split", fl_bio_split, bio_split(front), struct bio *front)
 
-/* A bio ends that never became part of a request. */
+/* A bio ends that never became part of a request. The NVMe driver also reports bios of disks with
+ * several paths, whose requests are about to end. */
 SEC("?tp_btf/block_bio_complete")
 int BPF_PROG(fl_bio_done, struct request_queue *queue, struct bio *bio)
 {
-	struct bio_now now = bio_now(bio);
+	struct address disk = { (__u64)KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk) };
 	struct bio_mark mark = {}; /* up to 6.1, functions take only initialized memory */
+	struct bio_now now;
 
+	if (disk_used(&disk) != disk.at)
+		return 0;
+	now = bio_now(bio);
 	bio_mark_take(&now, &mark, true);
 	return 0;
 }

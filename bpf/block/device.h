@@ -174,11 +174,55 @@ static __always_inline __u32 device_class(__u32 opf)
 	return device_ops[opf & (DEVICE_OPS - 1)] ^ (opf & 1);
 }
 
+/*
+ * An NVMe disk with several paths (nvme0n1) has no requests: it passes each bio on to the hidden
+ * disk of a path (nvme0c1n1). Programs do not know that one, so its requests count as those of the
+ * disk that they use.
+ */
+extern __u64 paths_submit; /* address of the function by which it takes bios; 0: unknown */
+
+static __always_inline bool disk_paths_known(void)
+{
+	return bpf_core_type_exists(struct nvme_ns) &&
+	       bpf_core_field_exists(struct nvme_ns_head, disk) && paths_submit;
+}
+
+/* Returns the disk that programs use. Global, so it is verified once. */
+__noinline __u64 disk_used(struct address *disk)
+{
+	/* The request's own pointer to its disk went in 5.17, too. */
+	__u32 hidden = bpf_core_field_exists(struct request___disk, rq_disk) ? GENHD_FL_HIDDEN_OLD
+									     : GENHD_FL_HIDDEN;
+	__u64 namespace, used;
+
+	if (!disk)
+		return 0;
+	if (!disk_paths_known() || !(KREAD(gendisk, disk->at, flags) & hidden))
+		return disk->at;
+	namespace = (__u64)KREAD(gendisk, disk->at, private_data);
+	if ((__u64)KREAD_MODULE(nvme_ns, namespace, disk) != disk->at)
+		return disk->at;
+	used = (__u64)KREAD_MODULE(nvme_ns_head, KREAD_MODULE(nvme_ns, namespace, head), disk);
+	return used ? used : disk->at;
+}
+
 static __always_inline struct gendisk *request_disk(struct request *rq)
 {
+	struct address disk;
+
 	if (bpf_core_field_exists(struct request___disk, rq_disk))
-		return KREAD(request___disk, rq, rq_disk);
-	return KREAD(request_queue, KREAD(request, rq, q), disk);
+		disk.at = (__u64)KREAD(request___disk, rq, rq_disk);
+	else
+		disk.at = (__u64)KREAD(request_queue, KREAD(request, rq, q), disk);
+	return (struct gendisk *)disk_used(&disk);
+}
+
+/* The same for a bio on its way to a request. */
+static __always_inline struct gendisk *bio_gendisk(struct bio *bio)
+{
+	struct address disk = { (__u64)KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk) };
+
+	return (struct gendisk *)disk_used(&disk);
 }
 
 static __always_inline struct device_total *disk_total(struct gendisk *disk)

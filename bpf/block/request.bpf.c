@@ -24,13 +24,13 @@ static __always_inline int request_merge(struct gendisk *disk, __u32 opf)
 SEC("?tp_btf/block_bio_backmerge")
 int BPF_PROG(fl_bio_back, struct bio *bio)
 {
-	return request_merge(KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk), bio->bi_opf);
+	return request_merge(bio_gendisk(bio), bio->bi_opf);
 }
 
 SEC("?tp_btf/block_bio_frontmerge")
 int BPF_PROG(fl_bio_front, struct bio *bio)
 {
-	return request_merge(KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk), bio->bi_opf);
+	return request_merge(bio_gendisk(bio), bio->bi_opf);
 }
 
 SEC("?tp_btf/block_rq_merge")
@@ -299,7 +299,7 @@ __noinline int request_send(struct done_walk *walk, struct address *request, __u
 	device = KREAD(request, request->at, part);
 	part = walk->dev;
 	barrier_var(part); /* up to 6.8, one load may not serve both kinds of memory */
-	if (device)
+	if (device && bio_disk(KREAD(block_device, device, bd_disk)) == walk->disk)
 		part = KREAD(block_device, device, bd_dev);
 	start_ns = KREAD(request, request->at, start_time_ns);
 	if (!start_ns || start_ns > walk->end_ns ||

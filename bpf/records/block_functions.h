@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Bio completion functions. They tell direct I/O from other bios, and which struct embeds the bio.
+ * Bio completion functions, which tell direct I/O from other bios, and which struct embeds the bio;
+ * and the function by which an NVMe disk with several paths takes bios.
  */
 #pragma once
 
@@ -15,7 +16,8 @@
 	ROW(wait_end_io, "submit_bio_wait_endio")                                                  \
 	ROW(await_end_io, "bio_wait_end_io")                                                       \
 	ROW(btrfs_end_io, "btrfs_simple_end_io")                                                   \
-	ROW(btrfs_mirrored_end_io, "btrfs_orig_write_end_io")
+	ROW(btrfs_mirrored_end_io, "btrfs_orig_write_end_io")                                      \
+	ROW(paths_submit, "nvme_ns_head_submit_bio")
 
 /* Their addresses; 0: the kernel has no such function. */
 #define BLOCK_FUNCTION_FIELD(field, name) __u64 field;

@@ -17,6 +17,8 @@ LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "
 # The virtio disks in order, vda first: the jobs' files, one for raw writes, and the guest's output;
 # plus one NVMe disk.
 DISKS, XFS_MIB = {"scratch": 512, "bare": 256, "kept": 256}, 300
+# An NVMe disk with two controllers, which have no driver until a job asks (paths on).
+PATHS_MIB, PATH_ADDRESSES = 64, ("0x10", "0x11")
 # The 9p server of QEMU itself, which logs what it does.
 SHARED, SHARED_LOG, SHARED_BYTES = "share", "9p.log", 1 << 20
 MEMORY_MIB, CPUS = 1536, 2
@@ -209,7 +211,7 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
         if re.search(rf"\bload {name}\b", plan) or (name == "null_blk" and "disks " in plan):
             root.add_modules(kernel, name, name)
     root.pack(f"{work}/initramfs")
-    for name, size in [*DISKS.items(), ("xfs", XFS_MIB)]:
+    for name, size in [*DISKS.items(), ("xfs", XFS_MIB), ("paths", PATHS_MIB)]:
         with open(f"{work}/{name}", "wb") as file:
             file.truncate(size << 20)
     subprocess.run([tool("mkfs.ext4"), "-qF", f"{work}/scratch"], check=True)
@@ -227,6 +229,11 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
         command += ["-device", f"virtio-blk-pci,drive={name[0]}"]
     command += ["-drive", f"file={work}/xfs,format=raw,if=none,id=x,cache=unsafe"]
     command += ["-device", "nvme,serial=1,drive=x"]
+    command += ["-device", "nvme-subsys,id=paths,nqn=paths"]
+    for address in PATH_ADDRESSES:
+        command += ["-device", f"nvme,id=path{address},serial=2,subsys=paths,addr={address}"]
+    command += ["-drive", f"file={work}/paths,format=raw,if=none,id=p,cache=unsafe", "-device",
+                f"nvme-ns,drive=p,bus=path{PATH_ADDRESSES[0]},nsid=1,shared=on"]
     if "load 9pnet_virtio" in plan:
         os.mkdir(f"{work}/{SHARED}")
         with open(f"{work}/{SHARED}/data", "wb") as file:
@@ -246,6 +253,6 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     if not reason and "vm: done" not in console:
         reason = "the guest died"
     unpack(f"{work}/kept", work)
-    for name in (*DISKS, "xfs", "initramfs"):
+    for name in (*DISKS, "xfs", "paths", "initramfs"):
         os.remove(f"{work}/{name}")
     return Outcome(work, console, reason)

@@ -90,6 +90,16 @@ for disk in $(seq 0 $((count - 1))); do
 	done
 done
 END
+# paths on|off: both controllers of the NVMe disk with two paths get a driver, or lose it.
+cat >/bin/paths <<'END'
+#!/bin/busybox sh
+for path in /sys/bus/pci/devices/0000:00:1[01].0; do
+	address=${path##*/}
+	[ "$1" = on ] && echo >"$path"/driver_override && echo "$address" >/sys/bus/pci/drivers_probe && continue
+	echo none >"$path"/driver_override
+	[ ! -e "$path"/driver ] || echo "$address" >"$path"/driver/unbind
+done
+END
 # need TOOL...: programs of their own, not what busybox has by that name.
 cat >/bin/need <<'END'
 #!/bin/busybox sh
@@ -99,7 +109,8 @@ for tool; do
 	exit 76
 done
 END
-chmod +x /bin/fresh /bin/load /bin/disks /bin/need
+chmod +x /bin/fresh /bin/load /bin/disks /bin/paths /bin/need
+paths off
 
 . /plan
 echo "vm: done"

@@ -90,6 +90,8 @@ OPTIONAL = {
                     "nfs_pgio_header", "nfs_pgio_res", "rpc_clnt", "rpc_message", "rpc_procinfo",
                     "rpc_rqst", "rpc_task", "p9_client", "p9_fcall", "p9_fid", "p9_req_status_t",
                     "p9_req_t")},
+    "nvme_ns": "a module's",
+    "nvme_ns_head": "a module's",
     "ovl_entry": "a module's",
     "ovl_inode": "a module's",
 }

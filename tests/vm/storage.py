@@ -95,6 +95,40 @@ def judge_stacked(results):
     return f"{', '.join(devices)} as by their own counts, and each direct bio at its place"
 
 
+def judge_paths(results):
+    """An NVMe disk with two paths: what it does is what its paths do, by the kernel's counts, and
+    its requests are of the files that the job read and wrote."""
+    lost = reported_losses(results, results.report())
+    name, *paths = results.text("names").split()
+    rows = {row["name"]: row for row in results.printed("block") if row["kind"] == "device"}
+    check(name in rows and not rows.keys() & {*paths}, f"{name} has {paths}: rows of {[*rows]}")
+    each = [difference(results, path) for path in paths]
+    check(all(counts["read_bytes"] for counts in each), f"a path is not used: {each}")
+    wrong = {}
+    for column in STAT.values():
+        ours, theirs = rows[name][column], sum(counts[column] for counts in each)
+        if ours > theirs if lost else ours != theirs:
+            wrong[column] = ours, theirs
+    check(not wrong, f"{name}: (told, counted by the kernel): {wrong}")
+    sums, dev = collections.Counter(), rows[name]["dev"]
+    for row in results.printed("block"):
+        if row["kind"] == "bio" and row["dev"] == dev and row["pid"]:
+            sums[row["op"], row.get("path")] += row["bytes"]
+    wanted = {("request_write", f"/dev/{name}"): PATH_BYTES,
+              ("request_read", f"/dev/{name}"): PATH_BYTES,
+              ("request_write", "/mnt/paths/direct"): PATH_BYTES,
+              ("request_read", "/mnt/paths/direct"): 2 * PATH_BYTES}
+    wrong = {key: (sums[key], size) for key, size in wanted.items()
+             if (sums[key] > size if lost else sums[key] != size)}
+    check(not wrong, f"(told, moved): {wrong}, of {dict(sums)}")
+    parts = {row["part"] for row in results.printed("block") if row["kind"] == "request"
+             and row["dev"] == dev}
+    check(parts == {dev}, f"requests of {name} are of the partitions {parts}")
+    stale = results.report()["trace"]["notes"].get("bios_ended_unseen", 0)
+    check(lost or not stale, f"{stale} bios without an end")
+    return f"{name} by {' and '.join(paths)}: {rows[name]['read_requests']} reads"
+
+
 def direct_places(results, path):
     """{operation: {file offset: count}}, by block, for O_DIRECT requests."""
     places = collections.defaultdict(collections.Counter)
@@ -226,6 +260,23 @@ counts after
 DM_DISABLE_UDEV=1 dmsetup remove line; echo clear >/sys/block/md_job/md/array_state
 exit $s"""
 
+# Both paths take turns. The whole disk is written and read first, then a file with O_DIRECT, which
+# is then read through the page cache.
+PATH_BYTES = 8 << 20
+PATHS = f"""need mke2fs || exit; load nvme
+[ "$(cat /sys/module/nvme_core/parameters/multipath)" = Y ] || exit 77
+paths on; until [ "$(ls -d /sys/block/nvme*c*n1 | wc -l)" = 2 ]; do sleep 0.1; done
+paths=$(cd /sys/block && ls -d nvme*c*n1); set -- $paths; name=$(echo $1 | sed 's/c[0-9]*//')
+until [ -b /dev/$name ]; do sleep 0.1; done; echo $name $paths >names
+for policy in /sys/class/nvme-subsystem/*/iopolicy; do echo round-robin >$policy; done
+mkdir -p /mnt/paths; counts() {{ for one in $paths; do cat /sys/block/$one/stat >$1-$one; done; }}; counts before
+export name; $RUN -- sh -c 'dd if=/dev/zero of=/dev/$name bs=64k count={PATH_BYTES >> 16} oflag=direct
+dd if=/dev/$name of=/dev/null bs=64k count={PATH_BYTES >> 16} iflag=direct
+mke2fs -q /dev/$name && mount -t ext4 /dev/$name /mnt/paths || exit
+dd if=/dev/zero of=/mnt/paths/direct bs=64k count={PATH_BYTES >> 16} oflag=direct
+dd if=/mnt/paths/direct of=/dev/null bs=128k iflag=direct; cat /mnt/paths/direct >/dev/null
+umount /mnt/paths'; s=$?; counts after; paths off; exit $s"""
+
 # A disk of 64 MiB that fails at sector 4660; for some requests requeues every seventh, and for
 # others transfers every fifth only partly. The kernel's tracer gives the numbers.
 FAILING = """[ -f /modules/scsi_debug.ko ] || exit 77; load sd_mod; load scsi_debug dev_size_mb=64 delay=0 || exit 77
@@ -270,6 +321,7 @@ def for_kernel(quick):
     """The jobs for a supported kernel."""
     return [Job("block", "chosen", "late", LATE, judge_late),
             Job("block", "chosen", "stacked", STACKED, judge_stacked),
+            Job("block", "chosen", "paths", PATHS, judge_paths),
             Job("block", "chosen", "failing", FAILING, judge_failing),
             Job("block", "chosen", "zoned", ZONED % ("", ""), judge_zoned),
             Job("block", "chosen", "appended", ZONED % (EMULATED, EMULATED), judge_zoned)]

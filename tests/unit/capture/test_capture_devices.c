@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Slots of devices that are gone. */
+/* Slots of devices that are gone, and what the kernel counts beyond them. */
 #include "unit_test.h"
 
 #include <bpf/bpf.h>
@@ -9,6 +9,7 @@
 
 #include "bpf/records/event.h"
 #include "capture/drain/device_stats.h"
+#include "capture/host/diskstats.h"
 
 #define DEV (7 << 20 | 1)
 
@@ -30,6 +31,20 @@ int bpf_map_lookup_elem(int fd, const void *key, void *value)
 		requests[number]++;
 	}
 	return 0;
+}
+
+static struct diskstat diskstat; /* of the only line in /proc/diskstats */
+
+size_t diskstats_read(struct diskstat *stats, size_t room)
+{
+	assert_true(room > 0);
+	*stats = diskstat;
+	return 1;
+}
+
+const struct diskstat *diskstats_find(const struct diskstat *stats, size_t count, uint32_t dev)
+{
+	return count && stats->dev == dev ? stats : NULL;
 }
 
 static struct event_device last;
@@ -126,4 +141,29 @@ TEST(test_calls)
 	assert_int_equal(last.calls[DEVICE_OTHER_CALLS].retransmits, 0);
 	assert_int_equal(last.calls[DEVICE_OTHER_CALLS].round_trip_ns, 50);
 	close_stats(stats, slots);
+}
+
+/* Reads that the kernel counts, but without bytes, are flushes. */
+static void check_unseen(uint64_t bytes, uint64_t unseen)
+{
+	struct device_stats *stats;
+	struct device_slot *slots;
+
+	diskstat = (struct diskstat) { .dev = DEV, .reads = 10, .read_bytes = 4096 };
+	stats = open_stats(&slots);
+	slots[0] = (struct device_slot) { .taken = DEVICE_TAKEN(DEV, 1), .named = 1 };
+	requests[0] = 5;
+	diskstat.reads += 7;
+	diskstat.read_bytes += bytes;
+	device_stats_end(stats);
+	expect(stats, 1, 5);
+	assert_int_equal(last.unseen_reads, unseen);
+	assert_int_equal(last.unseen_read_bytes, bytes);
+	close_stats(stats, slots);
+}
+
+TEST(test_unseen)
+{
+	check_unseen(0, 0);
+	check_unseen(8192, 2);
 }

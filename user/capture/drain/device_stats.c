@@ -210,8 +210,10 @@ static bool count_unseen(const struct device_stats *stats, struct event_device *
 
 	if (!began || !ended)
 		return false;
-	record->unseen_reads = unseen_of(began->reads, ended->reads, reads->requests);
 	record->unseen_read_bytes = unseen_of(began->read_bytes, ended->read_bytes, reads->bytes);
+	/* An NVMe disk with several paths counts flushes as reads, of no bytes. */
+	if (record->unseen_read_bytes)
+		record->unseen_reads = unseen_of(began->reads, ended->reads, reads->requests);
 	record->unseen_writes = unseen_of(began->writes, ended->writes, writes->requests);
 	record->unseen_write_bytes =
 		unseen_of(began->write_bytes, ended->write_bytes, writes->bytes);

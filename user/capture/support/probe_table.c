@@ -239,8 +239,8 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_BLOCK,
-		.without =
-			"asynchronous O_DIRECT I/O (io_uring, libaio) is not attributed to files",
+		.without = "asynchronous O_DIRECT I/O (io_uring, libaio), and requests of NVMe "
+			   "disks with several paths, are not attributed to files",
 		.variants = { VARIANT("kallsyms",
 				      { "fl_block_names", HOOK_RUN, "bpf_kallsyms_lookup_name" }),
 			      VARIANT("kallsyms",

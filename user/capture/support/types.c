@@ -14,7 +14,8 @@
 #include "capture/support/modules.h"
 
 /* Modules with types that the kernel side reads. */
-static const char *const modules[] = { "overlay", "btrfs", "iomap", LAYER_MODULES(MODULE_NAME) };
+static const char *const modules[] = { "overlay", "btrfs", "iomap", "nvme_core",
+				       LAYER_MODULES(MODULE_NAME) };
 
 #define MODULES (sizeof(modules) / sizeof(modules[0]))
 #define UNWANTED (BTF_KIND_FWD << 24) /* replaces a type that is left out */
