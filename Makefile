@@ -53,7 +53,7 @@ STATIC_LIBS = $(patsubst -l%,-l:lib%.a,$(filter-out -lm -ldl -lpthread -pthread,
 	$(PKG_CONFIG) --libs --static $(LIBDW) $(CAPTURE_PACKAGES) $(CORE_PACKAGES)))) $(LIBIBERTY) -lm -pthread
 
 STATIC_SOURCE := user/base/static_program.c
-CORE_SOURCES := $(filter-out $(STATIC_SOURCE),$(wildcard user/base/*.c)) $(wildcard user/collections/*.c user/trace/*/*.c user/analysis/*/*.c user/output/*/*.c)
+CORE_SOURCES := $(filter-out $(STATIC_SOURCE),$(wildcard user/base/*.c)) $(wildcard user/collections/*.c user/trace/*/*.c user/analysis/*/*.c user/analysis/rules/*/*.c user/output/*/*.c)
 # Without libdw, only the tracer's side of unwinding.
 NATIVE_SOURCES := $(addprefix user/capture/native/,unwind.c unwind_process.c symbols.c demangle.c \
 	mapped_files.c)
@@ -81,7 +81,7 @@ MONITOR_STYLES := $(HTML)/palette.css $(MONITOR)/style.css
 MONITOR_PAGE := $(BUILD)/monitor_page.c
 
 # The list of findings: their rules, by `order`.
-FINDINGS := $(wildcard user/analysis/rules/*.c)
+FINDINGS := $(wildcard user/analysis/rules/*/*.c)
 FINDING_LIST := $(BUILD)/finding_list.c
 
 CORE_MADE := $(HTML_PAGE) $(FINDING_LIST)

@@ -30,7 +30,7 @@ import time
 HERE = pathlib.Path(__file__).parent
 FAULTLINE = pathlib.Path(os.environ.get("BUILD", HERE.parents[1] / "build")) / "faultline"
 FACTOR = 1.5
-NOTHING = 0.1  # share of the run; rules/path.c's THRESHOLD_PATH_SHARE
+NOTHING = 0.1  # share of the run; rules/threads/path.h's THRESHOLD_PATH_SHARE
 
 
 @dataclasses.dataclass

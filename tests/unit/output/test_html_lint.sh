@@ -45,7 +45,7 @@ grep -q "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'" "$
 }
 
 # The page calls a straggler what the finding does.
-of_finding=$(sed -nE 's/^THRESHOLD_MIN\(IMBALANCE, ([0-9.]+),.*/\1/p' user/analysis/rules/ranks.c)
+of_finding=$(sed -nE 's/^THRESHOLD_MIN\(IMBALANCE, ([0-9.]+),.*/\1/p' user/analysis/rules/ranks/ranks.c)
 of_page=$(sed -nE 's/^const IMBALANCE = ([0-9.]+);$/\1/p' "$html/ranks.js")
 more=$("$PYTHON" -c "print(round(100 * ${of_finding:-0} / (1 - ${of_finding:-0})))")
 if [ "$of_finding" != "$of_page" ] || ! grep -q "I/O takes at least $more% longer" user/output/base/terms.c; then

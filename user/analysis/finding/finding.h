@@ -170,7 +170,7 @@ struct finding_rule {
 	const char *reported_by[24];
 	enum io_class class;	      /* of its time; for files, patterns and bounds */
 	struct file_group_rule files; /* for FINDING_OF_FILES */
-	enum io_pattern io_pattern;   /* for rules/write.c */
+	enum io_pattern io_pattern;   /* for rules/files/write.c */
 	enum thread_state state;      /* for find_wait, and lines_path */
 	/* Bits 1 << enum use: samples of these say at which lines the time was spent: those of the
 	 * evidence's path, of the files with calls of `io_pattern` if `lines_of_pattern`, or of all

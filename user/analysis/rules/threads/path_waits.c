@@ -3,7 +3,7 @@
  * processes, sleep, memory, devices. */
 #include <math.h>
 
-#include "analysis/rules/path.h"
+#include "analysis/rules/threads/path.h"
 #include "analysis/shared/trace_text.h"
 #include "analysis/stacks/lines.h"
 #include "base/number.h"

@@ -8,7 +8,7 @@
 #include "analysis/finding/finding_lines.h"
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/threads.h"
-#include "analysis/rules/calls.h"
+#include "analysis/rules/files/calls.h"
 #include "base/number.h"
 
 static const struct table_column columns[] = { CALLS_COLUMNS };

@@ -5,7 +5,7 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/finding/finding_made.h"
 #include "analysis/processes/processes.h"
-#include "analysis/rules/calls.h"
+#include "analysis/rules/files/calls.h"
 #include "base/number.h"
 
 struct syncs {

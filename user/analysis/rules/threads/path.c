@@ -4,7 +4,7 @@
 
 #include "analysis/files/file_use.h"
 #include "analysis/phases/levels.h"
-#include "analysis/rules/path.h"
+#include "analysis/rules/threads/path.h"
 #include "analysis/totals/totals.h"
 #include "collections/interval.h"
 #include "base/number.h"

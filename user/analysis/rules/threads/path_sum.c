@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Parts of the critical path, summed over kinds of threads, and who keeps the CPUs busy. */
-#include "analysis/rules/path.h"
+#include "analysis/rules/threads/path.h"
 
 #include <math.h>
 #include <stdlib.h>
