@@ -319,17 +319,17 @@ static uint64_t kept_bytes_of(const struct results *results)
 	return number_sub(peaks_bytes, files_bytes);
 }
 
-/* Returns the part of the faults that reuse of memory saves. Where huge pages hide the number of
- * pages, the bytes that were given back tell. */
-static double replaced_share(const struct results *results, const struct fresh_memory *fresh)
+/* Returns the part of the faults that reuse of memory saves. Where huge pages hide how much memory
+ * they brought, the bytes that were given back tell, if each call was recorded. */
+static double replaced_share(const struct findings *findings, const struct fresh_memory *fresh)
 {
-	const uint64_t page_bytes = results->job->traces[0].header->page_bytes;
-	const double unmapped_bytes = totals_unmapped_bytes(results);
+	const uint64_t page_bytes = findings->results->job->traces[0].header->page_bytes;
+	const double unmapped_bytes = totals_unmapped_bytes(findings->results);
+	const double kept = finding_share(fresh->kept_bytes, (double)fresh->faults * page_bytes);
 
-	if (!fresh->kept_bytes)
+	if (!fresh->kept_bytes || (findings->aggregated && kept > 1))
 		return 1;
-	return fmax(1 - finding_share(fresh->kept_bytes, (double)fresh->faults * page_bytes),
-		    unmapped_bytes / (unmapped_bytes + fresh->kept_bytes));
+	return fmax(1 - kept, unmapped_bytes / (unmapped_bytes + fresh->kept_bytes));
 }
 
 /* The critical path has as much of it as all threads' time on CPUs. */
@@ -356,7 +356,7 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 	if (fresh.forked == TABLE_NO_UINT)
 		fresh.kept_bytes = kept_bytes_of(findings->results);
 	cost_ns = number_add(cpu.time_ns, runnable.time_ns) * fresh.share *
-		  replaced_share(findings->results, &fresh);
+		  replaced_share(findings, &fresh);
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_FRESH_SHARE))
 		return 0;
 	return finding_add(findings, rule, &fresh, cost_ns, TABLE_NO_UINT);
