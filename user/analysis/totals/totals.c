@@ -30,8 +30,8 @@ struct totals {
 	struct trace_operation_total pages[TOTALS_PAGES];
 	struct trace_operation_total storage[STORAGE_SIDES];
 	struct trace_operation_total throttled;
-	uint64_t stores_bytes;	 /* written back because of stores through mappings */
-	uint64_t unmapped_bytes; /* of memory without a file */
+	uint64_t stores_bytes; /* written back because of stores through mappings */
+	struct unmapped unmapped;
 };
 
 #define ALL_COLUMNS (~0u)
@@ -162,12 +162,13 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 	totals->job = job;
 }
 
-static uint64_t unmapped_bytes(const struct job *job, const struct event *event)
+static void add_unmapped(struct totals *totals, const struct event *event)
 {
-	return event->flags & EVENT_CALL && !(event->flags & EVENT_FAILED) &&
-			       event->file == FILE_NONE && job->operations[event->operation].unmaps
-		       ? event->asked_bytes
-		       : 0;
+	if (!(event->flags & EVENT_CALL) || event->flags & EVENT_FAILED ||
+	    event->file != FILE_NONE || !totals->job->operations[event->operation].unmaps)
+		return;
+	totals->unmapped.bytes += event->asked_bytes;
+	totals->unmapped.thread_time_ns += event->end - event->start;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -176,7 +177,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 	for (const struct event *event = events; event < events + count; event++) {
 		if (event->class == IO_NONE) {
-			totals->unmapped_bytes += unmapped_bytes(totals->job, event);
+			add_unmapped(totals, event);
 			continue;
 		}
 		tally_add(&totals->paths[event->class][event->method], event);
@@ -425,11 +426,11 @@ const char *totals_group(uint32_t row)
 				      : storage_groups[row - GROUP_STORAGE].group.name;
 }
 
-uint64_t totals_unmapped_bytes(const struct results *results)
+struct unmapped totals_unmapped(const struct results *results)
 {
 	const struct totals *totals = results_state(results, &analysis_totals);
 
-	return totals->unmapped_bytes;
+	return totals->unmapped;
 }
 
 struct submissions totals_submissions(const struct results *results)

@@ -26,8 +26,12 @@ enum totals_memory { TOTALS_ANONYMOUS, TOTALS_SHMEM, TOTALS_UNKNOWN, TOTALS_MEMO
 const struct trace_operation_total *totals_memory(const struct results *results,
 						  enum totals_memory which);
 
-/* Bytes of memory without a file that the processes unmapped. */
-uint64_t totals_unmapped_bytes(const struct results *results);
+/* Memory without a file that the processes unmapped, and the time of these calls, summed over
+ * threads. */
+struct unmapped {
+	uint64_t bytes, thread_time_ns;
+};
+struct unmapped totals_unmapped(const struct results *results);
 
 /* Pauses of throttled writers, and their time, which is part of their calls' and faults' time. */
 const struct trace_operation_total *totals_throttled(const struct results *results);

@@ -236,6 +236,7 @@ struct fresh_memory {
 	double share;
 	uint64_t forked;     /* TABLE_NO_UINT: none that copy */
 	uint64_t kept_bytes; /* see kept_bytes_of */
+	uint64_t unmap_ns;   /* TABLE_NO_UINT: none, or unknown */
 	enum { OF_ANY, OF_FORKED, OF_OTHERS } most;
 };
 
@@ -249,6 +250,9 @@ static const struct table_column memory_evidence[] = {
 	FACT(fresh_memory, forked, "forked", COUNT,
 	     "number of forked processes, if most minor faults are theirs and none has more than "
 	     "its parent (copy-on-write); null: otherwise, or unknown"),
+	FACT(fresh_memory, unmap_ns, "unmapping", NS,
+	     "time of calls that gave memory back (munmap), summed over threads; null: none, or "
+	     "unknown"),
 	FACT(fresh_memory, kept_bytes, "kept", BYTES,
 	     "memory that the processes kept rather than replaced, at least: the sum of their "
 	     "peaks of "
@@ -324,7 +328,7 @@ static uint64_t kept_bytes_of(const struct results *results)
 static double replaced_share(const struct findings *findings, const struct fresh_memory *fresh)
 {
 	const uint64_t page_bytes = findings->results->job->traces[0].header->page_bytes;
-	const double unmapped_bytes = totals_unmapped_bytes(findings->results);
+	const double unmapped_bytes = totals_unmapped(findings->results).bytes;
 	const double kept = finding_share(fresh->kept_bytes, (double)fresh->faults * page_bytes);
 
 	if (!fresh->kept_bytes || (findings->aggregated && kept > 1))
@@ -337,13 +341,14 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 {
 	const struct trace_operation_total *faults =
 		totals_memory(findings->results, TOTALS_ANONYMOUS);
+	const uint64_t computing_ns = threads_computing_ns(findings->results);
+	const uint64_t unmap_ns = totals_unmapped(findings->results).thread_time_ns;
 	struct fresh_memory fresh = {
 		.faults = faults->count,
 		.each_ns = faults->count ? faults->thread_time_ns / faults->count : 0,
 		.time_ns = faults->thread_time_ns,
-		.share = fmin(finding_share(faults->thread_time_ns,
-					    threads_computing_ns(findings->results)),
-			      1),
+		.unmap_ns = finding_or_none(unmap_ns),
+		.share = fmin(finding_share(faults->thread_time_ns, computing_ns), 1),
 	};
 	struct path_sum cpu, runnable = { .time_ns = 0 };
 	uint64_t cost_ns;
@@ -355,7 +360,8 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 	find_faulting(findings->results->job, &fresh);
 	if (fresh.forked == TABLE_NO_UINT)
 		fresh.kept_bytes = kept_bytes_of(findings->results);
-	cost_ns = number_add(cpu.time_ns, runnable.time_ns) * fresh.share *
+	cost_ns = number_add(cpu.time_ns, runnable.time_ns) *
+		  fmin(finding_share(number_add(fresh.time_ns, unmap_ns), computing_ns), 1) *
 		  replaced_share(findings, &fresh);
 	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_FRESH_SHARE))
 		return 0;
@@ -378,7 +384,9 @@ const struct finding_rule finding_fresh_memory = {
 	.thresholds = { &THRESHOLD_FRESH_SHARE, &THRESHOLD_FRESH_NS },
 	.title = "Run keeps faulting in new memory",
 	.says = "{faults} page faults on anonymous memory took {each_ns} each, {share} of the time "
-		"that threads computed[, most of them in {forked:forked process|forked processes}]",
+		"that threads computed[, most of them in {forked:forked process|forked "
+		"processes}][; "
+		"giving memory back took {unmap_ns}]",
 	.advice =
 		"[Do not write to what {forked:forked process|forked processes} inherited, which "
 		"copies it page by page. Python writes to each object that it uses: keep data in "
@@ -398,7 +406,8 @@ const struct finding_rule finding_fresh_memory = {
 		"kernel takes the fault, finds a page and clears it. Large arrays go back to the "
 		"kernel when they are freed, so the next one pays again; and the first write to a "
 		"page shared with a parent copies it. The cost is the part of the critical path's "
-		"time on CPUs that all threads spend in such faults; returning the memory costs "
-		"more. Lines are those of forked processes or of the others, whichever took most "
+		"time on CPUs that all threads spend in such faults, and in calls that give memory "
+		"back, less what the processes keep. Lines are those of forked processes or of the "
+		"others, whichever took most "
 		"minor faults.",
 };
