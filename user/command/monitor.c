@@ -79,8 +79,7 @@ static const struct option_row monitor_rows[] = {
 	  "block devices." },
 	{ 0, "profile-slots", "N", OPTION_COUNT, offsetof(struct monitor_options, profile_slots),
 	  "Slots for aggregates in the kernel, 384 bytes each, one per process, file, operation "
-	  "and CPU. "
-	  "Default: 32768, more with many CPUs.",
+	  "and CPU. Default: 32768, more with many CPUs.",
 	  1, PROFILE_SLOTS_MAX },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct monitor_options, buffer_bytes),
 	  "Size of each CPU's buffer for process and file records. Default: 1M.", 4096,
@@ -106,10 +105,9 @@ static const struct option_row monitor_rows[] = {
 static const struct option_table monitor_table = {
 	.usage = "faultline monitor [OPTION...]",
 	.about = "Watches the whole machine, aggregates reads and writes in the kernel, and "
-		 "exports them "
-		 "by job (cgroup, container, pod, batch job) as metrics for Prometheus. Runs in "
-		 "the foreground until SIGTERM or SIGINT. If its capabilities come from the "
-		 "program file, it watches only the user's own processes.",
+		 "exports them by job (cgroup, container, pod, batch job) as metrics for "
+		 "Prometheus. Runs in the foreground until SIGTERM or SIGINT. If its capabilities "
+		 "come from the program file, it watches only the user's own processes.",
 	.own = OPTION_ROWS(monitor_rows),
 	.shared = { { &flight_rows, offsetof(struct monitor_options, flight) },
 		    { &redact_rows, offsetof(struct monitor_options, redact) } },

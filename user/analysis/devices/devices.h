@@ -6,7 +6,7 @@
 #include "analysis/shared/results.h"
 #include "collections/interval.h"
 
-#define FAST_PERCENT 10 /* of round trips and small reads, that wait for no others */
+#define FAST_PERCENT 10 /* of round trips and small reads: slower ones may wait for others */
 
 /* A device's requests of one kind that a thread waits for: all reads, and synchronous writes and
  * flushes. */
@@ -40,8 +40,8 @@ struct device_view {
 	uint64_t all_requests, own_requests;
 	uint64_t failed[DEVICE_WRITES + 1]; /* failed reads and writes of the run */
 	uint64_t flushes, flush_ns;
-	/* Reads of at most THRESHOLD_SMALL_READ, and the service time that FAST_PERCENT of them
-	 * stay below: others wait behind readahead. 0 in merged reports. */
+	/* Reads of at most THRESHOLD_SMALL_READ, and the time that FAST_PERCENT of them stay
+	 * below: others wait behind readahead. 0 in merged reports. */
 	uint64_t small_reads, small_read_ns;
 	/* Mounts only; unknown (0, NULL) in merged reports. */
 	uint64_t reads_in_order; /* that start where the previous one on their file ends */

@@ -50,7 +50,7 @@ struct order {
 	struct stream first;
 	struct stream *others; /* STREAMS entries, by thread; a slot belongs to its latest thread */
 	uint64_t known, back;  /* see struct jump_sums */
-	uint64_t near;	       /* faults at most FAULT_AROUND_BYTES past the thread's last */
+	uint64_t near;	       /* faults 2 pages to FAULT_AROUND_BYTES past the thread's last */
 };
 
 /* For files that are mapped, synced, truncated, both read and written, read with O_DIRECT, advised

@@ -167,8 +167,7 @@ static const struct table_column last_columns[] = {
 	{ "mmap.touched_pages", "pages touched", UNIT_COUNT, KIND_SUM,
 	  "estimate of the pages that programs used: one per fault, but 64 KiB for a fault 2 pages "
 	  "to 64 KiB past the thread's previous one, because an access of N pages crosses an edge "
-	  "of "
-	  "64 KiB, and faults again, in N - 1 of 16 cases",
+	  "of 64 KiB, and faults again, in N - 1 of 16 cases",
 	  TABLE_UINT(struct file_view, touched_pages), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.copied_pages", "pages copied", UNIT_COUNT, KIND_SUM,
 	  "pages copied on stores to private mappings, one per fault",

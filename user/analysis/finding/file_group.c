@@ -73,8 +73,7 @@ static const struct table_column columns[] = {
 		  "included; null: less than the metadata calls, or unknown"),
 	FILE_FACT(scan_reads, COUNT,
 		  "reads of files opened repeatedly, if each open does many small ones that skip "
-		  "data "
-		  "or read it again; null: it does not"),
+		  "data or read it again; null: it does not"),
 };
 
 const struct finding_evidence file_group_evidence = FINDING_EVIDENCE_OF(struct file_group, columns);

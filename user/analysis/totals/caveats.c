@@ -454,8 +454,7 @@ static const struct caveat {
 	{ "survivors", "note", .say = say_survivors },
 	{ "bios-under-way", "note", .note = TRACE_NOTE_BIOS_UNDER_WAY,
 	  .one = "block I/O was known to be in flight when the recording ended; storage totals "
-		 "exclude "
-		 "that I/O",
+		 "exclude that I/O",
 	  .many = "block I/Os were known to be in flight when the recording ended; storage totals "
 		  "exclude "
 		  "that I/O" },

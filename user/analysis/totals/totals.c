@@ -164,11 +164,14 @@ static void begin(void *state, const struct job *job, struct arena *arena)
 
 static void add_unmapped(struct totals *totals, const struct event *event)
 {
-	if (!(event->flags & EVENT_CALL) || event->flags & EVENT_FAILED ||
-	    event->file != FILE_NONE || !totals->job->operations[event->operation].unmaps)
+	const uint32_t flags = event->flags & (EVENT_CALL | EVENT_FAILED | EVENT_SUMMED);
+	struct unmapped *unmapped = &totals->unmapped;
+
+	if (flags != EVENT_CALL || event->file != FILE_NONE ||
+	    !totals->job->operations[event->operation].unmaps)
 		return;
-	totals->unmapped.bytes += event->asked_bytes;
-	totals->unmapped.thread_time_ns += event->end - event->start;
+	unmapped->bytes = number_add(unmapped->bytes, event->asked_bytes);
+	unmapped->thread_time_ns = number_add(unmapped->thread_time_ns, event->end - event->start);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)

@@ -39,8 +39,7 @@ static const struct option_row rows[] = {
 	  INTERVAL_MIN_NS, INTERVAL_MAX_NS },
 	{ 0, "profile-slots", "N", OPTION_COUNT, FIELD(profile_slots),
 	  "With --mode profile or auto: slots for aggregates, 384 bytes each, one per process, "
-	  "file, "
-	  "operation and CPU. Default: 16384, more with many CPUs.",
+	  "file, operation and CPU. Default: 16384, more with many CPUs.",
 	  1, PROFILE_SLOTS_MAX },
 	{ 0, "auto-rate", "N", OPTION_COUNT, FIELD(auto_rate),
 	  "With --mode auto: calls and faults per second above which a process is aggregated from "

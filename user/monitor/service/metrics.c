@@ -279,8 +279,7 @@ const struct metric metrics[] = {
 		"Operations whose owner is uncertain, counted as (unknown).", uncertain),
 	COUNTER("events_lost", NUMBER, LOSS, 0,
 		"Records lost because buffers were full. Operations are aggregated without "
-		"records: "
-		"none is lost, but names of their processes may be.",
+		"records: none is lost, but names of their processes may be.",
 		loss_count),
 	GAUGE("layer_enabled", NUMBER, LAYER, 0, "Whether a kernel layer is watched.", layer_on),
 	GAUGE("jobs", NUMBER, SERVICE, 0, "Jobs with series, including jobs that have just ended.",

@@ -93,10 +93,9 @@ const struct finding_rule finding_mount_retransmits = {
 	.more = "faultline report --table devices TRACE",
 	.pictures = "requests",
 	.rule = "An NFS client sends a request again if no reply comes within the mount's timeo, "
-		"by "
-		"default 60 s over TCP and about 1 s over UDP, or if the connection breaks. Until "
-		"then the thread that made it waits, and the server may do the work twice. TCP "
-		"itself repeats lost packets, without this: what is left is a server that is "
+		"by default 60 s over TCP and about 1 s over UDP, or if the connection breaks. "
+		"Until then the thread that made it waits, and the server may do the work twice. "
+		"TCP itself repeats lost packets, without this: what is left is a server that is "
 		"down, restarts or drops requests, a link that is cut, or UDP.",
 };
 

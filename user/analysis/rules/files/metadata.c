@@ -318,8 +318,7 @@ const struct finding_rule finding_imports = {
 		"several calls for each of thousands of modules, in each process that starts from "
 		"scratch. Programs and workers that start often pay each time; on a shared file "
 		"system each call contacts a server. The cost includes reading the modules. "
-		"Shorter "
-		"starts are ignored.",
+		"Shorter starts are ignored.",
 };
 
 /* --- failed lookups --- */

@@ -148,8 +148,7 @@ const struct finding_rule finding_mmap_random = {
 		"waits for all of it. With MADV_RANDOM (mmap.madvise in Python) only the page "
 		"itself is read; with larger samples, more of each window is used; MADV_WILLNEED "
 		"on the next samples reads them while the current one is processed. The cost "
-		"leaves "
-		"out what reading the touched pages one by one would still take.",
+		"leaves out what reading the touched pages one by one would still take.",
 };
 
 /* --- in order --- */

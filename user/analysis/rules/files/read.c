@@ -445,11 +445,9 @@ const struct finding_rule finding_read_again = {
 		"other reads also cost device time; a second epoch is one cause, a header parsed "
 		"for each sample another. With O_DIRECT each read goes to the device: the program "
 		"has to keep what it needs again. Work at the same lines, such as parsing, is "
-		"repeated, too: "
-		"if the data was read four times or more and memory can hold it, all but the "
-		"first time "
-		"counts. It may also be work of the calls themselves. For parts drawn at random "
-		"from storage, see random-reads.",
+		"repeated, too: if the data was read four times or more and memory can hold it, "
+		"all but the first time counts. It may also be work of the calls themselves. For "
+		"parts drawn at random from storage, see random-reads.",
 };
 
 THRESHOLD_MIN(BY_EACH_OF_ALL, 0.6, UNIT_SHARE,

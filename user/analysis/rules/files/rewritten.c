@@ -65,9 +65,7 @@ const struct finding_rule finding_rewritten = {
 	.more = "faultline report --table files --columns path,size_bytes,write.bytes,overwrite TRACE",
 	.pictures = "calls metadata, took write",
 	.rule = "A program that opens its log, history or table of results with mode \"w\" rewrites and reformats all records for each new one: the work grows with the square of their number. Contents are not recorded: a version that is "
-		"larger than the one before is taken to begin with the same content. The cost "
-		"is the "
-		"share of such bytes in the time of the writes and opens, and in the CPU work "
-		"at the "
-		"same lines.",
+		"larger than the one before is taken to begin with the same content. The cost is "
+		"the share of such bytes in the time of the writes and opens, and in the CPU work "
+		"at the same lines.",
 };

@@ -378,8 +378,7 @@ const struct finding_rule finding_failed_calls = {
 	.pictures = "calls failed",
 	.rule = "A failed call does nothing for the program, but may still contact a server or "
 		"wait. The rule considers time, whatever the error. Calls that name a path, such "
-		"as "
-		"open and stat, are not among them: see failed-lookups.",
+		"as open and stat, are not among them: see failed-lookups.",
 };
 
 THRESHOLD_MIN(SHORT_READS, 1000, UNIT_COUNT, "short reads",

@@ -236,10 +236,7 @@ const struct finding_rule finding_rank_behind = {
 		"for a worker, what the worker does. One rank computes, waits for CPUs, does I/O "
 		"or sleeps longer than the others, and these wait as long on sockets, pipes or "
 		"locks, or sleep until it is done: ranks that train together meet at each step. "
-		"The "
-		"cost is the smaller of the two; of computing, what dividing it evenly saves. If a "
-		"finding on I/O names the reason, this one is a note. A rank that has ended waits, "
-		"too. "
-		"Ranks that wait by polling "
-		"without sleep look busy.",
+		"The cost is the smaller of the two; of computing, what dividing it evenly saves. "
+		"If a finding on I/O names the reason, this one is a note. A rank that has ended "
+		"waits, too. Ranks that wait by polling without sleep look busy.",
 };

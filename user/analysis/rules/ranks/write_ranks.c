@@ -53,6 +53,5 @@ const struct finding_rule finding_written_by_several = {
 	.pictures = "story, story all",
 	.rule = "Several ranks open the file with O_TRUNC and write all of it on average: only the "
 		"last rank's data remains, and the other writes are wasted. Each open waits for "
-		"the "
-		"writes of the ranks before it, and a reader may see half a file.",
+		"the writes of the ranks before it, and a reader may see half a file.",
 };

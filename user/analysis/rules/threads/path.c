@@ -196,9 +196,8 @@ const struct finding_rule finding_worker_bound = {
 	.thresholds = { &THRESHOLD_PATH_SHARE, &THRESHOLD_CPUS_BUSY, &THRESHOLD_WAIT_SHARE },
 	.title = "Main thread waits for [{program} ]workers, which are bound by the CPU",
 	.advice = "[Request more CPUs for more workers: all {full_cpus:CPU is|CPUs are} busy; or "
-		  "s||Add "
-		  "workers, or s]peed up their code, or prepare the data once and "
-		  "store the result",
+		  "s||Add workers, or s]peed up their code, or prepare the data once and store the "
+		  "result",
 	CPU_RULE,
 	.rule = PATH_MEANING
 	"Much of that is computation in worker processes. The cost is the part "
@@ -235,7 +234,7 @@ struct fresh_memory {
 	uint64_t faults, each_ns, time_ns;
 	double share;
 	uint64_t forked;     /* TABLE_NO_UINT: none that copy */
-	uint64_t kept_bytes; /* see kept_bytes_of */
+	uint64_t kept_bytes; /* see kept_bytes_of; TABLE_NO_UINT: none, or unknown */
 	uint64_t unmap_ns;   /* TABLE_NO_UINT: none, or unknown */
 	enum { OF_ANY, OF_FORKED, OF_OTHERS } most;
 };
@@ -255,8 +254,8 @@ static const struct table_column memory_evidence[] = {
 	     "unknown"),
 	FACT(fresh_memory, kept_bytes, "kept", BYTES,
 	     "memory that the processes kept rather than replaced, at least: the sum of their "
-	     "peaks of "
-	     "resident memory, less 64 KiB for each fault on a file; forked processes excluded"),
+	     "peaks of resident memory, less 64 KiB for each fault on a file; forked processes "
+	     "excluded; null: none, or unknown"),
 };
 
 THRESHOLD_MIN(FRESH_SHARE, 0.15, UNIT_SHARE, "share of the run that it takes",
@@ -331,7 +330,7 @@ static double replaced_share(const struct findings *findings, const struct fresh
 	const double unmapped_bytes = totals_unmapped(findings->results).bytes;
 	const double kept = finding_share(fresh->kept_bytes, (double)fresh->faults * page_bytes);
 
-	if (!fresh->kept_bytes || (findings->aggregated && kept > 1))
+	if (fresh->kept_bytes == TABLE_NO_UINT || (findings->aggregated && kept > 1))
 		return 1;
 	return fmax(1 - kept, unmapped_bytes / (unmapped_bytes + fresh->kept_bytes));
 }
@@ -349,6 +348,7 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 		.time_ns = faults->thread_time_ns,
 		.unmap_ns = finding_or_none(unmap_ns),
 		.share = fmin(finding_share(faults->thread_time_ns, computing_ns), 1),
+		.kept_bytes = TABLE_NO_UINT,
 	};
 	struct path_sum cpu, runnable = { .time_ns = 0 };
 	uint64_t cost_ns;
@@ -359,7 +359,7 @@ static int find_fresh_memory(struct findings *findings, const struct finding_rul
 	path_sum_up(findings, THREAD_RUNNABLE, PATH_KINDS_ALL, &runnable);
 	find_faulting(findings->results->job, &fresh);
 	if (fresh.forked == TABLE_NO_UINT)
-		fresh.kept_bytes = kept_bytes_of(findings->results);
+		fresh.kept_bytes = finding_or_none(kept_bytes_of(findings->results));
 	cost_ns = number_add(cpu.time_ns, runnable.time_ns) *
 		  fmin(finding_share(number_add(fresh.time_ns, unmap_ns), computing_ns), 1) *
 		  replaced_share(findings, &fresh);
@@ -385,8 +385,7 @@ const struct finding_rule finding_fresh_memory = {
 	.title = "Run keeps faulting in new memory",
 	.says = "{faults} page faults on anonymous memory took {each_ns} each, {share} of the time "
 		"that threads computed[, most of them in {forked:forked process|forked "
-		"processes}][; "
-		"giving memory back took {unmap_ns}]",
+		"processes}][; giving memory back took {unmap_ns}]",
 	.advice =
 		"[Do not write to what {forked:forked process|forked processes} inherited, which "
 		"copies it page by page. Python writes to each object that it uses: keep data in "
@@ -408,6 +407,5 @@ const struct finding_rule finding_fresh_memory = {
 		"page shared with a parent copies it. The cost is the part of the critical path's "
 		"time on CPUs that all threads spend in such faults, and in calls that give memory "
 		"back, less what the processes keep. Lines are those of forked processes or of the "
-		"others, whichever took most "
-		"minor faults.",
+		"others, whichever took most minor faults.",
 };

@@ -204,8 +204,7 @@ const struct finding_rule finding_pickled_data = {
 	.thresholds = { &THRESHOLD_PICKLED_SHARE, &THRESHOLD_PICKLED_SAMPLES },
 	.title = "Processes exchange pickled data through pipes",
 	.says = "{time_ns} spent pickling, sending, receiving and unpickling, {share} of the "
-		"critical "
-		"path's CPU time",
+		"critical path's CPU time",
 	.advice = "Send small objects many at a time (chunksize, batches), large arrays in shared "
 		  "memory (torch tensors, multiprocessing.shared_memory), or file names and "
 		  "indices, and load the data where it is used; let workers inherit what all of "

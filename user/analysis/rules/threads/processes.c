@@ -88,8 +88,7 @@ const struct finding_rule finding_killed = {
 	FINDING_EVIDENCE(struct killed, killed_evidence),
 	.title = "{died} of {processes:process|processes} died: {signal}",
 	.says = "{comm}[ at {at}][ accessed {path}][ on {filesystem}][ of {capacity_bytes}][ at "
-		"{offset}]: "
-		"{hint}[ of {limit_bytes}]",
+		"{offset}]: {hint}[ of {limit_bytes}]",
 	.advice = "{remedy}",
 	.advice_in_general =
 		"For SIGBUS, free space on the file system, or enlarge /dev/shm (docker run "
@@ -181,8 +180,7 @@ const struct finding_rule finding_hung = {
 	.thresholds = { &THRESHOLD_STILL_WAITING },
 	.title = "{comm} ({pid}) is still waiting in {op}[ for {path}]",
 	.says = "thread {tid}[, at {at},] had waited {bound}{waited_ns} when the recording ended; "
-		"{calls:call|"
-		"calls} had not returned",
+		"{calls:call|calls} had not returned",
 	.advice = "Check where it waits in the kernel (cat /proc/PID/task/TID/stack), and whether "
 		  "the file system is frozen, its server unreachable or the file locked",
 	.more = "faultline print TRACE",
