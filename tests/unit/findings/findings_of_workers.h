@@ -48,14 +48,9 @@ FINDING_CASE("workers-renewed", renewed_for_each_task)
 		    .states = { [THREAD_PIPE] = 500 * MS, [THREAD_CPU] = END - 10 - 500 * MS });
 }
 
-/* Each does one task, after it has imported modules; sound: the task takes as long. */
-FINDING_CASE("workers-renewed", renewed_that_import)
+/* Each does one task, by stack 2, after which it ends. */
+static void renew_for_tasks(struct made_trace *made)
 {
-	made_frame(made, 12, 1, "/job/train.py", 9, "work");
-	made_frame(made, 12, 2, sound ? "/job/decode.py" : "<frozen importlib._bootstrap>", 241,
-		   "f");
-	made_stack(made, 12, 1, 0, 1);
-	made_stack(made, 12, 2, 1, 2);
 	for (uint64_t i = 0; i < 5; i++) {
 		const uint64_t pid = 20 + i, begins = 100 + i * 150 * MS;
 
@@ -71,6 +66,40 @@ FINDING_CASE("workers-renewed", renewed_that_import)
 	}
 	THREAD_TIME(made, .time = 10, .dur = END - 10, .pid = 10, .tid = 10,
 		    .states = { [THREAD_CHILD] = 650 * MS, [THREAD_CPU] = END - 10 - 650 * MS });
+}
+
+/* Each imports modules before its task; sound: the task takes as long. */
+FINDING_CASE("workers-renewed", renewed_that_import)
+{
+	made_frame(made, 12, 1, "/job/train.py", 9, "work");
+	made_frame(made, 12, 2, sound ? "/job/decode.py" : "<frozen importlib._bootstrap>", 241,
+		   "f");
+	made_stack(made, 12, 1, 0, 1);
+	made_stack(made, 12, 2, 1, 2);
+	renew_for_tasks(made);
+}
+
+/* Each prepares its interpreter; sound: works in the same module. */
+FINDING_CASE("workers-renewed", renewed_after_fork)
+{
+	made_frame(made, 12, 1, "/usr/lib/python3.11/multiprocessing/process.py", 108,
+		   sound ? "BaseProcess.run" : "BaseProcess._bootstrap");
+	made_frame(made, 12, 2, "/usr/lib/python3.11/threading.py", 1638, "_after_fork");
+	made_stack(made, 12, 1, 0, 1);
+	made_stack(made, 12, 2, 1, 2);
+	renew_for_tasks(made);
+}
+
+/* The same in a library; sound: its function replaces BaseProcess.run. */
+FINDING_CASE("workers-renewed", renewed_in_own_run)
+{
+	made_frame(made, 12, 1, "/usr/lib/python3.11/multiprocessing/process.py", 314,
+		   "BaseProcess._bootstrap");
+	made_frame(made, 12, 2, "/usr/lib/python3/dist-packages/job/loader.py", 9,
+		   sound ? "Loader.run" : "Loader._close");
+	made_stack(made, 12, 1, 0, 1);
+	made_stack(made, 12, 2, 1, 2);
+	renew_for_tasks(made);
 }
 
 /* Each takes long to end once it has done its tasks; sound: the last task does. */

@@ -9,6 +9,7 @@
 #include "analysis/finding/finding.h"
 #include "analysis/processes/critical_path.h"
 #include "analysis/processes/starts.h"
+#include "analysis/shared/sites.h"
 #include "analysis/shared/trace_text.h"
 #include "collections/map.h"
 #include "base/number.h"
@@ -135,22 +136,35 @@ static bool is_in_multiprocessing(const struct stack_frame *frame)
 	return false;
 }
 
+/* Whether it is the function in which a process of Python's multiprocessing does its work, which
+ * programs may replace. */
+static bool is_run(struct trace_string function)
+{
+	return path_ends(function.bytes, function.length, ".run") ||
+	       (function.length == 3 && !memcmp(function.bytes, "run", 3));
+}
+
 /* Whether a worker's stack is in what it does before and after its work: imports, Python's
- * multiprocessing, and exits, in which its main thread has left all code. */
+ * multiprocessing and what that calls, and exits, in which its main thread has left all code. */
 static bool is_around_work(const struct job *job, const struct path_stack *sampled)
 {
 	static const char importing[] = "<frozen importlib";
 	uint64_t stack = sampled->stack;
 	struct stack_frame frame;
+	bool works = false;
 
 	if (!stack)
 		return sampled->tid == job->processes.processes[sampled->process].pid;
 	for (int depth = 0; depth < STACK_FRAMES_MAX &&
 			    stack_table_next(&job->stacks, sampled->trace, &stack, &frame);
-	     depth++)
-		if (path_begins(frame.source.bytes, frame.source.length, importing) ||
-		    (!depth && is_in_multiprocessing(&frame)))
+	     depth++) {
+		if (path_begins(frame.source.bytes, frame.source.length, importing))
 			return true;
+		works = works || is_run(frame.function) ||
+			frame_owner(frame.source, frame.line) == OWNER_APPLICATION;
+		if (!works && is_in_multiprocessing(&frame))
+			return true;
+	}
 	return false;
 }
 
