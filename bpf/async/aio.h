@@ -55,26 +55,26 @@ static __always_inline struct async_row aio_row(__u32 opcode)
 static __noinline int aio_begin(struct async_key *key, struct aio_walk *walk)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct async_operation begun = { .context = walk->context, .owner = owner_of(task) };
+	struct async_operation operation = { .context = walk->context, .owner = owner_of(task) };
 	struct user_iocb iocb;
 
 	if (bpf_probe_read_user(&iocb, sizeof(iocb), (void *)key->address))
 		return -1;
-	begun.row = aio_row(iocb.opcode);
-	if (begun.row.shape == ASYNC_COUNTED) {
-		async_count(begun.row.op);
+	operation.row = aio_row(iocb.opcode);
+	if (operation.row.shape == ASYNC_COUNTED) {
+		async_count(operation.row.op);
 		return -1;
 	}
-	walk->state->async.writes |= begun.row.traits & ASYNC_WRITES;
-	begun.account.offset = begun.row.shape == ASYNC_RW ? iocb.offset : -1;
-	begun.fd = iocb.fd;
+	walk->state->async.writes |= operation.row.traits & ASYNC_WRITES;
+	operation.account.offset = operation.row.shape == ASYNC_RW ? iocb.offset : -1;
+	operation.fd = iocb.fd;
 	walk->append.rw_flags = iocb.rw_flags;
-	async_begin(&begun.account, begun.row.op, walk->now_ns);
-	if (begun.row.traits & ASYNC_VECTOR)
-		begun.requested_bytes = vector_bytes(iocb.buffer, iocb.bytes);
-	else if (begun.row.shape == ASYNC_RW)
-		begun.requested_bytes = iocb.bytes;
-	return async_put(key, &begun);
+	async_begin(&operation.account, operation.row.op, walk->now_ns);
+	if (operation.row.traits & ASYNC_VECTOR)
+		operation.requested_bytes = vector_bytes(iocb.buffer, iocb.bytes);
+	else if (operation.row.shape == ASYNC_RW)
+		operation.requested_bytes = iocb.bytes;
+	return async_put(key, &operation);
 }
 
 /* Sets the offset of a write that appends; -1: not known. No program sees the kernel's own iocb, so

@@ -12,42 +12,42 @@
 /* --- owner --- */
 
 /* Sets the owner: the submitter, or the creator of the SQPOLL thread that submits. */
-static __always_inline void uring_take_owner(struct async_operation *begun,
+static __always_inline void uring_take_owner(struct async_operation *operation,
 					     struct task_struct *task, void *ring)
 {
 	struct io_sq_data *polling = KREAD(io_ring_ctx, ring, sq_data);
 
 	if (polling && task->flags & PF_IO_WORKER) {
-		begun->owner.pid = KREAD(io_sq_data, polling, task_tgid);
-		begun->owner.tid = KREAD(io_sq_data, polling, task_pid);
-		begun->account.flags |= TRACE_OP_POLLED;
+		operation->owner.pid = KREAD(io_sq_data, polling, task_tgid);
+		operation->owner.tid = KREAD(io_sq_data, polling, task_pid);
+		operation->account.flags |= TRACE_OP_POLLED;
 		return;
 	}
-	begun->owner = owner_of(task);
+	operation->owner = owner_of(task);
 }
 
 /* --- submission --- */
 
-static __always_inline void uring_take_range(struct async_operation *begun, void *request)
+static __always_inline void uring_take_range(struct async_operation *operation, void *request)
 {
-	if (begun->row.shape == ASYNC_SYNC) {
-		begun->account.offset = KREAD(io_sync, request, off);
-		begun->requested_bytes = KREAD(io_sync, request, len);
-	} else if (begun->row.shape == ASYNC_ADVICE) {
+	if (operation->row.shape == ASYNC_SYNC) {
+		operation->account.offset = KREAD(io_sync, request, off);
+		operation->requested_bytes = KREAD(io_sync, request, len);
+	} else if (operation->row.shape == ASYNC_ADVICE) {
 		struct io_fadvise *advice = request;
 
-		begun->account.offset = KREAD(io_fadvise, request, offset);
-		begun->requested_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
-		begun->account.flags |= advice_flags(KREAD(io_fadvise, request, advice), false);
-	} else if (begun->row.shape == ASYNC_RW) {
-		begun->account.offset = KREAD(io_rw, request, kiocb.ki_pos);
-		begun->requested_bytes = KREAD(io_rw, request, len);
-		if (begun->row.traits & ASYNC_VECTOR)
-			begun->requested_bytes =
-				vector_bytes(KREAD(io_rw, request, addr), begun->requested_bytes);
-	} else if (begun->row.shape == ASYNC_SPLICE) {
-		begun->account.offset = KREAD(io_splice, request, off_in);
-		begun->requested_bytes = KREAD(io_splice, request, len);
+		operation->account.offset = KREAD(io_fadvise, request, offset);
+		operation->requested_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
+		operation->account.flags |= advice_flags(KREAD(io_fadvise, request, advice), false);
+	} else if (operation->row.shape == ASYNC_RW) {
+		operation->account.offset = KREAD(io_rw, request, kiocb.ki_pos);
+		operation->requested_bytes = KREAD(io_rw, request, len);
+		if (operation->row.traits & ASYNC_VECTOR)
+			operation->requested_bytes = vector_bytes(KREAD(io_rw, request, addr),
+								  operation->requested_bytes);
+	} else if (operation->row.shape == ASYNC_SPLICE) {
+		operation->account.offset = KREAD(io_splice, request, off_in);
+		operation->requested_bytes = KREAD(io_splice, request, len);
 	}
 }
 
@@ -67,7 +67,7 @@ __noinline int uring_begin(struct async_key *key, struct async_row *row,
 			   struct async_task *submitter)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct async_operation begun = {};
+	struct async_operation operation = {};
 	struct async_key at; /* on the stack: up to 6.1, maps take no other keys */
 	void *request, *ring;
 	__u32 flags;
@@ -78,83 +78,84 @@ __noinline int uring_begin(struct async_key *key, struct async_row *row,
 	request = (void *)at.address;
 	ring = KREAD(io_kiocb, request, ctx);
 	flags = KREAD(io_kiocb, request, flags);
-	begun.context = (__u64)ring;
-	begun.user_data = uring_user_data(request);
-	begun.fd = uring_fd(request);
-	begun.row = *row;
-	op_account_open(&begun.account);
-	begun.account.offset = -1;
-	async_begin(&begun.account, row->op, bpf_ktime_get_ns());
-	uring_take_owner(&begun, task, ring);
-	uring_take_range(&begun, request);
+	operation.context = (__u64)ring;
+	operation.user_data = uring_user_data(request);
+	operation.fd = uring_fd(request);
+	operation.row = *row;
+	op_account_open(&operation.account);
+	operation.account.offset = -1;
+	async_begin(&operation.account, row->op, bpf_ktime_get_ns());
+	uring_take_owner(&operation, task, ring);
+	uring_take_range(&operation, request);
 	if (flags & REQ_FIXED_FILE)
-		begun.account.flags |= TRACE_OP_FIXED_FILE;
+		operation.account.flags |= TRACE_OP_FIXED_FILE;
 	if (flags & REQ_CQE_SKIP)
-		begun.account.flags |= TRACE_OP_SILENT;
+		operation.account.flags |= TRACE_OP_SILENT;
 	if (row->traits & ASYNC_MULTISHOT)
-		begun.account.flags |= TRACE_OP_MULTISHOT;
+		operation.account.flags |= TRACE_OP_MULTISHOT;
 	if (row->traits & ASYNC_BUFFER)
-		begun.account.flags |= TRACE_OP_FIXED_BUFFER;
+		operation.account.flags |= TRACE_OP_FIXED_BUFFER;
 	if (uring_link(submitter, request))
-		begun.account.flags |= TRACE_OP_LINKED;
-	async_mark_user(submitter, begun.owner.pid);
+		operation.account.flags |= TRACE_OP_LINKED;
+	async_mark_user(submitter, operation.owner.pid);
 	submitter->writes |= row->traits & ASYNC_WRITES;
-	return async_put(&at, &begun);
+	return async_put(&at, &operation);
 }
 
 /* --- files known only at submission: the completion does not show them --- */
 
-__noinline int uring_take_early_file(struct async_operation *begun, __u64 request,
+__noinline int uring_take_early_file(struct async_operation *operation, __u64 request,
 				     struct task_state *state)
 {
 	struct address file;
 	void *ring;
 
-	if (!begun)
+	if (!operation)
 		return 0;
-	ring = (void *)begun->context;
-	if (begun->row.shape < ASYNC_SPLICE) {
-		file.at = (__u64)uring_own_file(begun, (void *)request);
-	} else if (begun->row.shape == ASYNC_CLOSE) {
-		begun->slot = KREAD(io_close, request, file_slot);
+	ring = (void *)operation->context;
+	if (operation->row.shape < ASYNC_SPLICE) {
+		file.at = (__u64)uring_own_file(operation, (void *)request);
+	} else if (operation->row.shape == ASYNC_CLOSE) {
+		operation->slot = KREAD(io_close, request, file_slot);
 		file.at = (__u64)uring_file_of(
-			ring, begun->slot ? begun->slot - 1 : KREAD(io_close, request, fd),
-			begun->slot);
+			ring, operation->slot ? operation->slot - 1 : KREAD(io_close, request, fd),
+			operation->slot);
 	} else {
 		file.at = uring_spliced_file(ring, request);
 	}
 	/* A splice from an unrecorded file may go to a recorded one. */
-	if (file.at && !async_take_file(begun, &file, state) && begun->row.shape != ASYNC_SPLICE)
-		op_account_close(&begun->account);
+	if (file.at && !async_take_file(operation, &file, state) &&
+	    operation->row.shape != ASYNC_SPLICE)
+		op_account_close(&operation->account);
 	return 0;
 }
 
-static __noinline int uring_take_open(struct async_operation *begun, void *request)
+static __noinline int uring_take_open(struct async_operation *operation, void *request)
 {
 	__u32 given = KREAD(io_open, request, how.flags);
 
-	begun->slot = KREAD(io_open, request, file_slot);
-	begun->account.flags |= opening_flags(given);
+	operation->slot = KREAD(io_open, request, file_slot);
+	operation->account.flags |= opening_flags(given);
 	return 0;
 }
 
 /* Reads what is specific to the request's shape. */
 static __noinline int uring_take_details(struct async_key *key, struct task_state *state)
 {
-	struct async_operation *begun = async_find(key);
+	struct async_operation *operation = async_find(key);
 	__u32 shape;
 
-	if (!begun)
+	if (!operation)
 		return 0;
-	shape = begun->row.shape;
+	shape = operation->row.shape;
 	if (shape <= ASYNC_CLOSE) {
-		uring_take_early_file(begun, key->address, state);
+		uring_take_early_file(operation, key->address, state);
 		return 0;
 	}
 	if (shape == ASYNC_OPEN)
-		uring_take_open(begun, (void *)key->address);
+		uring_take_open(operation, (void *)key->address);
 	if (!uring_keep_names(key, shape))
-		begun->account.flags |= TRACE_OP_PATH_CUT;
+		operation->account.flags |= TRACE_OP_PATH_CUT;
 	if (state)
 		uring_keep_directories(key, state, shape);
 	return 0;
@@ -163,7 +164,7 @@ static __noinline int uring_take_details(struct async_key *key, struct task_stat
 /* Takes the file and the range that are mapped at a request's address. */
 __noinline int uring_take_map(struct async_key *key, struct task_state *state)
 {
-	struct async_operation *begun;
+	struct async_operation *operation;
 	struct io_madvise *advice;
 	struct vm_area_struct *vma;
 	struct address file = {};
@@ -173,22 +174,22 @@ __noinline int uring_take_map(struct async_key *key, struct task_state *state)
 	if (!key || !state)
 		return 0;
 	at = *key;
-	begun = async_find(&at);
-	if (!begun)
+	operation = async_find(&at);
+	if (!operation)
 		return 0;
 	advice = (struct io_madvise *)at.address;
 	address = KREAD(io_madvise, advice, addr);
-	begun->requested_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
-	begun->account.flags |= advice_flags(KREAD(io_madvise, advice, advice), true);
+	operation->requested_bytes = BPF_CORE_READ_BITFIELD_PROBED(advice, len);
+	operation->account.flags |= advice_flags(KREAD(io_madvise, advice, advice), true);
 	vma = vma_find(address);
 	if (vma)
 		file.at = (__u64)KREAD(vm_area_struct, vma, vm_file);
 	if (!file.at)
 		return 0; /* memory without a file */
-	begun->account.offset = KREAD(vm_area_struct, vma, vm_pgoff) * PAGE_BYTES + address -
-				KREAD(vm_area_struct, vma, vm_start);
-	if (!async_take_file(begun, &file, state))
-		op_account_close(&begun->account);
+	operation->account.offset = KREAD(vm_area_struct, vma, vm_pgoff) * PAGE_BYTES + address -
+				    KREAD(vm_area_struct, vma, vm_start);
+	if (!async_take_file(operation, &file, state))
+		op_account_close(&operation->account);
 	else
 		async_range_put(&at, &file);
 	return 0;
@@ -197,7 +198,7 @@ __noinline int uring_take_map(struct async_key *key, struct task_state *state)
 /* Notes the range that a request works on, if its file is known. */
 __noinline int uring_store_range(struct async_key *key)
 {
-	struct async_operation *begun;
+	struct async_operation *operation;
 	struct address file;
 	struct async_key at;
 	void *ring;
@@ -205,16 +206,16 @@ __noinline int uring_store_range(struct async_key *key)
 	if (!key)
 		return 0;
 	at = *key;
-	begun = async_find(&at);
+	operation = async_find(&at);
 	/* A sync adds no pages to the cache. */
-	if (!begun || begun->account.mapping || begun->row.shape < ASYNC_RW ||
-	    begun->row.shape == ASYNC_SYNC || begun->row.shape > ASYNC_SPLICE)
+	if (!operation || operation->account.mapping || operation->row.shape < ASYNC_RW ||
+	    operation->row.shape == ASYNC_SYNC || operation->row.shape > ASYNC_SPLICE)
 		return 0;
-	ring = (void *)begun->context;
-	if (begun->row.shape == ASYNC_SPLICE)
+	ring = (void *)operation->context;
+	if (operation->row.shape == ASYNC_SPLICE)
 		file.at = uring_spliced_file(ring, at.address);
 	else
-		file.at = (__u64)uring_own_file(begun, (void *)at.address);
+		file.at = (__u64)uring_own_file(operation, (void *)at.address);
 	return async_range_put(&at, &file);
 }
 

@@ -52,12 +52,12 @@ static __always_inline __u64 uring_user_data(void *request)
 }
 
 /* Returns the file of a request in flight, or NULL. */
-static __always_inline struct file *uring_own_file(struct async_operation *begun, void *request)
+static __always_inline struct file *uring_own_file(struct async_operation *operation, void *request)
 {
 	if (!uring_has_fd())
 		return KREAD(io_kiocb, request, file);
-	return uring_file_of((void *)begun->context, begun->fd,
-			     begun->account.flags & TRACE_OP_FIXED_FILE);
+	return uring_file_of((void *)operation->context, operation->fd,
+			     operation->account.flags & TRACE_OP_FIXED_FILE);
 }
 
 /* Returns the file that a splice request reads from. */

@@ -47,11 +47,11 @@ static __always_inline bool uring_is_unnamed(void *request, const struct async_r
 static __always_inline struct async_operation *uring_unnamed_find(__u64 address)
 {
 	struct async_key at = { .address = address };
-	struct async_operation *begun = address ? async_find(&at) : NULL;
+	struct async_operation *operation = address ? async_find(&at) : NULL;
 
-	if (begun && uring_names_requests() && !(begun->row.traits & ASYNC_MULTISHOT))
+	if (operation && uring_names_requests() && !(operation->row.traits & ASYNC_MULTISHOT))
 		return NULL;
-	return begun;
+	return operation;
 }
 
 struct uring_search {
@@ -63,10 +63,11 @@ struct uring_search {
 	bool done;
 };
 
-static __always_inline bool uring_matches(const struct async_operation *begun,
+static __always_inline bool uring_matches(const struct async_operation *operation,
 					  const struct uring_search *search)
 {
-	return begun && begun->context == search->ring && begun->user_data == search->user_data;
+	return operation && operation->context == search->ring &&
+	       operation->user_data == search->user_data;
 }
 
 static long uring_put_step(__u32 i, struct uring_search *search)
@@ -101,13 +102,13 @@ static __noinline int uring_unnamed_put(struct async_key *key)
 static long uring_take_step(__u32 i, struct uring_search *search)
 {
 	const __u64 address = search->slot->requests[i & (URING_UNNAMED_PLACES - 1)];
-	struct async_operation *begun = uring_unnamed_find(address);
+	struct async_operation *operation = uring_unnamed_find(address);
 
-	if (!uring_matches(begun, search) ||
-	    (search->done && begun->account.start_ns >= search->start_ns))
+	if (!uring_matches(operation, search) ||
+	    (search->done && operation->account.start_ns >= search->start_ns))
 		return 0;
 	search->done = true;
-	search->start_ns = begun->account.start_ns;
+	search->start_ns = operation->account.start_ns;
 	search->address = address;
 	search->place = i;
 	return 0;

@@ -51,13 +51,13 @@ struct {
 } files SEC(".maps");
 
 /*
- * Ids are the low 31 bits of a counter. A turn is 2^29 ids, so ids repeat after four turns. Before
- * that, a file whose id is two turns old gets a new id on its next use: no id ever stands for two
- * files.
+ * Ids are the low 31 bits of a counter. An epoch is 2^29 ids, so ids repeat after four epochs.
+ * Before that, a file whose id is two epochs old gets a new id on its next use: no id ever stands
+ * for two files.
  */
-#define FILE_TURN_LOG 29
+#define FILE_EPOCH_LOG 29
 extern __u64 file_last_id;
-extern volatile __u32 file_turn;       /* the current turn */
+extern volatile __u32 file_epoch;      /* the current epoch */
 extern volatile bool files_overflowed; /* the hash is not empty */
 
 static __always_inline struct file_table_slot *file_table_slot(const struct file_key *key)
@@ -83,7 +83,7 @@ static __always_inline struct file_entry *file_find(struct file_key *key)
 		entry = &slot->entry;
 	else if (files_overflowed)
 		entry = bpf_map_lookup_elem(&files, key);
-	return entry && file_turn - entry->turn < 2 ? entry : NULL;
+	return entry && file_epoch - entry->epoch < 2 ? entry : NULL;
 }
 
 /* Identifies an open file description without revealing its address: a hash of the address, with
@@ -288,7 +288,7 @@ __noinline __u32 file_check(struct file_key *key, __u32 name_hash, __s64 size, b
 __noinline int file_insert(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
 {
 	struct file_entry fresh = {
-		.id = id, .name_hash = name_hash, .size_bytes = size, .turn = file_turn
+		.id = id, .name_hash = name_hash, .size_bytes = size, .epoch = file_epoch
 	};
 	struct file_table_slot *slot;
 	struct file_key at;
@@ -333,8 +333,8 @@ static __always_inline __u32 file_allocate_id(void)
 {
 	__u64 number = __sync_fetch_and_add(&file_last_id, 1) + 1;
 
-	if (!(number & ((1ull << FILE_TURN_LOG) - 1))) {
-		file_turn = number >> FILE_TURN_LOG;
+	if (!(number & ((1ull << FILE_EPOCH_LOG) - 1))) {
+		file_epoch = number >> FILE_EPOCH_LOG;
 		number = __sync_fetch_and_add(&file_last_id, 1) + 1; /* 0 means no file */
 	}
 	return number & ~FILE_UNANNOUNCED;
@@ -381,7 +381,7 @@ static __always_inline struct known_file *file_known(struct task_state *state, _
 		struct known_file *known = &state->known[i];
 
 		if (known->address == address && known->inode == (__u64)inode &&
-		    known->turn == file_turn && known->ino == KREAD(inode, inode, i_ino) &&
+		    known->epoch == file_epoch && known->ino == KREAD(inode, inode, i_ino) &&
 		    known->generation ==
 			    (known->tagged ? inode_tag(&at) : KREAD(inode, inode, i_generation)))
 			return known;
@@ -402,7 +402,7 @@ static __always_inline void file_remember(struct task_state *state, __u64 addres
 	known->generation = known->tagged ? inode_tag(&at) : KREAD(inode, inode, i_generation);
 	known->mapping = mapping;
 	known->id = id;
-	known->turn = file_turn;
+	known->epoch = file_epoch;
 	known->class = file_class(inode);
 }
 

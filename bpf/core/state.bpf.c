@@ -60,5 +60,5 @@ volatile bool attach_arming = false;
 volatile __u32 attach_tracer = 0;
 volatile bool overlays_met = false;
 volatile bool files_overflowed = false;
-volatile __u32 file_turn = 0;
+volatile __u32 file_epoch = 0;
 __u64 file_last_id = 0;

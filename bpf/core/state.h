@@ -18,7 +18,7 @@ struct known_file {
 	__u64 mapping;
 	__u32 generation;
 	__u32 id;
-	__u32 turn;   /* the turn when this was stored: see file.h */
+	__u32 epoch;  /* the epoch when this was stored: see file.h */
 	__u16 class;  /* FILE_CLASS_* */
 	__u16 tagged; /* `generation` is a tag: see identity.h */
 };

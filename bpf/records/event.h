@@ -96,7 +96,7 @@ struct file_entry {
 	__u32 id;	 /* 0: none; may include FILE_UNANNOUNCED */
 	__u32 name_hash; /* hash of the announced path, changed by a rename; 0: none announced */
 	__s64 size_bytes;
-	__u32 turn; /* when the id was assigned: see file.h */
+	__u32 epoch; /* when the id was assigned: see file.h */
 	__u32 pad;
 };
 

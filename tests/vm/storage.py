@@ -109,7 +109,7 @@ def judge_paths(results):
         ours, theirs = rows[name][column], sum(counts[column] for counts in each)
         if ours > theirs if lost else ours != theirs:
             wrong[column] = ours, theirs
-    check(not wrong, f"{name}: (told, counted by the kernel): {wrong}")
+    check(not wrong, f"{name}: (recorded, counted by the kernel): {wrong}")
     sums, dev = collections.Counter(), rows[name]["dev"]
     for row in results.printed("block"):
         if row["kind"] == "bio" and row["dev"] == dev and row["pid"]:
@@ -120,7 +120,7 @@ def judge_paths(results):
               ("request_read", "/mnt/paths/direct"): 2 * PATH_BYTES}
     wrong = {key: (sums[key], size) for key, size in wanted.items()
              if (sums[key] > size if lost else sums[key] != size)}
-    check(not wrong, f"(told, moved): {wrong}, of {dict(sums)}")
+    check(not wrong, f"(recorded, moved): {wrong}, of {dict(sums)}")
     parts = {row["part"] for row in results.printed("block") if row["kind"] == "request"
              and row["dev"] == dev}
     check(parts == {dev}, f"requests of {name} are of the partitions {parts}")

@@ -94,7 +94,7 @@ class Fuse(unittest.TestCase):
                 self.assertEqual(row["read"]["bytes"], 2 * 8192)
 
 
-class Turns(unittest.TestCase):
+class Epochs(unittest.TestCase):
     """File IDs wrap around after 2^31 files, and no ID ever stands for two of them."""
 
     READER = """
@@ -118,7 +118,7 @@ for stage in range(4):
         return slice(start, start + size)
 
     def test_come_round(self):
-        last, turn = self.variable("file_last_id", 8), self.variable("file_turn", 4)
+        last, epoch = self.variable("file_last_id", 8), self.variable("file_epoch", 4)
         directory, trace = machine().new_dir(), machine().new_dir() + "/trace"
         names = ["kept"] + [f"{stage}.{i}" for stage in range(4) for i in range(20)]
         for name in names:
@@ -126,12 +126,12 @@ for stage in range(4):
         run = machine().start(
             [machine().faultline, "run", "-q", "-o", trace, "--", harness.PYTHON, "-S", "-c",
              self.READER, directory], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        for turns, number in (1, (1 << 29) - 10), (2, (2 << 29) - 10), (5, (4 << 29) + 10000):
+        for epochs, number in (1, (1 << 29) - 10), (2, (2 << 29) - 10), (5, (4 << 29) + 10000):
             run.stdout.readline()
             with bpf_maps.Array(run.pid, "faultlin.bss") as variables:
                 value = bytearray(variables.get(0))
                 value[last] = number.to_bytes(8, "little")
-                value[turn] = (turns - 1).to_bytes(4, "little")
+                value[epoch] = (epochs - 1).to_bytes(4, "little")
                 variables.put(0, bytes(value))
             run.stdin.write(b"\n")
             run.stdin.flush()

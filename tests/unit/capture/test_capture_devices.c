@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Slots of devices that are gone, and what the kernel counts beyond them. */
+/* Slots of devices that were removed; the kernel's counts of devices without a slot. */
 #include "unit_test.h"
 
 #include <bpf/bpf.h>

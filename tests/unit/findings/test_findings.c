@@ -107,9 +107,9 @@ TEST(test_registry)
 			assert_true(strlen(rule->thresholds[j]->meaning) > 0);
 			assert_true(strlen(rule->thresholds[j]->source) > 0);
 		}
-		check_listed(rule, rule->files.least);
-		check_listed(rule, rule->files.least ? &THRESHOLD_TIME_DECIDES : NULL);
-		check_listed(rule, rule->files.least ? &THRESHOLD_FEW : NULL);
+		check_listed(rule, rule->files.counts_min);
+		check_listed(rule, rule->files.counts_min ? &THRESHOLD_TIME_DECIDES : NULL);
+		check_listed(rule, rule->files.counts_min ? &THRESHOLD_FEW : NULL);
 		for (size_t j = 0; j < rule->evidence->count; j++)
 			assert_non_null(rule->evidence->columns[j].meaning);
 		table_free(record);

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "analysis/finding/finding.h"
+#include "findings_of_faults.h"
 #include "findings_of_jobs.h"
 #include "findings_of_opens.h"
 #include "findings_of_path.h"

@@ -8,6 +8,7 @@
 
 /* Uses only some of these traces; test_findings_rules.c checks that none is unused. */
 #pragma GCC diagnostic ignored "-Wunused-function"
+#include "findings_of_faults.h"
 #include "findings_of_jobs.h"
 #include "findings_of_opens.h"
 #include "findings_of_reads.h"

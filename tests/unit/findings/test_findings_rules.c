@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "analysis/finding/finding.h"
+#include "findings_of_faults.h"
 #include "findings_of_jobs.h"
 #include "findings_of_mounts.h"
 #include "findings_of_opens.h"

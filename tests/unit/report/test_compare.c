@@ -6,7 +6,7 @@
 
 #include "analysis/report/compare.h"
 #include "analysis/report/limits.h"
-#include "findings/findings_made.h"
+#include "findings_made.h"
 
 enum { BEFORE, NOW };
 

@@ -28,7 +28,7 @@
 #define EVENT_LISTS (1u << 29)		 /* a call: lists the directory that is its file */
 #define EVENT_READS_FOR_WRITE (1u << 30) /* a call: has read_for_write_sectors */
 #define EVENT_CLOSES (1u << 31)		 /* a call: closes a descriptor of the file */
-#define EVENT_VFS (1u << 22)		 /* ... or a VFS operation; see event_is_apart */
+#define EVENT_VFS (1u << 22)		 /* ... or a VFS operation; see event_is_for_other */
 #define EVENT_SECOND (1u << 7)		 /* second event of its row: they count as one */
 /*
  * Stands for many operations that profile mode aggregated: `summed_*` have their number, errors and
@@ -250,7 +250,7 @@ struct event_chunk {
 };
 
 /* True if it was done for another operation or by a kernel thread: not an operation of the job. */
-static inline bool event_is_apart(const struct event *event)
+static inline bool event_is_for_other(const struct event *event)
 {
 	return event->flags & EVENT_VFS && event->class == IO_NONE;
 }

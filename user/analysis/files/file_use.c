@@ -261,7 +261,7 @@ static inline bool is_where_it_was(const struct file_use *use, const struct even
 }
 
 /* Returns the separate order of reads, if there is one and this is a read. */
-static inline struct order *reads_apart_of(const struct file_use *use, bool writes)
+static inline struct order *separate_reads_of(const struct file_use *use, bool writes)
 {
 	return use->accessed == ACCESSED_MIXED && !writes ? use->more->reads : NULL;
 }
@@ -288,7 +288,7 @@ static inline bool add_plain(struct file_uses *uses, const struct event *event)
 	stream = order->first.thread == key ? &order->first : NULL;
 	if (!stream)
 		stream = file_order_stream(uses, order, key);
-	reads = reads_apart_of(use, writes);
+	reads = separate_reads_of(use, writes);
 	if (reads)
 		separate = file_order_stream(uses, reads, key);
 	if (!moved || !stream || !separate != !reads)
@@ -383,7 +383,7 @@ static void add_of_file(struct file_uses *uses, struct file_use *use, struct mov
 	const struct event *last = series->events + series->count;
 	struct moved_sum moved = *to;
 	const bool writes = series->events->class == IO_WRITE;
-	struct order *reads = reads_apart_of(use, writes);
+	struct order *reads = separate_reads_of(use, writes);
 	struct position *position = &use->position;
 	struct file_use_state all = { .order = use->calls,
 				      .position = position,
@@ -475,7 +475,7 @@ int file_uses_add(struct file_uses *uses, const struct event *events, size_t cou
 {
 	for (size_t i = 0; i < count; i++) {
 		if (events[i].file == FILE_NONE || add_plain(uses, &events[i]) ||
-		    event_is_apart(&events[i]) || events[i].flags & EVENT_CLASSES)
+		    event_is_for_other(&events[i]) || events[i].flags & EVENT_CLASSES)
 			continue;
 		if (events[i].flags & EVENT_PAGECACHE)
 			add_pagecache(uses, &events[i]);

@@ -20,8 +20,8 @@
  *     the evidence of that column, in its unit.
  *  4. Make a THRESHOLD_MIN, THRESHOLD_MAX or THRESHOLD of every number that the condition compares
  *     with, with its source, and list it in `thresholds`: --explain prints them. Those of several
- *     files are in finding_threshold.h. A rule with `files.least` lists that one, and TIME_DECIDES
- *     and FEW, which lower it.
+ *     files are in finding_threshold.h. A rule with `files.counts_min` lists that one, and
+ *     TIME_DECIDES and FEW, which lower it.
  *  5. Name its pictures on the page, best first: "map, took read write" are two. Each is a name in
  *     PICTURES in user/output/html/evidence.js, or one in PICTURES_OF followed by its arguments.
  *     Without any, the page draws the times or bytes of the evidence, so evidence without these
@@ -109,10 +109,10 @@ struct file_group_rule {
 	bool with_overwriting; /* ... those that truncate the file, too */
 	bool with_faults;      /* ... and the count, bytes and time of faults */
 	bool (*takes)(const struct file_view *file);
-	/* A count that must reach `least` in each file, or a few if they take much of the run;
+	/* A count that must reach `counts_min` in each file, or a few if they take much of the run;
 	 * NULL: none. */
 	uint64_t (*counts)(const struct file_view *file);
-	const struct finding_threshold *least;
+	const struct finding_threshold *counts_min;
 	/* Returns whether the sums are worth reporting; NULL: always. */
 	bool (*speaks)(const struct findings *findings, const struct file_group *file_group);
 	/* The share of the time that the change saves; NULL: all of it. */
@@ -126,7 +126,7 @@ struct file_group_rule {
 	bool reopens;	 /* it costs the time in reopens.h if that is more */
 	bool common;	 /* the example has the most common ending */
 	/* Leaves out files opened more often than this times the average; NULL: none. */
-	const struct finding_threshold *opens_most;
+	const struct finding_threshold *opens_max;
 	bool programs; /* also files for which file_group_is_program is true */
 };
 

@@ -104,10 +104,10 @@ static bool is_taken(const struct findings *findings, const struct file_group_ru
 		     const struct file_view *file, bool program)
 {
 	return kind->takes && (kind->programs || !program) && kind->takes(file) &&
-	       (!kind->opens_most ||
-		file->opens <= threshold(*kind->opens_most) * findings->opens_each) &&
+	       (!kind->opens_max ||
+		file->opens <= threshold(*kind->opens_max) * findings->opens_each) &&
 	       (!kind->counts ||
-		finding_is_enough_in(findings, kind->counts(file), kind->least,
+		finding_is_enough_in(findings, kind->counts(file), kind->counts_min,
 				     findings->aggregated ? 0 : file_group_time_of(kind, file)));
 }
 

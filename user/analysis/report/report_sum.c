@@ -491,7 +491,7 @@ static void say_clocks(const struct report_sum *sum, struct table *caveats)
 				(struct host_time) { boot->host, boot->first_ns, boot->last_ns };
 	}
 	table_fail(caveats, hosts ? 0 : -ENOMEM);
-	clocks_say_apart(&text, hosts, count);
+	clocks_write_gap(&text, hosts, count);
 	free(hosts);
 	if (text.used)
 		add_caveat(caveats, CLOCKS_CAVEAT, "note", text.bytes);

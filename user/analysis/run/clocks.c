@@ -12,7 +12,7 @@
 
 COMPARE_BY(compare_starts, struct host_time, COMPARE(a->start_ns, b->start_ns))
 
-void clocks_say_apart(struct strbuf *text, struct host_time *hosts, size_t count)
+void clocks_write_gap(struct strbuf *text, struct host_time *hosts, size_t count)
 {
 	const struct host_time *before = NULL, *after = NULL, *last = hosts;
 	uint64_t apart_ns = APART_NS;

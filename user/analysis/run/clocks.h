@@ -18,4 +18,4 @@ struct host_time {
 
 /* Writes the longest gap between recordings, with the hosts before and after it; nothing if no gap
  * is long enough. Sorts the hosts. */
-void clocks_say_apart(struct strbuf *text, struct host_time *hosts, size_t count);
+void clocks_write_gap(struct strbuf *text, struct host_time *hosts, size_t count);

@@ -384,7 +384,7 @@ static void say_clocks(struct strbuf *text, const struct results *results)
 	for (size_t i = 0; hosts && i < job->trace_count; i++)
 		if (hosts[i].host)
 			hosts[count++] = hosts[i];
-	clocks_say_apart(text, hosts, count);
+	clocks_write_gap(text, hosts, count);
 	free(hosts);
 }
 

@@ -316,7 +316,7 @@ const struct finding_rule finding_random_reads = {
 		.use = USE_READ,
 		.takes = takes_random,
 		.counts = count_of_reads,
-		.least = &THRESHOLD_RANDOM_READS,
+		.counts_min = &THRESHOLD_RANDOM_READS,
 		.cost_bytes = cost_random,
 		.saved = is_waiting,
 	},

@@ -51,7 +51,7 @@ const struct finding_rule finding_rewritten = {
 		.with_overwriting = true,
 		.takes = takes_grown,
 		.counts = count_of_versions,
-		.least = &THRESHOLD_VERSIONS,
+		.counts_min = &THRESHOLD_VERSIONS,
 		.saved = share_repeated,
 		.cost_bytes = cost_repeated,
 	},

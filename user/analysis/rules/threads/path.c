@@ -328,9 +328,12 @@ static double replaced_share(const struct findings *findings, const struct fresh
 {
 	const uint64_t page_bytes = findings->results->job->traces[0].header->page_bytes;
 	const double unmapped_bytes = totals_unmapped(findings->results).bytes;
-	const double kept = finding_share(fresh->kept_bytes, (double)fresh->faults * page_bytes);
+	double kept;
 
-	if (fresh->kept_bytes == TABLE_NO_UINT || (findings->aggregated && kept > 1))
+	if (fresh->kept_bytes == TABLE_NO_UINT)
+		return 1;
+	kept = finding_share(fresh->kept_bytes, (double)fresh->faults * page_bytes);
+	if (findings->aggregated && kept > 1)
 		return 1;
 	return fmax(1 - kept, unmapped_bytes / (unmapped_bytes + fresh->kept_bytes));
 }

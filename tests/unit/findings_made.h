@@ -23,6 +23,17 @@ MADE void add_file(struct made_trace *made, uint64_t id, uint64_t size, const ch
 	FILE_ROW(made, .time = 10, .id = id, .dev = 1, .ino = id, .size = size, .path = path);
 }
 
+/* A file on disk and the bytes a device read from it, holes excluded. */
+MADE void add_sparse(struct made_trace *made, uint64_t read_bytes)
+{
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 8 << 20, .ino = 1, .size = 32 * MIB,
+		 .path = "/data/a", .filesystem = "xfs");
+	if (read_bytes)
+		REQUEST(made, .time = 100, .dur = 20 * MS, .queue = US, .pid = 10,
+			.op = M_REQUEST_READ, .file = 1, .id = 1, .dev = 8 << 20,
+			.bytes = read_bytes);
+}
+
 /* A program that the main thread starts and waits for, as a shell script does. */
 MADE void add_program(struct made_trace *made, uint64_t pid, uint64_t begin_ns, uint64_t time_ns)
 {
