@@ -48,7 +48,7 @@ struct made_thread_time {
 struct made_sample {
 	uint64_t time, dur, pid, tid, file, fetched, stack, flags;
 	uint64_t weight; /* 0: the duration */
-	uint64_t op;	 /* with an operation, the state is "io" */
+	uint64_t op;	 /* without a state: what took the time; M_READ with one: none */
 	const char *state;
 };
 
@@ -277,7 +277,7 @@ MADE void made_sample(struct made_trace *made, const struct made_sample *sample)
 		[SAMPLE_WEIGHT] = sample->weight ? sample->weight : sample->dur,
 		[SAMPLE_OFFSET] = -1,
 		[SAMPLE_FILE] = sample->file,
-		[SAMPLE_OP] = made_op(made, sample->state ? M_COMPAT : sample->op),
+		[SAMPLE_OP] = made_op(made, sample->state && !sample->op ? M_COMPAT : sample->op),
 		[SAMPLE_FETCHED] = sample->fetched,
 		[SAMPLE_STACK] = sample->stack,
 		[SAMPLE_FLAGS] = sample->flags,

@@ -26,11 +26,13 @@ TEST(test_work_of_reads)
 		for (uint64_t i = 0; i < 40; i++) {
 			const uint64_t at = (30 + i * 20) * MS;
 
-			CALL(&made, .time = at, .dur = 10 * MS, .pid = pid, .op = M_READ, .file = 1,
+			CALL(&made, .time = at, .dur = 10 * MS, .pid = pid, .op = M_PREAD, .file = 1,
 			     .offset = i * MIB, .asked = MIB, .result = MIB);
-			SAMPLE(&made, .time = at, .dur = 10 * MS, .pid = pid, .op = M_READ,
+			SAMPLE(&made, .time = at, .dur = 10 * MS, .pid = pid, .op = M_PREAD,
 			       .file = 1, .stack = 1);
-			SAMPLE(&made, .time = at + 10 * MS, .weight = 20 * MS, .pid = pid,
+			SAMPLE(&made, .time = at + 5 * MS, .weight = 10 * MS, .pid = pid,
+			       .op = M_PREAD, .state = "cpu", .stack = 1);
+			SAMPLE(&made, .time = at + 15 * MS, .weight = 10 * MS, .pid = pid,
 			       .state = "cpu", .stack = 1);
 		}
 	}

@@ -154,14 +154,17 @@ static double entry_ns_of(const struct results *results)
 /* The samples at the lines of a finding. */
 struct work_samples {
 	struct finding_samples own, all, cpu, of_files;
+	struct finding_samples calls;  /* CPU time in calls */
+	struct finding_samples faults; /* all time in faults */
 };
 
 static int work_samples_make(struct work_samples *samples, struct findings *findings,
 			     const struct finding *finding)
 {
 	const struct results *results = findings->results;
-	struct finding_samples *const each[] = { &samples->own, &samples->all, &samples->cpu,
-						 &samples->of_files };
+	struct finding_samples *const each[] = { &samples->own,	  &samples->all,
+						 &samples->cpu,	  &samples->of_files,
+						 &samples->calls, &samples->faults };
 	const struct path_stack *stacks;
 	const struct line_use *use;
 	size_t count, sites;
@@ -176,13 +179,19 @@ static int work_samples_make(struct work_samples *samples, struct findings *find
 		return status;
 	use = lines_uses(results, &count, &sites);
 	for (; count; count--, use++)
-		if (!is_of_memory(use))
+		if (!is_of_memory(use)) {
 			finding_samples_add(&samples->all, use->site, use->kind, &use->sums);
+			if (files_use_of(use->class) == USE_MMAP)
+				finding_samples_add(&samples->faults, use->site, use->kind,
+						    &use->sums);
+		}
 	stacks = critical_path_stacks(results, THREAD_CPU, &count);
 	finding_samples_add_stacks(&samples->cpu, results, NULL, stacks, count);
 	for (; count; count--, stacks++)
 		if (is_of_files(results->job, stacks))
 			finding_samples_add_stacks(&samples->of_files, results, NULL, stacks, 1);
+	stacks = critical_path_in_calls(results, &count);
+	finding_samples_add_stacks(&samples->calls, results, NULL, stacks, count);
 	return 0;
 }
 
@@ -192,6 +201,8 @@ static void work_samples_free(struct work_samples *samples)
 	finding_samples_free(&samples->all);
 	finding_samples_free(&samples->cpu);
 	finding_samples_free(&samples->of_files);
+	finding_samples_free(&samples->calls);
+	finding_samples_free(&samples->faults);
 }
 
 /* Work at all lines, in ns. */
@@ -206,7 +217,8 @@ static struct work_sum sum_up(const struct results *results, const struct path_p
 	double io_cpu = threads_cpu_of_io(results);
 	struct work_sum sum = { .time_ns = 0 };
 
-	/* The I/O is that of all threads, the CPU time only that on the path. */
+	/* Samples do not say whether they are in a fault. The faults are those of all threads, the
+	 * CPU time only that on the path. */
 	if (samples->all.all.time_ns > parts->io_ns)
 		io_cpu *= parts->io_ns / samples->all.all.time_ns;
 	for (size_t i = 0; i < samples->all.count; i++) {
@@ -214,7 +226,9 @@ static struct work_sum sum_up(const struct results *results, const struct path_p
 		const struct line_sums *cpu = &samples->cpu.sites[i];
 		const double io_ns = samples->all.sites[i].time_ns;
 		const double share = finding_share(own->time_ns, io_ns);
-		const double outside_ns = fmax(cpu->time_ns - io_cpu * io_ns, 0) * fmin(share, 1);
+		const double in_ns =
+			samples->calls.sites[i].time_ns + io_cpu * samples->faults.sites[i].time_ns;
+		const double outside_ns = fmax(cpu->time_ns - in_ns, 0) * fmin(share, 1);
 
 		if (!own->time_ns)
 			continue;

@@ -284,6 +284,14 @@ const struct path_stack *critical_path_holders(const struct results *results, si
 	return path ? path->holders.all : NULL;
 }
 
+const struct path_stack *critical_path_in_calls(const struct results *results, size_t *count)
+{
+	const struct critical_path *path = path_of(results);
+
+	*count = path ? path->in_calls.count : 0;
+	return path ? path->in_calls.all : NULL;
+}
+
 const struct path_stack *critical_path_joined(const struct results *results, size_t *count)
 {
 	const struct critical_path *path = path_of(results);

@@ -80,6 +80,8 @@ const struct path_stack *critical_path_stacks(const struct results *results,
 /* The same for the time, on the path or not, in which threads held a file lock (flock, fcntl) that
  * another thread waited for. */
 const struct path_stack *critical_path_holders(const struct results *results, size_t *count);
+/* The same for CPU time on the path in calls that operate on files. */
+const struct path_stack *critical_path_in_calls(const struct results *results, size_t *count);
 /* The same for CPU time on the path while another thread waited for the thread to end. */
 const struct path_stack *critical_path_joined(const struct results *results, size_t *count);
 

@@ -60,6 +60,7 @@ void critical_path_begin(void *state, const struct job *job, struct arena *arena
 	for (int i = 0; i < THREAD_STATE_COUNT; i++)
 		critical_path_stacks_init(&path->stacks[i], arena);
 	critical_path_stacks_init(&path->holders, arena);
+	critical_path_stacks_init(&path->in_calls, arena);
 	critical_path_stacks_init(&path->joined, arena);
 	find_roots(path);
 	find_parents(path);

@@ -417,6 +417,15 @@ static void add_sample(struct critical_path *path, const struct event *event, ui
 				 event_value(event, SAMPLE_WEIGHT));
 }
 
+/* Whether a thread on a CPU is in a call that operates on files, not on its memory. */
+static bool is_in_call(const struct job *job, const struct event *event)
+{
+	struct event_unseen as[2];
+
+	return event_unseen(&job->operations[event->operation], as) && as[0].class != IO_NONE &&
+	       as[0].class != IO_MMAP_READ && as[0].class != IO_MMAP_WRITE;
+}
+
 static void take_sample(struct critical_path *path, const struct event *event, uint32_t number)
 {
 	const unsigned int state = event_sample_state(path->job, event);
@@ -432,6 +441,8 @@ static void take_sample(struct critical_path *path, const struct event *event, u
 	if (!is_on_path(&path->threads[number], event->start) || state != THREAD_CPU)
 		return;
 	add_sample(path, event, number, &path->stacks[THREAD_CPU]);
+	if (is_in_call(path->job, event))
+		add_sample(path, event, number, &path->in_calls);
 	if (path->threads[number].joined_until_ns > event->start)
 		add_sample(path, event, number, &path->joined);
 }
