@@ -287,3 +287,22 @@ TEST(test_copies_stay)
 		done(&made, report);
 	}
 }
+
+/* A pack of the files has the same data: half of the time goes to reads of 20 KiB, and threads spend
+ * half of that on a CPU. */
+TEST(test_copies_of_small_files_stay)
+{
+	const double stays = 0.5 * 0.5 * 20 / (20 + 4);
+	struct made_trace made;
+	struct report *report;
+	uint64_t cost_ns;
+
+	BEGIN_RUN(&made, .threads = true);
+	THREAD_TIME(&made, .time = 11, .dur = END - 11, .pid = 10, .io = 10 * MS, .io_wait = 5 * MS,
+		    .states = { [THREAD_CPU] = END - 11 - 5 * MS, [THREAD_STORAGE] = 5 * MS });
+	many_small_files(&made, false);
+	report = report_between(&made, 10, END);
+	cost_ns = ask(report, "findings", finding_row(report, "many-small-files"), "cost_ns")->uint;
+	assert_in_range(cost_ns, 10 * MS * (1 - stays) - US, 10 * MS * (1 - stays) + US);
+	done(&made, report);
+}

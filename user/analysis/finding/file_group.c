@@ -93,6 +93,12 @@ double file_group_backward(const struct file_view *file, unsigned int by)
 	return finding_share(file->jumps[by].back, file->jumps[by].known);
 }
 
+double file_group_copies(const struct file_group *file_group)
+{
+	return finding_share(file_group->bytes_each,
+			     file_group->bytes_each + threshold(THRESHOLD_CALL_BYTES));
+}
+
 static struct file_group_ending *
 ending_of(struct file_group_sums *sums, const struct file_group_rule *kind, struct table_text path)
 {
@@ -290,6 +296,15 @@ static bool is_in_order(const struct file_group *file_group, enum use use)
 			threshold(THRESHOLD_MMAP_WHOLE) * file_group->size_bytes);
 }
 
+static uint64_t sum(const uint64_t use_ns[USES])
+{
+	uint64_t all_ns = 0;
+
+	for (int use = 0; use < USES; use++)
+		all_ns = number_add(all_ns, use_ns[use]);
+	return all_ns;
+}
+
 void file_group_finish(struct file_group *file_group, const struct file_group_sums *sums,
 		       const struct file_group_rule *kind)
 {
@@ -324,6 +339,7 @@ void file_group_finish(struct file_group *file_group, const struct file_group_su
 	file_group->random = finding_or_none(sums->random);
 	file_group->misadvised =
 		is_in_order(file_group, kind->use) ? file_group->random : TABLE_NO_UINT;
+	file_group->reading = finding_share(sums->use_ns[USE_READ], sum(sums->use_ns));
 	file_group->reads = sums->reads;
 	file_group->scan_reads = sums->scan_reads && 2 * sums->scan_opens >= file_group->opens
 					 ? sums->scan_reads

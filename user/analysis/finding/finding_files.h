@@ -39,6 +39,7 @@ struct file_group {
 	double of_run;	     /* share of the run, for the time that no compute overlapped */
 	uint64_t path_ns;    /* of time_ns, on the critical path, at most; UINT64_MAX: unknown */
 	uint64_t scan_reads; /* small reads, if each open does many; TABLE_NO_UINT: it does not */
+	double reading;	     /* share of reads in the time of what the rule counts */
 	uint64_t reads;	     /* whatever `use` the rule has */
 	uint64_t reopen_ns;  /* from opens to the first new read; TABLE_NO_UINT: not used */
 };
@@ -54,6 +55,8 @@ extern const struct finding_evidence file_group_evidence;
 int file_group_find(struct findings *findings, const struct finding_rule *rule);
 /* Share of jumps backward within the same thread; for faults, by 1 MiB and more. */
 double file_group_backward(const struct file_view *file, unsigned int by);
+/* Returns the part of the reads' CPU time that larger reads of the same data take, too. */
+double file_group_copies(const struct file_group *file_group);
 /* A `cost_bytes`: bytes from storage. */
 uint64_t file_group_fetched(const struct file_group *file_group);
 

@@ -67,6 +67,8 @@ THRESHOLD(HOLES, 0.1, UNIT_SHARE,
 	  "a choice: the same share as for reads from memory");
 THRESHOLD_MAX(SMALL_READ, 65536, UNIT_BYTES, "average size of a read from storage",
 	      "a choice: half of the kernel's default readahead of 128 KiB");
+THRESHOLD(CALL_BYTES, 4096, UNIT_BYTES, "bytes whose copying takes as long as a call",
+	  "measured: a read of 4 KiB from memory takes twice as long as one of a byte");
 THRESHOLD_MIN(SMALL_REQUESTS, 1000, UNIT_COUNT, "small requests",
 	      "Drishti: small_requests_absolute 1000");
 THRESHOLD_MIN(AGAIN, 1.5, UNIT_NONE, "bytes read, as a multiple of the file's size",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about opening files and looking them up. */
 #include "analysis/finding/finding_files.h"
+#include "analysis/processes/threads.h"
 #include "analysis/shared/results.h"
 
 /* --- loading programs --- */
@@ -85,6 +86,13 @@ static uint64_t cost_moved(const struct file_group *file_group)
 	return file_group->bytes;
 }
 
+/* The data is copied from few files as well. */
+static double copies_stay(const struct findings *findings, const struct file_group *file_group)
+{
+	return file_group->reading * file_group_copies(file_group) *
+	       threads_busy_of_io(findings->results);
+}
+
 THRESHOLD_MAX(SMALL_FILES_WORK, 0.1, UNIT_NONE,
 	      "CPU time counted at the same lines, besides the kernel's around each call and that "
 	      "in Python's file modules, relative to the calls' time",
@@ -108,6 +116,7 @@ const struct finding_rule finding_small_files = {
 		.with_metadata = true,
 		.takes = takes_small_file,
 		.speaks = are_many_files,
+		.stays = copies_stay,
 		.cost_bytes = cost_moved,
 		.common = true,
 		.opens_max = &THRESHOLD_SMALL_FILE_OPENS,
@@ -116,7 +125,8 @@ const struct finding_rule finding_small_files = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_SMALL_FILE, &THRESHOLD_SMALL_FILES,
-			&THRESHOLD_SMALL_FILE_OPENS, &THRESHOLD_SMALL_FILES_WORK },
+			&THRESHOLD_SMALL_FILE_OPENS, &THRESHOLD_SMALL_FILES_WORK,
+			&THRESHOLD_CALL_BYTES },
 	.title = "Many small files are read, such as {file}",
 	.says = "{files:file|files} of {size_each} on average: {opens} opens, {metadata} metadata "
 		"calls; {bytes} read[, at {bandwidth}/s], {fetched_bytes} from storage",
@@ -129,7 +139,8 @@ const struct finding_rule finding_small_files = {
 		"systems add server round trips for each. CPU work in Python's modules for files "
 		"(os.path, pathlib, zipfile, NumPy's formats) counts, too. Files that took longer "
 		"to write are covered by small-writes and metadata-heavy, and a file that is "
-		"opened for each of the others by opened-again.",
+		"opened for each of the others by opened-again. The cost leaves out the time of "
+		"copying the data.",
 };
 
 /* --- files opened repeatedly --- */

@@ -62,20 +62,10 @@ static bool takes_small_storage(const struct file_view *file)
 	       !is_random(file);
 }
 
-THRESHOLD(CALL_BYTES, 4096, UNIT_BYTES, "bytes whose copying takes as long as a call",
-	  "measured: a read of 4 KiB from memory takes twice as long as one of a byte");
-
-/* Returns the part of the reads' CPU time that larger reads of the same data take, too. */
-static double of_copies(const struct file_group *file_group)
-{
-	return finding_share(file_group->bytes_each,
-			     file_group->bytes_each + threshold(THRESHOLD_CALL_BYTES));
-}
-
 /* Larger reads save the waits and the calls, not the copies. */
 static double copies_stay(const struct findings *findings, const struct file_group *file_group)
 {
-	return of_copies(file_group) * threads_busy_of_io(findings->results);
+	return file_group_copies(file_group) * threads_busy_of_io(findings->results);
 }
 
 THRESHOLD_MAX(SMALL_READS_WORK, 2, UNIT_NONE,
@@ -226,7 +216,7 @@ static double cached_copies_stay(const struct findings *findings,
 				 const struct file_group *file_group)
 {
 	(void)findings;
-	return of_copies(file_group);
+	return file_group_copies(file_group);
 }
 
 const struct finding_rule finding_small_reads_cached = {
