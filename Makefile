@@ -64,20 +64,26 @@ COMMAND_SOURCES := $(wildcard user/command/*.c user/command/*/*.c)
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/tests/unit/%,$(notdir $(wildcard tests/unit/*/test_*.c)))
 UNIT_TESTS := $(filter-out $(if $(LIBDW),,%/test_capture_unwind %/test_capture_demangle),$(UNIT_TESTS))
 vpath test_%.c $(wildcard tests/unit/*)
-LIVE_PROGRAMS := $(patsubst tests/live/workloads/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/workloads/*.c))
+WORKLOADS := tests/live/workloads
+LIVE_PROGRAMS := $(patsubst %.c,$(BUILD)/tests/live/%,$(notdir $(wildcard $(WORKLOADS)/*.c $(WORKLOADS)/*/*.c)))
+vpath %.c $(WORKLOADS) $(wildcard $(WORKLOADS)/*/)
+WORKLOAD_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -I$(WORKLOADS) -MMD -MP
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 
 # The page of report --html: our own scripts, and D3 from Debian's node-d3.
 D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
 HTML := user/output/html
-HTML_PROGRAMS := $(sort $(filter-out %/main.js,$(wildcard $(HTML)/*.js))) $(HTML)/main.js
-HTML_STYLES := $(HTML)/palette.css $(HTML)/style.css
+HTML_SHARED := $(HTML)/shared
+SHARED_PROGRAMS := $(HTML_SHARED)/format.js $(HTML_SHARED)/element.js
+HTML_PROGRAMS := $(SHARED_PROGRAMS) \
+	$(sort $(filter-out %/main.js,$(wildcard $(HTML)/*.js))) $(HTML)/main.js
+HTML_STYLES := $(HTML_SHARED)/palette.css $(HTML)/style.css
 HTML_PAGE := $(BUILD)/html_page.c
 # The page of faultline monitor, which shares some of them.
 MONITOR := user/monitor/page
-MONITOR_PROGRAMS := $(HTML)/format.js $(HTML)/element.js \
+MONITOR_PROGRAMS := $(SHARED_PROGRAMS) \
 	$(sort $(filter-out %/main.js,$(wildcard $(MONITOR)/*.js))) $(MONITOR)/main.js
-MONITOR_STYLES := $(HTML)/palette.css $(MONITOR)/style.css
+MONITOR_STYLES := $(HTML_SHARED)/palette.css $(MONITOR)/style.css
 MONITOR_PAGE := $(BUILD)/monitor_page.c
 
 # The list of findings: their rules, by `order`.
@@ -168,11 +174,11 @@ $(BUILD)/%.o: %.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(HTML_PAGE): $(HTML)/make_page.py $(HTML)/page.html $(HTML_STYLES) $(HTML_PROGRAMS) $(D3) Makefile
+$(HTML_PAGE): $(HTML_SHARED)/make_page.py $(HTML)/page.html $(HTML_STYLES) $(HTML_PROGRAMS) $(D3) Makefile
 	$(call say,PAGE,$@)mkdir -p $(@D)
 	$(Q)$(PYTHON3) $< $@ html_page $(HTML)/page.html $(HTML_STYLES) $(D3) $(HTML_PROGRAMS)
 
-$(MONITOR_PAGE): $(HTML)/make_page.py $(MONITOR)/page.html $(MONITOR_STYLES) $(MONITOR_PROGRAMS) Makefile
+$(MONITOR_PAGE): $(HTML_SHARED)/make_page.py $(MONITOR)/page.html $(MONITOR_STYLES) $(MONITOR_PROGRAMS) Makefile
 	$(call say,PAGE,$@)mkdir -p $(@D)
 	$(Q)$(PYTHON3) $< $@ monitor_page $(MONITOR)/page.html $(MONITOR_STYLES) $(MONITOR_PROGRAMS)
 
@@ -332,24 +338,22 @@ $(BUILD)/tests/unit/test_output_file: $(BUILD)/user/command/common/output_file.o
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
 
-$(BUILD)/tests/live/%: tests/live/workloads/%.c Makefile
+$(BUILD)/tests/live/%: %.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -MMD -MP -MF $@.d -pthread -o $@ $<
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) -MF $@.d -pthread -o $@ $<
 
-$(BUILD)/tests/live/standing: tests/live/workloads/standing.c Makefile
+$(BUILD)/tests/live/standing: standing.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -MMD -MP -MF $@.d -o $@ $< -lbpf
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) -MF $@.d -o $@ $< -lbpf
 
-$(BUILD)/tests/live/span_%: tests/live/workloads/span_%.c $(BUILD)/libfaultline.a Makefile
+$(BUILD)/tests/live/span_%: span_%.c $(BUILD)/libfaultline.a Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -Iuser/span -MMD -MP -MF $@.d \
-		-pthread -o $@ $< $(BUILD)/libfaultline.a
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) -Iuser/span -MF $@.d -pthread -o $@ $< $(BUILD)/libfaultline.a
 
 # The same program without the library linked in: it loads it with dlopen().
-$(BUILD)/tests/live/span_opened: tests/live/workloads/span_marks.c Makefile
+$(BUILD)/tests/live/span_opened: span_marks.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -Iuser/span -DOPENED -MMD -MP -MF $@.d \
-		-pthread -o $@ $< -ldl
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) -Iuser/span -DOPENED -MF $@.d -pthread -o $@ $< -ldl
 
 $(BUILD)/tests/bench/spans: tests/bench/spans.c $(BUILD)/libfaultline.a Makefile
 	$(call say,CC,$<)mkdir -p $(@D)

@@ -13,6 +13,7 @@ import functools
 import json
 import mmap
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -28,6 +29,7 @@ from decoded import Trace  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(TOP, os.environ.get("BUILD", "build"))
+WORKLOADS = os.path.join(TOP, "tests/live/workloads")
 PYTHON = "/usr/bin/python3"
 NOBODY = 65534
 LIMIT = 120  # seconds; only to end hanging programs
@@ -230,8 +232,9 @@ def static_program(name):
     """A workload without a dynamic loader, whose calls its account would not include."""
     path = machine().program(f"{name}-static")
     if not os.path.exists(path):
-        source = os.path.join(TOP, "tests/live/workloads", f"{name}.c")
-        run("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-pthread", "-static", "-o", path, source)
+        source, = pathlib.Path(WORKLOADS).rglob(f"{name}.c")
+        run("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-pthread", "-static", f"-I{WORKLOADS}",
+            "-o", path, source)
     return path
 
 

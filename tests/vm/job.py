@@ -24,7 +24,7 @@ VARIANTS = {
 }
 ATTACHED = " is attached to "  # printed by faultline -v for each program
 LIMIT = 900  # seconds for one job; only to end hanging ones
-WORKLOAD_ABSENT = "77"  # exit status of tests/live/workloads/uring.c if it cannot run
+WORKLOAD_ABSENT = "77"  # exit status of tests/live/workloads/io_uring/uring.c if it cannot run
 TOOL_ABSENT = "76"  # exit status of `need` in a guest, whose last words name the missing tool
 WORKLOAD_BROKEN = "99"  # exit status of tests/live/workloads/live.h
 # Maximum share of a job's events that may be lost on kernels that skip no program.

@@ -39,10 +39,10 @@ def program(way):
     library()
     path = machine().program(f"span_marks {way}")
     words = {"build": harness.BUILD, "bin": machine().bin}
-    sources = os.path.join(harness.TOP, "tests/live/workloads/span_marks.c")
+    sources = os.path.join(harness.WORKLOADS, "spans/span_marks.c")
     harness.run(
         *("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-pthread", "-o", path, sources),
-        f"-I{harness.TOP}/user/span",
+        f"-I{harness.TOP}/user/span", f"-I{harness.WORKLOADS}",
         *(word.format(**words) for word in WAYS_TO_BUILD[way]),
     )
     return path

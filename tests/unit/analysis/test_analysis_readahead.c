@@ -3,7 +3,7 @@
 
 #include "unit_test.h"
 
-#include "analysis/files/fetched_map.h"
+#include "analysis/readahead/fetched_map.h"
 #include "ask_report.h"
 
 #define KIB 1024ull

@@ -25,7 +25,7 @@ lint() {
 mapfile -t programs < <(find "$html" -name '*.js' ! -name main.js | sort)
 lint "${programs[@]}" "$html/main.js"
 mapfile -t programs < <(find "$monitor" -name '*.js' ! -name main.js | sort)
-lint "$html/format.js" "$html/element.js" "${programs[@]}" "$monitor/main.js"
+lint "$html/shared/format.js" "$html/shared/element.js" "${programs[@]}" "$monitor/main.js"
 
 # that_is_alone PAGE: well-formed, and refers to nothing outside.
 that_is_alone() {

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/utf8.h"
-#include "output/base/device_names.h"
+#include "output/timeline/device_names.h"
 #include "output/base/escape.h"
 
 static char shown[4096];

@@ -17,7 +17,7 @@ THRESHOLD_MIN(ROUND_TRIPS, 20, UNIT_COUNT, "NFS reads, and requests without data
 	      "a choice: as for requests to a device");
 THRESHOLD_MIN(TRIP_OF_READ, 0.5, UNIT_SHARE,
 	      "share of a read's round trip that one without data takes, for the link to be slow",
-	      "a choice: most of it");
+	      "a majority");
 THRESHOLD_MAX(FAST_READ, 0.5, UNIT_SHARE,
 	      "share of a read's round trip that the fastest tenth take, for the server to be slow",
 	      "the link carries such reads in that time");

@@ -9,7 +9,7 @@
 #include "analysis/finding/finding_text.h"
 #include "analysis/phases/levels.h"
 #include "analysis/phases/overlap.h"
-#include "analysis/processes/critical_path.h"
+#include "analysis/critical_path/critical_path.h"
 #include "analysis/totals/totals.h"
 #include "analysis/events/path.h"
 #include "analysis/shared/trace_text.h"

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "analysis/files/advice.h"
-#include "analysis/files/readahead.h"
+#include "analysis/readahead/readahead.h"
 #include "analysis/files/reopens.h"
 #include "analysis/finding/file_group.h"
-#include "analysis/processes/critical_path.h"
+#include "analysis/critical_path/critical_path.h"
 #include "analysis/run/trace_table.h"
 #include "analysis/totals/totals.h"
 #include "base/number.h"

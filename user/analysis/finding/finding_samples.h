@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/finding/finding_made.h"
-#include "analysis/processes/critical_path.h"
+#include "analysis/critical_path/critical_path.h"
 #include "analysis/stacks/line_sums.h"
 
 enum sampled_kind { SAMPLED_MAIN, SAMPLED_WORKER, SAMPLED_HELPER, SAMPLED_KINDS };

@@ -29,7 +29,7 @@ bool finding_is_enough(uint64_t count, const struct finding_threshold *many, dou
 }
 
 THRESHOLD(SEVERITY_MEDIUM, 0.02, UNIT_SHARE, "share of the run above which a finding is medium",
-	  "a choice: less is within the variation of most runs");
+	  RUNS_VARY);
 
 bool finding_is_enough_in(const struct findings *findings, uint64_t count,
 			  const struct finding_threshold *many, uint64_t time_ns)

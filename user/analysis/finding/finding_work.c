@@ -226,9 +226,9 @@ static struct work_sum sum_up(const struct results *results, const struct path_p
 		const struct line_sums *cpu = &samples->cpu.sites[i];
 		const double io_ns = samples->all.sites[i].time_ns;
 		const double share = finding_share(own->time_ns, io_ns);
-		const double in_ns =
+		const double inside_ns =
 			samples->calls.sites[i].time_ns + io_cpu * samples->faults.sites[i].time_ns;
-		const double outside_ns = fmax(cpu->time_ns - in_ns, 0) * fmin(share, 1);
+		const double outside_ns = fmax(cpu->time_ns - inside_ns, 0) * fmin(share, 1);
 
 		if (!own->time_ns)
 			continue;

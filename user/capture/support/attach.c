@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bpf/records/block_functions.h"
-#include "capture/host/perf.h"
+#include "capture/support/perf.h"
 #include "base/log.h"
 
 /* Stores a link, of a perf event unless `event` is -1, whose descriptor is closed on failure.

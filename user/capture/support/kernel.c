@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
-#include "capture/host/perf.h"
+#include "capture/support/perf.h"
 #include "capture/support/modules.h"
 #include "capture/support/type_names.h"
 #include "capture/support/types.h"

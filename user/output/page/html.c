@@ -8,7 +8,7 @@
 #include "output/base/terms.h"
 #include "output/page/html_data.h"
 
-/* Made from html/ by html/make_page.py: the page before the data, and after it. */
+/* Made from html/ by html/shared/make_page.py: the page before the data, and after it. */
 extern const unsigned char html_page_head[], html_page_tail[];
 
 /* JSON within a page: nothing in it may end the element that contains it, begin a comment or be

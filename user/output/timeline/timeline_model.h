@@ -5,7 +5,7 @@
 #include "collections/map.h"
 #include "analysis/events/resolve.h"
 #include "analysis/shared/sites.h"
-#include "output/base/device_names.h"
+#include "output/timeline/device_names.h"
 #include "output/timeline/timeline.h"
 
 enum timeline_counter {

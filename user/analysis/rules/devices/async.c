@@ -23,7 +23,7 @@ static const struct table_column queue_evidence[] = {
 THRESHOLD_MIN(QUEUED, 1000, UNIT_COUNT, "asynchronous operations",
 	      "Drishti: small_requests_absolute 1000");
 THRESHOLD(QUEUE_DEPTH, 2, UNIT_NONE, "average operations in flight below which a queue is shallow",
-	  "a choice: below two, most operations are the only one");
+	  "below two, most operations are the only one");
 THRESHOLD_MIN(QUEUED_NS, 20000, UNIT_NS, "average time per operation",
 	      "a choice: the page cache takes about 1 us, even fast flash 10 us");
 

@@ -77,7 +77,7 @@ static bool find_programs(struct findings *findings, const struct device_users_v
 THRESHOLD_MIN(
 	SHARED_TIME, 0.1, UNIT_SHARE,
 	"share of the run spent waiting for the device, if its other users are not of the run",
-	"a choice: the threshold of severity high");
+	MLPERF_LIMIT);
 
 /* Returns whether the run waits for the device for a good part of its time: otherwise others cannot
  * delay it for long. */

@@ -351,7 +351,7 @@ THRESHOLD_MIN(DEVICE_AT_ONCE, 1.5, UNIT_NONE,
 	      "average operations with requests in flight while there are any",
 	      "a choice: most of the time there is more than one");
 THRESHOLD_MIN(DEVICE_QUEUE, 0.5, UNIT_SHARE, "share of request time spent waiting for the driver",
-	      "a choice: they wait longer than they are served");
+	      "a majority: they wait longer than they are served");
 THRESHOLD_MIN(DEVICE_QUEUE_NS, 1000000, UNIT_NS, "average time waiting for the driver",
 	      "a choice: flash serves several requests in that time");
 

@@ -24,8 +24,6 @@ static const struct table_column resent_evidence[] = {
 
 THRESHOLD_MIN(MOUNT_RESENT, 0.01, UNIT_SHARE, "share of requests that are sent again",
 	      "a choice: TCP repeats lost packets by itself, so on a sound mount it is none");
-THRESHOLD_MIN(MOUNT_RESENT_OF_RUN, 0.05, UNIT_SHARE, "or share of the run that waits for them",
-	      "a choice: half the threshold of severity high");
 
 /* Returns the time in which threads waited, and in *cost_ns the part that nothing hides. */
 static uint64_t resent_wait(const struct findings *findings, const struct device_view *view,
@@ -69,7 +67,7 @@ static int find_resent(struct findings *findings, const struct finding_rule *rul
 			.waited_ns = resent_wait(findings, &view, &cost_ns),
 		};
 		if (found.share >= threshold(THRESHOLD_MOUNT_RESENT) ||
-		    finding_is_of_run(findings, found.waited_ns, THRESHOLD_MOUNT_RESENT_OF_RUN))
+		    finding_is_of_run(findings, found.waited_ns, THRESHOLD_PART_OF_RUN))
 			status = finding_add(findings, rule, &found, cost_ns, TABLE_NO_UINT);
 	}
 	return status;
@@ -82,7 +80,7 @@ const struct finding_rule finding_mount_retransmits = {
 	.find = find_resent,
 	.confidence = FINDING_SURE,
 	FINDING_EVIDENCE(struct mount_resent, resent_evidence),
-	.thresholds = { &THRESHOLD_MOUNT_RESENT, &THRESHOLD_MOUNT_RESENT_OF_RUN },
+	.thresholds = { &THRESHOLD_MOUNT_RESENT, &THRESHOLD_PART_OF_RUN },
 	.title = "Requests to {mount} are sent again",
 	.says = "{share} of {requests} requests got no reply in time and were sent again, "
 		"{retransmits} times in all; threads waited {waited_ns} for such replies: the link "
@@ -121,7 +119,7 @@ static const struct table_column reads_evidence[] = {
 THRESHOLD(MOUNT_READ, 131072, UNIT_BYTES, "size of a read request that is not small",
 	  "the kernel's default: readahead of 128 KiB, FUSE requests of 32 pages");
 THRESHOLD_MIN(MOUNT_IN_ORDER, 0.5, UNIT_SHARE, "share of requests in order",
-	      "a choice: most of them; others cannot be merged");
+	      "a majority; others cannot be merged");
 
 static bool are_small_reads(const struct findings *findings, const struct device_view *view)
 {
@@ -302,7 +300,7 @@ THRESHOLD_MAX(MOUNT_WINDOW, 524288, UNIT_BYTES, "limit on readahead that is smal
 	      "Linux servers accept reads (rsize) of 1 MiB");
 THRESHOLD_MIN(MOUNT_WINDOW_SHARE, 0.5, UNIT_SHARE,
 	      "share of the bytes in requests in order that are as large as the limit",
-	      "a choice: most of them; smaller ones are limited by rsize or the program");
+	      "a majority; smaller ones are limited by rsize or the program");
 THRESHOLD_MAX(MOUNT_IN_FLIGHT, 2, UNIT_NONE, "average reads in flight",
 	      "readahead requests one window while the previous one is used");
 

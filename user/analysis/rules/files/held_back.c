@@ -26,8 +26,7 @@ static const struct table_column held_evidence[] = {
 };
 
 THRESHOLD_MIN(HELD_BACK, 0.5, UNIT_SHARE,
-	      "share of a file's read time before the device gets the request",
-	      "a choice: most of it");
+	      "share of a file's read time before the device gets the request", "a majority");
 
 /* `times_ns`: the time held back, by enum io_class. */
 static void add_held(struct held_back *sum, uint64_t times_ns[IO_CLASS_COUNT], uint64_t *longest_ns,

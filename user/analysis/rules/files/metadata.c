@@ -161,15 +161,12 @@ static bool is_of_modules(const struct metadata *found)
 	return found->of_modules >= threshold(THRESHOLD_METADATA_SHARE);
 }
 
-THRESHOLD_MIN(METADATA_OF_RUN, 0.02, UNIT_SHARE, "share of the run that they take",
-	      "a choice: importing Python modules takes about 1%");
-
 static bool is_heavy(const struct findings *findings, const struct metadata *found,
 		     uint64_t *unhidden_ns)
 {
 	*unhidden_ns = finding_unhidden(findings, IO_METADATA, found->time_ns);
 	return found->share >= threshold(THRESHOLD_METADATA_SHARE) && !is_of_modules(found) &&
-	       finding_is_of_run(findings, *unhidden_ns, THRESHOLD_METADATA_OF_RUN);
+	       finding_is_of_run(findings, *unhidden_ns, THRESHOLD_SOME_OF_RUN);
 }
 
 static int find_metadata(struct findings *findings, const struct finding_rule *rule)
@@ -218,7 +215,7 @@ const struct finding_rule finding_metadata = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	.thresholds = { &THRESHOLD_METADATA_SHARE, &THRESHOLD_METADATA_CALLS,
-			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW, &THRESHOLD_METADATA_OF_RUN,
+			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW, &THRESHOLD_SOME_OF_RUN,
 			&THRESHOLD_METADATA_WORK },
 	.title = "Metadata calls[, mostly {call},] take longer than data I/O",
 	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
@@ -261,7 +258,7 @@ static bool are_slow_imports(const struct findings *findings, struct metadata *f
 	*cost_ns = finding_unhidden(findings, IO_METADATA,
 				    number_min(found->modules_ns, found->time_ns));
 	return is_of_modules(found) && *cost_ns >= threshold(THRESHOLD_LOADED_NS) &&
-	       finding_is_of_run(findings, *cost_ns, THRESHOLD_LOADED_OF_RUN);
+	       finding_is_of_run(findings, *cost_ns, THRESHOLD_PART_OF_RUN);
 }
 
 static int find_imports(struct findings *findings, const struct finding_rule *rule)
@@ -304,7 +301,7 @@ const struct finding_rule finding_imports = {
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	.thresholds = { &THRESHOLD_METADATA_SHARE, &THRESHOLD_METADATA_CALLS,
 			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW, &THRESHOLD_LOADED_NS,
-			&THRESHOLD_LOADED_OF_RUN },
+			&THRESHOLD_PART_OF_RUN },
 	.title = "Python imports spend time finding modules",
 	.says = "{of_modules} of the time of {count} metadata calls, {time_ns} in total; {call} "
 		"leads with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
@@ -465,7 +462,7 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 			return 0;
 	}
 	return cost_ns >= threshold(THRESHOLD_COLD_NAMES_NS) &&
-			       finding_is_of_run(findings, cost_ns, THRESHOLD_METADATA_OF_RUN)
+			       finding_is_of_run(findings, cost_ns, THRESHOLD_SOME_OF_RUN)
 		       ? finding_add(findings, rule, &found, cost_ns, TABLE_NO_UINT)
 		       : 0;
 }
@@ -487,7 +484,7 @@ const struct finding_rule finding_cold_names = {
 	.confidence = FINDING_SURE,
 	.reported_by = { "imports" },
 	FINDING_EVIDENCE(struct cold_names, cold_names_evidence),
-	.thresholds = { &THRESHOLD_COLD_NAMES, &THRESHOLD_COLD_NAMES_NS, &THRESHOLD_METADATA_OF_RUN,
+	.thresholds = { &THRESHOLD_COLD_NAMES, &THRESHOLD_COLD_NAMES_NS, &THRESHOLD_SOME_OF_RUN,
 			&THRESHOLD_TIME_DECIDES, &THRESHOLD_FEW },
 	.title = "Cold metadata: names, directories and inodes are read from storage",
 	.says = "{count:metadata call|metadata calls} waited for the device, {each_ns} each[; most "

@@ -8,8 +8,7 @@
 #include "analysis/processes/threads.h"
 #include "analysis/totals/totals.h"
 
-THRESHOLD_MIN(MMAP_COPIED, 0.5, UNIT_SHARE, "share of faults that copied a page",
-	      "a choice: most of them");
+THRESHOLD_MIN(MMAP_COPIED, 0.5, UNIT_SHARE, "share of faults that copied a page", "a majority");
 
 /* Returns whether most faults were stores to a private mapping. */
 static bool is_copied(const struct file_view *file)
@@ -350,8 +349,7 @@ static bool waits_often(const struct file_view *file)
 
 /* --- stores, each page of which faults again --- */
 
-THRESHOLD_MIN(MMAP_STORED, 0.5, UNIT_SHARE, "share of faults that dirtied a page",
-	      "a choice: most of them");
+THRESHOLD_MIN(MMAP_STORED, 0.5, UNIT_SHARE, "share of faults that dirtied a page", "a majority");
 
 /* Takes each dirtied page for a fault, though a fault may dirty a folio of several. */
 static bool takes_stores(const struct file_view *file)

@@ -18,7 +18,7 @@ static bool is_much(const struct findings *findings, const struct file_group *fi
 {
 	return file_group->fetched_bytes >= threshold(THRESHOLD_LOADED_BYTES) ||
 	       (file_group->time_ns >= threshold(THRESHOLD_LOADED_NS) &&
-		file_group->of_run >= threshold(THRESHOLD_LOADED_OF_RUN));
+		file_group->of_run >= threshold(THRESHOLD_PART_OF_RUN));
 }
 
 const struct finding_rule finding_cold_start = {
@@ -42,7 +42,7 @@ const struct finding_rule finding_cold_start = {
 	},
 	.cross_run = true,
 	FINDING_OF_FILES,
-	.thresholds = { &THRESHOLD_LOADED_BYTES, &THRESHOLD_LOADED_NS, &THRESHOLD_LOADED_OF_RUN },
+	.thresholds = { &THRESHOLD_LOADED_BYTES, &THRESHOLD_LOADED_NS, &THRESHOLD_PART_OF_RUN },
 	.title = "Programs, libraries and modules are read from storage",
 	.says = "{fetched_bytes} from {files:file|files}[, at {bandwidth}/s while waiting]; most "
 		"time on {file}",
@@ -146,7 +146,7 @@ const struct finding_rule finding_small_files = {
 /* --- files opened repeatedly --- */
 
 THRESHOLD_MIN(LISTING, 0.5, UNIT_SHARE, "share of listing in a directory's metadata time",
-	      "a choice: most of it");
+	      "a majority");
 
 /* Listing dominates, not opening. */
 static bool is_listing(const struct file_view *file)

@@ -5,7 +5,7 @@
  */
 #include "analysis/devices/devices.h"
 #include "analysis/devices/writeback.h"
-#include "analysis/files/readahead.h"
+#include "analysis/readahead/readahead.h"
 #include "analysis/finding/finding.h"
 #include "analysis/shared/loaded.h"
 #include "analysis/shared/trace_text.h"
@@ -39,8 +39,7 @@ static const struct table_column unused_evidence[] = {
 THRESHOLD_MIN(READAHEAD_BYTES, 4194304, UNIT_BYTES, "bytes fetched ahead and not used",
 	      "a choice: many of the kernel's default windows of 128 KiB");
 THRESHOLD_MIN(READAHEAD_UNUSED, 0.5, UNIT_SHARE,
-	      "share of the fetched bytes with known use that were not used",
-	      "a choice: most of it");
+	      "share of the fetched bytes with known use that were not used", "a majority");
 THRESHOLD_MIN(READAHEAD_OF_ALL, 0.25, UNIT_SHARE, "share of all fetched bytes that were not used",
 	      "a choice: data used by nine tenths was worth fetching");
 

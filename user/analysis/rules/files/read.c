@@ -391,15 +391,12 @@ static bool are_large(const struct findings *findings, const struct file_group *
 	return file_group->size_bytes >= threshold(THRESHOLD_LARGE_FILE);
 }
 
-THRESHOLD_MIN(AGAIN_OF_RUN, 0.05, UNIT_SHARE, "share of the run that it costs",
-	      "a choice: each epoch reads its data, from memory if that holds it");
-
 const struct finding_rule finding_read_again = {
 	.id = "read-again",
 	.order = 220,
 	.causes_work = true,
 	.work_at_lines = is_repeated,
-	.of_run = &THRESHOLD_AGAIN_OF_RUN,
+	.of_run = &THRESHOLD_PART_OF_RUN,
 	.breadth = FINDING_PATTERN,
 	.needs = JOB_SYSCALL,
 	.class = IO_READ,
@@ -419,7 +416,7 @@ const struct finding_rule finding_read_again = {
 	FINDING_OF_FILES,
 	.thresholds = { &THRESHOLD_AGAIN, &THRESHOLD_LARGE_FILE, &THRESHOLD_SCANS,
 			&THRESHOLD_PARSED_AGAIN, &THRESHOLD_PARSED_FILE, &THRESHOLD_PARSED_FILES,
-			&THRESHOLD_AGAIN_OF_RUN },
+			&THRESHOLD_PART_OF_RUN },
 	.title = "{file} is read repeatedly",
 	.says = "{bytes} were read from {size_bytes} of data[; {fetched_share} from storage][, "
 		"{direct_bytes} with O_DIRECT, which caches nothing][; {others:more such file|more "

@@ -27,8 +27,6 @@ static const struct table_column replacing_evidence[] = {
 
 THRESHOLD_MIN(REPLACING_NS, 20000000, UNIT_NS, "time that they take",
 	      "a choice: as for cold metadata");
-THRESHOLD_MIN(REPLACING_OF_RUN, 0.02, UNIT_SHARE, "share of the run that they take",
-	      "a choice: as for cold metadata");
 
 static struct replacing sum_up(const struct results *results)
 {
@@ -69,7 +67,7 @@ static int find_replacing(struct findings *findings, const struct finding_rule *
 	cost_ns = finding_unhidden(findings, IO_METADATA,
 				   number_min(found.time_ns, all.time.measure));
 	return cost_ns >= threshold(THRESHOLD_REPLACING_NS) &&
-			       finding_is_of_run(findings, cost_ns, THRESHOLD_REPLACING_OF_RUN)
+			       finding_is_of_run(findings, cost_ns, THRESHOLD_SOME_OF_RUN)
 		       ? finding_add(findings, rule, &found, cost_ns, TABLE_NO_UINT)
 		       : 0;
 }
@@ -91,7 +89,7 @@ const struct finding_rule finding_replacing = {
 	.find = find_replacing,
 	.confidence = FINDING_SURE,
 	FINDING_EVIDENCE(struct replacing, replacing_evidence),
-	.thresholds = { &THRESHOLD_REPLACING_NS, &THRESHOLD_REPLACING_OF_RUN },
+	.thresholds = { &THRESHOLD_REPLACING_NS, &THRESHOLD_SOME_OF_RUN },
 	.title = "Replacing or removing files waits for the device",
 	.says = "{count:metadata call|metadata calls}, mostly {call}, waited {each_ns} each[ for "
 		"{written_bytes} of writes in total][; {discarded_bytes} of freed space were "

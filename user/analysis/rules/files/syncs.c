@@ -82,8 +82,6 @@ THRESHOLD_MIN(FSYNCS, 50, UNIT_COUNT, "consecutive syncs",
 	      "a choice: more than the files of a checkpoint");
 THRESHOLD_MIN(FSYNCS_WAITED, 4, UNIT_COUNT, "syncs that the run waits for",
 	      "a choice: one or two finish writing a file and its directory");
-THRESHOLD_MIN(FSYNC_SHARE, 0.05, UNIT_SHARE, "share of the run that syncs take outside compute",
-	      "a choice: half the threshold of severity high");
 
 /* Adds the writes with O_SYNC to a file that is also synced: both are parts of a commit, and fewer
  * commits save both. Returns what they cost. */
@@ -121,7 +119,7 @@ static int find_syncs(struct findings *findings, const struct finding_rule *rule
 	/* For concurrent runs it is unknown how long each of them waited. */
 	if (!many && findings->runs > 1)
 		return 1;
-	if (!many && !finding_is_of_run(findings, cost_ns, THRESHOLD_FSYNC_SHARE))
+	if (!many && !finding_is_of_run(findings, cost_ns, THRESHOLD_PART_OF_RUN))
 		return 0;
 	cost_ns = number_add(cost_ns, add_sync_writes(findings, &syncs));
 	cost_ns = number_min(cost_ns, findings->duration_ns);
@@ -141,7 +139,7 @@ const struct finding_rule finding_fsync_often = {
 	.io_pattern = IO_PATTERN_FSYNC,
 	.class = IO_SYNC,
 	FINDING_EVIDENCE(struct syncs, syncs_evidence),
-	.thresholds = { &THRESHOLD_FSYNCS, &THRESHOLD_FSYNCS_WAITED, &THRESHOLD_FSYNC_SHARE,
+	.thresholds = { &THRESHOLD_FSYNCS, &THRESHOLD_FSYNCS_WAITED, &THRESHOLD_PART_OF_RUN,
 			&THRESHOLD_SAVE_BYTES },
 	.title = "Run waits for syncs[ of {file}][ and {other_files:more file|more files}]",
 	.says = "{count} fsync and similar calls of {each_ns} each, {time_ns} in total[, by "

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "analysis/finding/finding_lines.h"
-#include "analysis/processes/critical_path.h"
+#include "analysis/critical_path/critical_path.h"
 #include "analysis/processes/threads.h"
 #include "analysis/rules/files/calls.h"
 #include "base/number.h"

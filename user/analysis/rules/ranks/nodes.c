@@ -39,8 +39,6 @@ THRESHOLD_MIN(
 	"Hao et al., The Tail at Store, FAST '16: a slow drive takes twice its group's median");
 THRESHOLD_MIN(NODE_REQUESTS, 32, UNIT_COUNT, "requests of a node for it to be compared",
 	      "a choice: averages of fewer are chance");
-THRESHOLD_MIN(NODE_OF_RUN, 0.02, UNIT_SHARE, "share of the run that its slowness costs",
-	      "a choice: less is within the variation of most runs");
 
 static uint64_t sum_of(const struct table *table, size_t row, const char *reads, const char *writes)
 {
@@ -150,7 +148,7 @@ static int add_slowest(struct findings *findings, const struct finding_rule *rul
 	/* The others wait for this one, so it is no average of all runs. */
 	if (findings->runs == 1)
 		cost_ns = finding_unhidden(findings, IO_READ, cost_ns);
-	return finding_is_of_run(findings, cost_ns, THRESHOLD_NODE_OF_RUN)
+	return finding_is_of_run(findings, cost_ns, THRESHOLD_SOME_OF_RUN)
 		       ? finding_add(findings, rule, &slow, cost_ns, TABLE_NO_UINT)
 		       : 0;
 }
@@ -177,7 +175,7 @@ const struct finding_rule finding_node_slow = {
 	.confidence = FINDING_LIKELY,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct slow_node, evidence_columns),
-	.thresholds = { &THRESHOLD_NODE_SLOW, &THRESHOLD_NODE_REQUESTS, &THRESHOLD_NODE_OF_RUN },
+	.thresholds = { &THRESHOLD_NODE_SLOW, &THRESHOLD_NODE_REQUESTS, &THRESHOLD_SOME_OF_RUN },
 	.title = "Storage of node {host} is slower than that of the others",
 	.says = "a request takes {each_ns}, median {median_ns} of {nodes} nodes ({times} times as "
 		"long); {requests} requests",

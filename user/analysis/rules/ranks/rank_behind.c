@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/finding/finding_made.h"
-#include "analysis/processes/critical_path.h"
+#include "analysis/critical_path/critical_path.h"
 #include "analysis/stacks/lines.h"
 #include "collections/compare.h"
 #include "collections/map.h"
@@ -35,9 +35,6 @@ static const struct table_column behind_columns[] = {
 	     "other wait time of the median rank, and the time after its end"),
 	FACT(behind, ended_ns, "ended", NS, "part of that after its end; null: none"),
 };
-
-THRESHOLD_MIN(BEHIND_SHARE, 0.1, UNIT_SHARE, "share of the run that the others wait for it",
-	      "a choice: the threshold of severity high");
 
 COMPARE_BY(compare_busy, struct rank_path,
 	   COMPARE(a->busy_ns, b->busy_ns) ?: COMPARE(b->rank, a->rank))
@@ -174,7 +171,7 @@ static int add_behind(struct findings *findings, const struct finding_rule *rule
 		behind = polled;
 		cost_ns = polled_ns;
 	}
-	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_BEHIND_SHARE))
+	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_MUCH_OF_RUN))
 		return 0;
 	verdict.cost_ns = cost_ns;
 	if (behind.state == sample_state_names[SAMPLE_IO]) {
@@ -222,7 +219,7 @@ const struct finding_rule finding_rank_behind = {
 	.lines_row = is_of_rank,
 	.lines_whole = "its time",
 	FINDING_EVIDENCE(struct behind, behind_columns),
-	.thresholds = { &THRESHOLD_BEHIND_SHARE },
+	.thresholds = { &THRESHOLD_MUCH_OF_RUN },
 	.title = "Ranks wait for rank {rank}, which {verb} longer than the others",
 	.says = "of {ranks} ranks, rank {rank} is busy for {busy_ns}[, {starved_ns} of it waiting "
 		"for CPUs]; the median of the others is busy for {median_ns} and waits for "

@@ -309,10 +309,6 @@ static uint64_t same_wait(const struct findings *findings, uint64_t cost_ns)
 	return most_ns;
 }
 
-THRESHOLD_MIN(UNEVEN_OF_RUN, 0.02, UNIT_SHARE,
-	      "excess of a rank's I/O over the median, as a share of the run",
-	      "a choice: less is within the variation of most runs");
-
 static int add_uneven(struct findings *findings, const struct finding_rule *rule,
 		      const struct uneven *uneven, const void *evidence)
 {
@@ -320,7 +316,7 @@ static int add_uneven(struct findings *findings, const struct finding_rule *rule
 		finding_limited((uneven->moving_ns - uneven->median_ns) / uneven->at_once);
 
 	cost_ns = same_wait(findings, cost_ns);
-	return finding_is_of_run(findings, cost_ns, THRESHOLD_UNEVEN_OF_RUN)
+	return finding_is_of_run(findings, cost_ns, THRESHOLD_SOME_OF_RUN)
 		       ? finding_add(findings, rule, evidence, cost_ns, TABLE_NO_UINT)
 		       : 0;
 }
@@ -371,7 +367,7 @@ const struct finding_rule finding_ranks_uneven = {
 	.cross_run = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct uneven, uneven_columns),
-	.thresholds = { &THRESHOLD_IMBALANCE, &THRESHOLD_UNEVEN_OF_RUN },
+	.thresholds = { &THRESHOLD_IMBALANCE, &THRESHOLD_SOME_OF_RUN },
 	.title = "Rank {rank} does more I/O than the others, which may wait for it",
 	.says = "{bytes} in {moving_ns}, median {median_bytes} in {median_ns} of {ranks} ranks",
 	.advice = "Give each rank the same number of bytes (files or samples by rank, as a "
@@ -450,7 +446,7 @@ const struct finding_rule finding_rank_slow = {
 	.confidence = FINDING_GUESS,
 	.cross_run = true,
 	FINDING_EVIDENCE(struct slow_rank, slow_columns),
-	.thresholds = { &THRESHOLD_IMBALANCE, &THRESHOLD_UNEVEN_OF_RUN },
+	.thresholds = { &THRESHOLD_IMBALANCE, &THRESHOLD_SOME_OF_RUN },
 	.title = "Rank {rank} does its I/O more slowly than the others",
 	.says = "{bytes} in {moving_ns}, median {median_bytes} in {median_ns} of {ranks} ranks[; "
 		"{path} took longest]",

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analysis/finding/finding_files.h"
-#include "analysis/processes/critical_path.h"
+#include "analysis/critical_path/critical_path.h"
 #include "analysis/processes/threads.h"
 #include "analysis/totals/totals.h"
 #include "base/number.h"
@@ -57,10 +57,6 @@ static const struct table_column bound_evidence[] = {
 	"fetched-again", "load-waits", "read-again", "read-by-several", "cold-start",              \
 		"readahead-unused"
 
-THRESHOLD_MIN(BOUND_SHARE, 0.1, UNIT_SHARE,
-	      "share of the run that reads or writes take outside compute",
-	      "a choice: the threshold of severity high");
-
 /* Sums up the files that are not programs, and finds the one with the most time. */
 static void add_files(const struct findings *findings, const struct finding_rule *rule,
 		      struct bound *bound)
@@ -96,7 +92,7 @@ static void add_files(const struct findings *findings, const struct finding_rule
 }
 
 THRESHOLD_MIN(COPY_BUSY, 0.5, UNIT_SHARE, "share of the time of I/O on CPUs, for reads to copy",
-	      "a choice: most of it");
+	      "a majority");
 
 /* Whether nearly nothing that calls read came from storage, and the time is that of copying: a
  * server that a network file system or FUSE waits for is no storage, either. */
@@ -183,7 +179,7 @@ static int find_bound(struct findings *findings, const struct finding_rule *rule
 		.at_once = at_once(findings, &all),
 	};
 
-	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE))
+	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_MUCH_OF_RUN))
 		return 0;
 	add_files(findings, rule, &bound);
 	if (!bound.count || bound.bytes < all.bytes / 2)
@@ -199,12 +195,12 @@ static int find_mmap_bound(struct findings *findings, const struct finding_rule 
 	struct bound bound = { .at_once = at_once(findings, &all) };
 	uint64_t cost_ns;
 
-	if (!finding_is_of_run(findings, all.time.measure, THRESHOLD_BOUND_SHARE))
+	if (!finding_is_of_run(findings, all.time.measure, THRESHOLD_MUCH_OF_RUN))
 		return 0; /* if all of it is not much, no part is */
 	add_files(findings, rule, &bound);
 	bound.time_ns = number_min(bound.data_ns, all.time.measure);
 	cost_ns = unexplained_ns(findings, rule, bound_ns(findings, IO_MMAP_READ, bound.time_ns));
-	if (!cost_ns || !finding_is_of_run(findings, cost_ns, THRESHOLD_BOUND_SHARE))
+	if (!cost_ns || !finding_is_of_run(findings, cost_ns, THRESHOLD_MUCH_OF_RUN))
 		return 0;
 	bound.bytes = bound.bytes_each = TABLE_NO_UINT;
 	bound.count = finding_or_none(bound.count);
@@ -229,7 +225,7 @@ const struct finding_rule finding_read_bound = {
 			 "short-reads", OF_READERS, OF_DEVICES, OF_PHASES },
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
-	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_MOSTLY_BUSY, &THRESHOLD_BUSY_REQUESTS,
+	.thresholds = { &THRESHOLD_MUCH_OF_RUN, &THRESHOLD_MOSTLY_BUSY, &THRESHOLD_BUSY_REQUESTS,
 			&THRESHOLD_FROM_MEMORY_SHARE, &THRESHOLD_COPY_BUSY },
 	.title = "Run [copies {cached_bytes} from the page cache||waits for reads], mostly of "
 		 "{file}[, one of many files ({of_file} of that time)]",
@@ -270,7 +266,7 @@ const struct finding_rule finding_write_bound = {
 			 "stores-amplified", "sync-checkpoint", OF_DEVICES },
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
-	.thresholds = { &THRESHOLD_BOUND_SHARE },
+	.thresholds = { &THRESHOLD_MUCH_OF_RUN },
 	.title = "Run waits for writes, mostly to {file}[, one of many files ({of_file} of "
 		 "that time)]",
 	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s[, {at_once} in "
@@ -303,7 +299,7 @@ const struct finding_rule finding_mmap_bound = {
 			 "swapped", OF_READERS, OF_DEVICES, OF_PHASES },
 	.class = IO_MMAP_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
-	.thresholds = { &THRESHOLD_BOUND_SHARE, &THRESHOLD_MOSTLY_BUSY, &THRESHOLD_BUSY_REQUESTS },
+	.thresholds = { &THRESHOLD_MUCH_OF_RUN, &THRESHOLD_MOSTLY_BUSY, &THRESHOLD_BUSY_REQUESTS },
 	.title = "Run waits for mapped files, mostly {file}[, one of many files "
 		 "({of_file} of that time)]",
 	.says = "{time_ns} in [{count:fault|faults} and in ]calls that map, populate or lock; "

@@ -84,7 +84,7 @@ static int add_epochs(struct findings *findings, const struct finding_rule *rule
 }
 
 THRESHOLD_MIN(EPOCH_AGAIN, 0.5, UNIT_SHARE, "share of the first epoch's bytes that later ones read",
-	      "a choice: most of it again");
+	      "a majority");
 THRESHOLD_MAX(EPOCH_FITS, 0.5, UNIT_SHARE, "share of memory for the first epoch's bytes",
 	      "a choice: the job itself needs memory too");
 

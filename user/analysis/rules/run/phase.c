@@ -41,7 +41,7 @@ static const struct table_column waits_columns[] = {
 };
 
 THRESHOLD_MIN(DATA_WAIT_IO, 0.5, UNIT_SHARE, "part of the wait in I/O for it to be I/O-bound",
-	      "a choice: most of it");
+	      "a majority");
 
 /* Returns false if times of several runs together are unknown. */
 static bool waits_of(const struct findings *findings, enum activity_of which,
@@ -72,8 +72,7 @@ static bool waits_of(const struct findings *findings, enum activity_of which,
 	return true;
 }
 
-THRESHOLD_MIN(CHECKPOINT_WAITS, 0.5, UNIT_SHARE, "unoverlapped part of checkpoints",
-	      "a choice: less is mostly overlapped");
+THRESHOLD_MIN(CHECKPOINT_WAITS, 0.5, UNIT_SHARE, "unoverlapped part of checkpoints", "a majority");
 
 static int find_checkpoint(struct findings *findings, const struct finding_rule *rule)
 {
@@ -212,9 +211,9 @@ const struct finding_rule finding_loader_work = {
 };
 
 THRESHOLD_MAX(DATA_WAIT_NONE, 0.01, UNIT_SHARE, "share of the run that counts as no wait",
-	      "a choice: within the variation of runs");
+	      "half of how much the time of the same job varies");
 THRESHOLD_MAX(WORKERS_IDLE, 0.5, UNIT_SHARE, "share of the run that idle workers work",
-	      "a choice: half as many would suffice");
+	      "half as many would suffice");
 
 static int find_loader_idle(struct findings *findings, const struct finding_rule *rule)
 {

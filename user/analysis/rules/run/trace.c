@@ -158,7 +158,7 @@ static uint64_t counted_faults(const struct trace_header *header, const struct t
 THRESHOLD(TRACER_EVENT_NS, 150, UNIT_NS, "approximate cost of an event for its process",
 	  "make bench: 90 to 300 ns per event");
 THRESHOLD_MIN(TRACER_SHARE, 0.05, UNIT_SHARE, "share of the run that tracing costs",
-	      "a choice: Faultline aims at 5% or less");
+	      "Faultline's aim: 5% or less");
 
 static int find_cost(struct findings *findings, const struct finding_rule *rule)
 {

@@ -140,8 +140,6 @@ static const struct table_column saves_evidence[] = {
 
 THRESHOLD_MIN(SAVE_RUN, 1048576, UNIT_BYTES, "bytes written to a file before switching to another",
 	      "a choice: less looks like copying many small files");
-THRESHOLD_MIN(SAVE_SHARE, 0.05, UNIT_SHARE, "share of the run writing outside compute",
-	      "a choice: as for syncs that are waited for");
 THRESHOLD_MIN(SAVE_BESIDE, 0.25, UNIT_NONE, "time without I/O divided by the time spent saving",
 	      "a choice: a copy program does almost nothing else");
 
@@ -154,7 +152,7 @@ static bool saves_much(const struct findings *findings, const struct process_wai
 	return save->bytes >= threshold(THRESHOLD_SAVE_BYTES) * (save->syncs ? save->syncs : 1) &&
 	       save->bytes >= threshold(THRESHOLD_SAVE_RUN) * save->runs &&
 	       finding_is_of_run(findings, finding_unhidden_of(findings, save->class_ns),
-				 THRESHOLD_SAVE_SHARE) &&
+				 THRESHOLD_PART_OF_RUN) &&
 	       processes_without_io_ns(findings->results, save->process) >=
 		       threshold(THRESHOLD_SAVE_BESIDE) * save->time_ns;
 }
@@ -204,7 +202,7 @@ const struct finding_rule finding_save_waits = {
 	.find = find_saves,
 	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct waits, saves_evidence),
-	.thresholds = { &THRESHOLD_SAVE_BYTES, &THRESHOLD_SAVE_RUN, &THRESHOLD_SAVE_SHARE,
+	.thresholds = { &THRESHOLD_SAVE_BYTES, &THRESHOLD_SAVE_RUN, &THRESHOLD_PART_OF_RUN,
 			&THRESHOLD_SAVE_BESIDE, &THRESHOLD_SAVE_WORK },
 	.title = "Main thread blocks while writing {file}[ ({of_file} of that time) and other "
 		 "files]",
@@ -242,8 +240,6 @@ static const struct table_column loads_evidence[] = {
 
 THRESHOLD_MIN(LOAD_BYTES, 67108864, UNIT_BYTES, "bytes read in large pieces",
 	      "a choice: tens of ms on fast flash, as long as a program's startup");
-THRESHOLD_MIN(LOAD_SHARE, 0.05, UNIT_SHARE, "share of the run reading outside compute",
-	      "a choice: as for writes");
 
 THRESHOLD_MIN(LOAD_BUSY, 0.75, UNIT_SHARE,
 	      "part of the time in which the devices are busy for the finding to be a note",
@@ -257,7 +253,7 @@ static bool loads_much(const struct findings *findings, const struct process_wai
 		       threshold(THRESHOLD_FROM_STORAGE_SHARE) &&
 	       finding_share(load->back, load->calls) < threshold(THRESHOLD_RANDOM_SHARE) &&
 	       finding_is_of_run(findings, finding_unhidden_of(findings, load->class_ns),
-				 THRESHOLD_LOAD_SHARE);
+				 THRESHOLD_PART_OF_RUN);
 }
 
 /* More reads at once save only the time in which the device has few. */
@@ -309,7 +305,7 @@ const struct finding_rule finding_load_waits = {
 	.confidence = FINDING_LIKELY,
 	.reported_by = { "held-back", "fetched-again", "read-by-several" },
 	FINDING_EVIDENCE(struct waits, loads_evidence),
-	.thresholds = { &THRESHOLD_LOAD_BYTES, &THRESHOLD_SMALL_READ, &THRESHOLD_LOAD_SHARE,
+	.thresholds = { &THRESHOLD_LOAD_BYTES, &THRESHOLD_SMALL_READ, &THRESHOLD_PART_OF_RUN,
 			&THRESHOLD_FROM_STORAGE_SHARE, &THRESHOLD_RANDOM_SHARE, &THRESHOLD_HOLES,
 			&THRESHOLD_BUSY_REQUESTS, &THRESHOLD_LOAD_BUSY, &THRESHOLD_SAVE_BESIDE },
 	.title = "Main thread blocks while reading {file}[ ({of_file} of that time) and other "

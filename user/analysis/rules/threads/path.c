@@ -33,9 +33,6 @@ static uint64_t claimed_ns(const struct findings *findings)
 	return time_ns;
 }
 
-THRESHOLD_MIN(PATH_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes",
-	      "a choice: the threshold of severity high");
-
 /* Returns the time in which workers exist, in the trace with the most of it. */
 static uint64_t workers_lived_ns(const struct findings *findings)
 {
@@ -98,7 +95,7 @@ static uint64_t cpu_cost_ns(const struct findings *findings, enum path_kind kind
  * thread. */
 static bool is_worker_note(const struct findings *findings, enum path_kind kind, uint64_t cost_ns)
 {
-	return kind == PATH_WORKER && !finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE);
+	return kind == PATH_WORKER && !finding_is_of_run(findings, cost_ns, THRESHOLD_PART_OF_RUN);
 }
 
 static int add_cpu(struct findings *findings, const struct finding_rule *rule, enum path_kind kind)
@@ -122,7 +119,7 @@ static int add_cpu(struct findings *findings, const struct finding_rule *rule, e
 		sum.evidence.compute_ns = compute.time_ns;
 	sum.evidence.time_ns =
 		number_sub(sum.time_ns, number_add(compute.time_ns, claimed_ns(findings)));
-	if (!finding_is_of_run(findings, sum.evidence.time_ns, THRESHOLD_PATH_SHARE))
+	if (!finding_is_of_run(findings, sum.evidence.time_ns, THRESHOLD_MUCH_OF_RUN))
 		return 0;
 	sum.evidence.share = finding_share(sum.evidence.time_ns, findings->duration_ns);
 	verdict.cost_ns = cost_ns = cpu_cost_ns(findings, kind, &sum.evidence);
@@ -173,7 +170,7 @@ const struct finding_rule finding_cpu_bound = {
 	.severity = FINDING_NOTE,
 	.find = find_main_cpu,
 	.lines_whole = "all CPU time", /* that in compute spans, too */
-	.thresholds = { &THRESHOLD_PATH_SHARE },
+	.thresholds = { &THRESHOLD_MUCH_OF_RUN },
 	.title = "Run is bound by the CPU, in {program}'s main thread",
 	.advice = "Speed up or parallelize this code, or do its work once and store "
 		  "the result: faster I/O does not save this time",
@@ -187,13 +184,13 @@ const struct finding_rule finding_cpu_bound = {
 
 const struct finding_rule finding_worker_bound = {
 	.id = "worker-bound",
-	.of_run = &THRESHOLD_WAIT_SHARE,
+	.of_run = &THRESHOLD_PART_OF_RUN,
 	.order = 680,
 	.breadth = FINDING_PATTERN,
 	.find = find_worker_cpu,
 	.lines_whole = "the workers' CPU time",
 	.reported_by = { "lock-wait", "loader-preprocessing", "worker-slow", "workers-renewed" },
-	.thresholds = { &THRESHOLD_PATH_SHARE, &THRESHOLD_CPUS_BUSY, &THRESHOLD_WAIT_SHARE },
+	.thresholds = { &THRESHOLD_MUCH_OF_RUN, &THRESHOLD_CPUS_BUSY, &THRESHOLD_PART_OF_RUN },
 	.title = "Main thread waits for [{program} ]workers, which are bound by the CPU",
 	.advice = "[Request more CPUs for more workers: all {full_cpus:CPU is|CPUs are} busy; or "
 		  "s||Add workers, or s]peed up their code, or prepare the data once and store the "
@@ -214,7 +211,7 @@ const struct finding_rule finding_helper_bound = {
 	.breadth = FINDING_PATTERN,
 	.find = find_helper_cpu,
 	.lines_whole = "the helper threads' CPU time",
-	.thresholds = { &THRESHOLD_PATH_SHARE },
+	.thresholds = { &THRESHOLD_MUCH_OF_RUN },
 	.title = "Main thread waits for {program}'s helper threads (a lock they hold, or their "
 		 "results)",
 	.advice = "Do less at these lines while holding a lock (in Python: the GIL), do it in "

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/finding/finding_made.h"
-#include "analysis/processes/critical_path.h"
+#include "analysis/critical_path/critical_path.h"
 
 struct path_evidence {
 	struct table_text program, peer;
@@ -44,8 +44,6 @@ uint64_t path_free_cpus_ns(const struct findings *findings, const struct path_ev
 /* For the lines of all of the path. */
 bool path_is_any(const struct job *job, const void *evidence, const struct path_stack *stack);
 
-THRESHOLD_MIN(WAIT_SHARE, 0.05, UNIT_SHARE, "share of the run that the change would save",
-	      "a choice: half the threshold of severity high");
 THRESHOLD_MIN(CPUS_BUSY, 0.75, UNIT_SHARE,
 	      "share of its usable CPUs that the run keeps busy, for it to compete with itself",
 	      "a choice: with less, others must have them");

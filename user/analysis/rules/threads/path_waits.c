@@ -11,7 +11,7 @@
 THRESHOLD_MIN(WAIT_IDLE, 0.5, UNIT_SHARE,
 	      "part of the wait in which no other thread of the run works; below it, sleeps, "
 	      "peer-waits and lock-waits count only part of the wait",
-	      "a choice: most of it; otherwise it may wait for them by polling");
+	      "a majority; otherwise it may wait for them by polling");
 
 /* Returns the program of the thread with the most time on CPUs off the path, if that is at least
  * half of the wait. Only a thread of the same process can hold a lock. */
@@ -68,7 +68,7 @@ static uint64_t polling_cost_ns(const struct findings *findings, struct path_sum
 	const uint64_t idle_ns = number_min(sum->idle_ns, sum->time_ns);
 	const uint64_t others_ns = sum->evidence.cpus ? of_others_ns(findings, &sum->evidence) : 0;
 
-	if (others_ns > idle_ns && !finding_is_of_run(findings, idle_ns, THRESHOLD_WAIT_SHARE))
+	if (others_ns > idle_ns && !finding_is_of_run(findings, idle_ns, THRESHOLD_PART_OF_RUN))
 		sum->evidence.peer = find_peer(findings, THREAD_SLEEP, sum);
 	return sum->evidence.peer.bytes ? others_ns : idle_ns;
 }
@@ -143,7 +143,7 @@ static int find_wait(struct findings *findings, const struct finding_rule *rule)
 	if (rule->state != THREAD_RUNNABLE &&
 	    sum.idle_ns < threshold(THRESHOLD_WAIT_IDLE) * cost_ns)
 		cost_ns = shared_wait_cost_ns(findings, rule->state, &sum);
-	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_WAIT_SHARE))
+	if (!finding_is_of_run(findings, cost_ns, THRESHOLD_PART_OF_RUN))
 		return 0;
 	sum.evidence.state = sample_state_names[rule->state];
 	return finding_add_as(findings, rule, &sum.evidence,
@@ -164,7 +164,7 @@ static bool is_wait(const void *evidence, const struct lines_row *row)
 	return row->state == path->state && row->kind == path->kind;
 }
 
-#define WAIT_RULE .thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_WAIT_IDLE }, PATH_RULE
+#define WAIT_RULE .thresholds = { &THRESHOLD_PART_OF_RUN, &THRESHOLD_WAIT_IDLE }, PATH_RULE
 #define WAIT_SAYS                                                                                  \
 	"{time_ns} ({share} of the critical path), mostly in [{program} ][{kind} ]thread {tid}"
 #define BRIEF_MEANING                                                                              \
@@ -192,7 +192,7 @@ const struct finding_rule finding_cpu_starved = {
 		"Raise the run's limit of CPUs (cpu.max of its cgroup, CPU affinity, "
 		"--cpus-per-task), request more CPUs, use fewer threads (OMP_NUM_THREADS, "
 		"torch.set_num_threads) or workers, or find what else runs on the CPUs",
-	.thresholds = { &THRESHOLD_WAIT_SHARE, &THRESHOLD_CPUS_BUSY, &THRESHOLD_SAME_WAIT },
+	.thresholds = { &THRESHOLD_PART_OF_RUN, &THRESHOLD_CPUS_BUSY, &THRESHOLD_SAME_WAIT },
 	PATH_RULE,
 	.rule = PATH_MEANING
 	"Part of that is time in which a thread could run, but no CPU was free, or the cgroup's "

@@ -3,7 +3,7 @@
 #include "analysis/finding/finding.h"
 
 #include "analysis/events/path.h"
-#include "analysis/processes/critical_path.h"
+#include "analysis/critical_path/critical_path.h"
 #include "analysis/processes/threads.h"
 #include "collections/map.h"
 #include "base/number.h"
@@ -21,9 +21,6 @@ static const struct table_column evidence_columns[] = {
 	FACT(pickled, samples, "samples", COUNT, "CPU samples in that code"),
 	FACT(pickled, share, "share", SHARE, "share of the critical path's CPU time"),
 };
-
-THRESHOLD_MIN(PICKLED_SHARE, 0.1, UNIT_SHARE, "share of the run that it takes",
-	      "a choice: the threshold of severity high");
 
 THRESHOLD_MIN(PICKLED_SAMPLES, 20, UNIT_COUNT, "CPU samples",
 	      "the relative error is one over the square root of their number: about 20%");
@@ -183,7 +180,7 @@ static int find_pickled(struct findings *findings, const struct finding_rule *ru
 	arena_free(&arena);
 	pickled.time_ns = number_min(pickled.time_ns, findings->duration_ns);
 	if (status || !pickled.moves || pickled.samples < threshold(THRESHOLD_PICKLED_SAMPLES) ||
-	    !finding_is_of_run(findings, pickled.time_ns, THRESHOLD_PICKLED_SHARE))
+	    !finding_is_of_run(findings, pickled.time_ns, THRESHOLD_MUCH_OF_RUN))
 		return status;
 	return finding_add(findings, rule, &pickled, pickled.time_ns, TABLE_NO_UINT);
 }
@@ -201,7 +198,7 @@ const struct finding_rule finding_pickled_data = {
 	.lines_start = starts_process,
 	.lines_whole = "this CPU time",
 	FINDING_EVIDENCE(struct pickled, evidence_columns),
-	.thresholds = { &THRESHOLD_PICKLED_SHARE, &THRESHOLD_PICKLED_SAMPLES },
+	.thresholds = { &THRESHOLD_MUCH_OF_RUN, &THRESHOLD_PICKLED_SAMPLES },
 	.title = "Processes exchange pickled data through pipes",
 	.says = "{time_ns} spent pickling, sending, receiving and unpickling, {share} of the "
 		"critical path's CPU time",

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/finding/finding.h"
-#include "analysis/processes/critical_path.h"
+#include "analysis/critical_path/critical_path.h"
 #include "analysis/processes/deaths.h"
 #include "analysis/processes/processes.h"
 #include "analysis/processes/starts.h"
@@ -322,7 +322,7 @@ static int find_again(struct findings *findings, const struct finding_rule *rule
 						  : finding_or_none(view.modules / view.processes);
 		again.others = finding_or_none(again.others);
 		if (cost_ns < threshold(THRESHOLD_LOADED_NS) ||
-		    !finding_is_of_run(findings, cost_ns, THRESHOLD_LOADED_OF_RUN))
+		    !finding_is_of_run(findings, cost_ns, THRESHOLD_PART_OF_RUN))
 			continue;
 		status = finding_add(findings, rule, &again, cost_ns, TABLE_NO_UINT);
 	}
@@ -338,7 +338,7 @@ const struct finding_rule finding_worker_start = {
 	.find = find_again,
 	.confidence = FINDING_LIKELY,
 	FINDING_EVIDENCE(struct again, again_evidence),
-	.thresholds = { &THRESHOLD_STARTS, &THRESHOLD_LOADED_NS, &THRESHOLD_LOADED_OF_RUN },
+	.thresholds = { &THRESHOLD_STARTS, &THRESHOLD_LOADED_NS, &THRESHOLD_PART_OF_RUN },
 	.title = "{program}[ and {others:more program|more programs} are|| is] started "
 		 "{processes} times[ and loads {modules_each:module|modules} "
 		 "each time]",

@@ -7,7 +7,7 @@
 
 #include "analysis/events/path.h"
 #include "analysis/finding/finding.h"
-#include "analysis/processes/critical_path.h"
+#include "analysis/critical_path/critical_path.h"
 #include "analysis/processes/starts.h"
 #include "analysis/shared/sites.h"
 #include "analysis/shared/trace_text.h"
@@ -261,7 +261,7 @@ static int add_renewed(struct findings *findings, const struct finding_rule *rul
 	}
 	time_ns /= roots;
 	if (time_ns < threshold(THRESHOLD_LOADED_NS) ||
-	    !finding_is_of_run(findings, time_ns, THRESHOLD_LOADED_OF_RUN))
+	    !finding_is_of_run(findings, time_ns, THRESHOLD_PART_OF_RUN))
 		return 0;
 	return finding_add(findings, rule,
 			   &(struct renewed) {
@@ -320,7 +320,7 @@ const struct finding_rule finding_workers_renewed = {
 	.lines_path = is_worker,
 	.lines_whole = "the workers' CPU time",
 	FINDING_EVIDENCE(struct renewed, renewed_evidence),
-	.thresholds = { &THRESHOLD_FORKED_AGAIN, &THRESHOLD_LOADED_NS, &THRESHOLD_LOADED_OF_RUN },
+	.thresholds = { &THRESHOLD_FORKED_AGAIN, &THRESHOLD_LOADED_NS, &THRESHOLD_PART_OF_RUN },
 	.title = "{program} forks new workers {times} times and waits until they are ready",
 	.says = "process {parent_pid} forked {workers} workers; forking and ending them, and waits "
 		"for the first results of those that replaced earlier ones, took main threads "

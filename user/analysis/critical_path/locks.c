@@ -6,7 +6,7 @@
  * thread's process with all its descendants, or the main thread itself. Its waits count only while
  * that main thread waits for something.
  */
-#include "analysis/processes/critical_path_state.h"
+#include "analysis/critical_path/state.h"
 
 #include "base/number.h"
 #include "trace/format/flags.h"

@@ -6,7 +6,7 @@
  * wait, it is known until when the path is that other thread. So each thread needs only the moment
  * until which it is on the path, and the operation and the wait that it is in.
  */
-#include "analysis/processes/critical_path_state.h"
+#include "analysis/critical_path/state.h"
 #include "base/number.h"
 
 #define THREADS_MAX 65536 /* others are never on the path: waiting for them is just a wait */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Bitmaps of pages that were read ahead, used, or mapped. */
-#include "analysis/files/fetched_map.h"
+#include "analysis/readahead/fetched_map.h"
 
 #include <errno.h>
 

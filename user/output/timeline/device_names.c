@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Finds device names by one walk over the device rows. */
-#include "output/base/device_names.h"
+#include "output/timeline/device_names.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Table "critical_path", and access to the path for findings. */
-#include "analysis/processes/critical_path_state.h"
+#include "analysis/critical_path/state.h"
 
 #include <errno.h>
 #include <math.h>

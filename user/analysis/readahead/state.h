@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Fetched pages by file, which readahead.c collects and readahead_table.c turns into a table. */
+/* Fetched pages by file, which readahead.c collects and table.c turns into a table. */
 #pragma once
 
-#include "analysis/files/fetched_map.h"
-#include "analysis/files/readahead.h"
+#include "analysis/readahead/fetched_map.h"
+#include "analysis/readahead/readahead.h"
 #include "collections/longest.h"
 
 struct under_way;

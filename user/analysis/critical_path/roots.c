@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Where the critical path begins: at the main threads of the run, or of each rank. */
-#include "analysis/processes/critical_path_state.h"
+#include "analysis/critical_path/state.h"
 
 static bool has_no_parent(const struct process *process)
 {

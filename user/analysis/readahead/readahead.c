@@ -9,7 +9,7 @@
  * to the page for reads. A fault also maps the pages around its own, and large folios as a whole;
  * whether those pages are used cannot be seen, so they are counted separately.
  */
-#include "analysis/files/readahead_state.h"
+#include "analysis/readahead/state.h"
 #include <errno.h>
 #include <string.h>
 

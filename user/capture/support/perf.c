@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Opens perf events, including classic tracepoints and kprobes. */
-#include "capture/host/perf.h"
+#include "capture/support/perf.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analysis/processes/critical_path_state.h"
+#include "analysis/critical_path/state.h"
 #include "tests/random.h"
 
 static uint64_t random_state;

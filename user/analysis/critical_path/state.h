@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The critical path while it is followed: critical_path_walk.c; the I/O on it: critical_path_io.c;
- * file locks: critical_path_locks.c; its table: critical_path.c. */
+/* The critical path while it is followed: walk.c; the I/O on it: io.c; file locks: locks.c; its
+ * table: critical_path.c. */
 #pragma once
 
-#include "analysis/processes/critical_path.h"
+#include "analysis/critical_path/critical_path.h"
 #include "analysis/shared/analysis.h"
 #include "collections/map.h"
 

@@ -4,7 +4,7 @@
  * file, is not I/O, and its row comes after that of the operation. So time is counted as it passes:
  * a heap has the threads on the path by when each begins or ends to count next.
  */
-#include "analysis/processes/critical_path_state.h"
+#include "analysis/critical_path/state.h"
 #include "base/number.h"
 
 #define FILES_MAX (1u << 24) /* further ones have no times of their own */

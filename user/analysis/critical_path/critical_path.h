@@ -87,7 +87,7 @@ const struct path_stack *critical_path_joined(const struct results *results, siz
 
 /* Calls that lock files. */
 struct path_file_locks {
-	uint64_t time_ns;    /* by how much they delay the run: see critical_path_locks.c */
+	uint64_t time_ns;    /* by how much they delay the run: see locks.c */
 	uint64_t blocked_ns; /* the part in THREAD_LOCK, of one main thread on average */
 };
 /* Returns false if they are unknown. */

@@ -2,7 +2,7 @@
 /* Table "readahead": how much of each file was fetched ahead of requests, and used. */
 #include <math.h>
 
-#include "analysis/files/readahead_state.h"
+#include "analysis/readahead/state.h"
 #include "analysis/shared/trace_text.h"
 #include "base/number.h"
 #include "base/strbuf.h"
