@@ -303,6 +303,15 @@ FINDING_CASE("rank-behind", rank_behind)
 	}
 }
 
+/* As before; sound: no CPU is free for a part of its work. */
+FINDING_CASE("rank-behind", rank_behind_next_to_others)
+{
+	rank_behind(made, false);
+	for (uint64_t pid = 40; pid < 42; pid++)
+		add_states(made, pid, pid, sound ? THREAD_RUNNABLE : THREAD_OTHER, 99,
+			   THREAD_SLEEP);
+}
+
 /* One computes after the other has ended; sound: both end together. */
 FINDING_CASE("rank-behind", rank_ends)
 {

@@ -109,7 +109,8 @@ static void name_work(struct behind *behind, const struct rank_path *last,
 }
 
 /* Finds the rank that is busy longest. Returns what it costs the others. */
-static uint64_t judge(struct rank_path *ranks, size_t count, bool sleeps, struct behind *behind)
+static uint64_t judge(const struct findings *findings, struct rank_path *ranks, size_t count,
+		      bool sleeps, struct behind *behind)
 {
 	static const int busy[] = { THREAD_CPU, THREAD_RUNNABLE, THREAD_SLEEP, PATH_IO };
 	/* In the middle of the others. */
@@ -137,9 +138,10 @@ static uint64_t judge(struct rank_path *ranks, size_t count, bool sleeps, struct
 		.ended_ns = finding_or_none(ended_ns),
 	};
 	name_work(behind, last, median);
-	/* What it computes can be divided, but remains. */
+	/* What it computes can be divided, but remains, and takes as long if no CPU is free. */
 	if (2 * number_sub(last->parts[THREAD_CPU], median->parts[THREAD_CPU]) > more_ns)
-		more_ns = number_min(more_ns, number_sub(last->busy_ns, all_ns / count));
+		more_ns = number_min(more_ns, number_sub(last->busy_ns, all_ns / count)) *
+			  threads_free_cpus(findings->results);
 	return number_min(more_ns, behind->waits_ns);
 }
 
@@ -164,8 +166,8 @@ static int add_behind(struct findings *findings, const struct finding_rule *rule
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = rule->confidence };
 	struct behind behind, polled;
-	uint64_t cost_ns = judge(ranks, count, true, &behind);
-	const uint64_t polled_ns = judge(ranks, count, false, &polled);
+	uint64_t cost_ns = judge(findings, ranks, count, true, &behind);
+	const uint64_t polled_ns = judge(findings, ranks, count, false, &polled);
 
 	if (polled_ns > cost_ns) {
 		behind = polled;
@@ -233,7 +235,8 @@ const struct finding_rule finding_rank_behind = {
 		"for a worker, what the worker does. One rank computes, waits for CPUs, does I/O "
 		"or sleeps longer than the others, and these wait as long on sockets, pipes or "
 		"locks, or sleep until it is done: ranks that train together meet at each step. "
-		"The cost is the smaller of the two; of computing, what dividing it evenly saves. "
-		"If a finding on I/O names the reason, this one is a note. A rank that has ended "
-		"waits, too. Ranks that wait by polling without sleep look busy.",
+		"The cost is the smaller of the two; of computing, what dividing it evenly saves, "
+		"less if the run waits for CPUs. If a finding on I/O names the reason, this one is "
+		"a note. A rank that has ended waits, too. Ranks that wait by polling without "
+		"sleep look busy.",
 };
