@@ -30,7 +30,7 @@ import time
 HERE = pathlib.Path(__file__).parent
 FAULTLINE = pathlib.Path(os.environ.get("BUILD", HERE.parents[1] / "build")) / "faultline"
 FACTOR = 1.5
-NOTHING = 0.1  # share of the run; rules/threads/path.h's THRESHOLD_PATH_SHARE
+NOTHING = 0.1  # share of the run; shared/finding_threshold.h's THRESHOLD_MUCH_OF_RUN
 
 
 @dataclasses.dataclass
@@ -118,9 +118,15 @@ def seconds(job, directory, fixed):
                env=dict(os.environ, **({"FIX": "1"} if fixed else {})))
 
 
+def variation(times):
+    """Returns the mean distance of times from their median, as a share of it."""
+    median = statistics.median(times)
+    return statistics.mean(abs(time - median) for time in times) / median
+
+
 def saving(job, directory, runs, beside):
-    """Returns the share of the time that the change saves, by medians. Runs with and without the
-    change alternate, because the speed of a device drifts."""
+    """Returns the share of the time that the change saves, by medians, and how much times without
+    the change vary. Runs with and without it alternate, because the speed of a device drifts."""
     before, after = [], []
     for _ in range(runs):
         before.append(seconds(job, directory, False))
@@ -129,7 +135,7 @@ def saving(job, directory, runs, beside):
     if job.name == "neighbors":
         stop(beside)
         after = [seconds(job, directory, True) for _ in range(runs)]
-    return 1 - statistics.median(after) / statistics.median(before)
+    return 1 - statistics.median(after) / statistics.median(before), variation(before)
 
 
 def record(job, directory, trace, *options):
@@ -174,6 +180,7 @@ class Verdict:
     finding: str = "none"
     promised: float | None = None  # shares of the run
     saved: float | None = None
+    varies: float | None = None  # time of runs without the change
     right: bool = False
     sums: str = ""  # what is wrong with the summary or mode profile
 
@@ -215,9 +222,9 @@ def examine(job, directory, runs, crowded):
         record(job, directory, directory / "trace.flt")
         findings, duration_ns = findings_of(directory / "trace.flt", without)
         sums = check_sums(job, directory, without, findings)
-        saved = saving(job, directory, runs, beside) if job.causes else None
+        saved, varies = saving(job, directory, runs, beside) if job.causes else (None, None)
         verdict = judge(job, findings, duration_ns, saved, crowded)
-        verdict.sums = sums
+        verdict.sums, verdict.varies = sums, varies
         return verdict
     finally:
         if beside:
@@ -257,7 +264,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the loops, too
     jobs = [job for job in JOBS if not options.only or job.name in options.only.split(",")]
     right = unlike = 0
-    print(f"{'job':16} {'first finding':20} {'promised':>8} {'saved':>6}", flush=True)
+    print(f"{'job':16} {'first finding':20} {'promised':>8} {'saved':>6} {'varies':>6}", flush=True)
     with (tempfile.TemporaryDirectory(prefix="faultline-exam-", dir="/var/tmp") as scratch,
           busy_loops(options.beside)):
         root = pathlib.Path(options.keep or scratch)
@@ -267,7 +274,8 @@ def main():
             right += verdict.right
             unlike += bool(verdict.sums)
             print(f"{job.name:16} {verdict.finding:20} {percent(verdict.promised):>8} "
-                  f"{percent(verdict.saved):>6}  {'right' if verdict.right else 'WRONG'}  "
+                  f"{percent(verdict.saved):>6} {percent(verdict.varies):>6}  "
+                  f"{'right' if verdict.right else 'WRONG'}  "
                   f"{verdict.sums}".rstrip(), flush=True)
             if not options.keep:
                 subprocess.run(["rm", "-rf", root / job.name], check=True)

@@ -3,8 +3,8 @@
 import zlib
 from exam_job import start, write
 
-SAMPLES = 2048
-SIZE = 1 << 14  # small enough for the C library to keep its memory
+SAMPLES = 1024
+SIZE = 1 << 15  # small enough for the C library to keep its memory
 
 
 def make(d):
