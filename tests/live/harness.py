@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Common parts of the live tests: the program under test, scratch file systems, and oracles.
 
-A live test runs a workload under Faultline on this kernel and compares Faultline's output with
-other sources on the same run: strace, getrusage, mincore, /proc/self/io, the workload's own
-account. Nothing here asserts anything, or depends on how Faultline works inside. Traces are decoded
-from their documented format (decoded.py), without Faultline. Numbers that readahead, scheduling or
-another program may change are never compared with constants, only with an oracle of the same run.
+A live test compares what Faultline reports on a run with other sources on the same run: strace,
+getrusage, mincore, /proc/self/io, the workload's own account. Nothing here asserts anything, or
+depends on how Faultline works inside. decoded.py decodes traces by their documented format. Numbers
+that readahead, scheduling or another program may change are only compared with such a source.
 """
 import atexit
 import ctypes
@@ -66,13 +65,11 @@ class Broken(Exception):
 
 def run(*command, **options):
     """Runs a tool that must succeed; returns its stdout."""
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT, **options
-    )
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
+                          **options)
     if done.returncode:
-        raise Broken(
-            f"{' '.join(map(str, command))}: {done.stderr.decode(errors='replace').strip()}"
-        )
+        message = done.stderr.decode(errors="replace").strip()
+        raise Broken(f"{' '.join(map(str, command))}: {message}")
     return done.stdout
 
 

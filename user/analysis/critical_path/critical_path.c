@@ -267,37 +267,13 @@ double critical_path_io_runnable(const struct results *results)
 	return io_ns > 0 ? runnable_ns / io_ns : 0;
 }
 
-const struct path_stack *critical_path_stacks(const struct results *results,
-					      enum thread_state state, size_t *count)
+const struct path_stack *critical_path_stacks(const struct results *results, unsigned int set,
+					      size_t *count)
 {
 	const struct critical_path *path = path_of(results);
 
-	*count = path ? path->stacks[state].count : 0;
-	return path ? path->stacks[state].all : NULL;
-}
-
-const struct path_stack *critical_path_holders(const struct results *results, size_t *count)
-{
-	const struct critical_path *path = path_of(results);
-
-	*count = path ? path->holders.count : 0;
-	return path ? path->holders.all : NULL;
-}
-
-const struct path_stack *critical_path_in_calls(const struct results *results, size_t *count)
-{
-	const struct critical_path *path = path_of(results);
-
-	*count = path ? path->in_calls.count : 0;
-	return path ? path->in_calls.all : NULL;
-}
-
-const struct path_stack *critical_path_joined(const struct results *results, size_t *count)
-{
-	const struct critical_path *path = path_of(results);
-
-	*count = path ? path->joined.count : 0;
-	return path ? path->joined.all : NULL;
+	*count = path ? path->stacks[set].count : 0;
+	return path ? path->stacks[set].all : NULL;
 }
 
 bool critical_path_file_locks(const struct results *results, struct path_file_locks *locks)

@@ -74,16 +74,17 @@ struct path_stack {
 	bool cut; /* outer frames are missing */
 	uint64_t time_ns, samples;
 };
-/* Returns all of a state, in no order; NULL and 0: none. */
-const struct path_stack *critical_path_stacks(const struct results *results,
-					      enum thread_state state, size_t *count);
-/* The same for the time, on the path or not, in which threads held a file lock (flock, fcntl) that
- * another thread waited for. */
-const struct path_stack *critical_path_holders(const struct results *results, size_t *count);
-/* The same for CPU time on the path in calls that operate on files. */
-const struct path_stack *critical_path_in_calls(const struct results *results, size_t *count);
-/* The same for CPU time on the path while another thread waited for the thread to end. */
-const struct path_stack *critical_path_joined(const struct results *results, size_t *count);
+/* Sets of them, after one for each thread_state. */
+enum {
+	PATH_LOCKED = THREAD_STATE_COUNT, /* the time, on the path or not, in which threads held a
+					   * file lock (flock, fcntl) that another one waited for */
+	PATH_IN_CALLS,			  /* CPU time on the path in calls that operate on files */
+	PATH_JOINED, /* CPU time on the path while another thread waited for this one to end */
+	PATH_STACKS,
+};
+/* Returns all of a set, in no order; NULL and 0: none. */
+const struct path_stack *critical_path_stacks(const struct results *results, unsigned int set,
+					      size_t *count);
 
 /* Calls that lock files. */
 struct path_file_locks {

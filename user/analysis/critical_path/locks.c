@@ -157,8 +157,9 @@ static void add_held(struct critical_path *path, uint32_t number, uint64_t from_
 
 	from_ns = number_max(thread->sample.start_ns, from_ns);
 	if (end_ns > from_ns)
-		critical_path_stacks_add(path, &path->holders, number, thread->sample.stack,
-					 thread->sample.cut, end_ns - from_ns);
+		critical_path_stacks_add(path, &path->stacks[PATH_LOCKED], number,
+					 thread->sample.stack, thread->sample.cut,
+					 end_ns - from_ns);
 }
 
 void critical_path_locks_held(struct critical_path *path, const struct path_thread *waiter)
@@ -194,6 +195,7 @@ void critical_path_locks_sample(struct critical_path *path, const struct event *
 		thread->sample.end_ns = event->end;
 		add_held(path, number, 0);
 	} else if (event->start < thread->holds_ns) {
-		critical_path_stacks_add(path, &path->holders, number, stack, cut, time_ns);
+		critical_path_stacks_add(path, &path->stacks[PATH_LOCKED], number, stack, cut,
+					 time_ns);
 	}
 }

@@ -57,11 +57,8 @@ void critical_path_begin(void *state, const struct job *job, struct arena *arena
 	map_init_in(&path->numbers, arena, 1, 1);
 	map_init_in(&path->expected, arena, 1, 1);
 	map_init_in(&path->parents, arena, 1, 1);
-	for (int i = 0; i < THREAD_STATE_COUNT; i++)
+	for (int i = 0; i < PATH_STACKS; i++)
 		critical_path_stacks_init(&path->stacks[i], arena);
-	critical_path_stacks_init(&path->holders, arena);
-	critical_path_stacks_init(&path->in_calls, arena);
-	critical_path_stacks_init(&path->joined, arena);
 	find_roots(path);
 	find_parents(path);
 	critical_path_locks_begin(path);

@@ -87,10 +87,7 @@ struct critical_path {
 	size_t file_room;
 	uint32_t *changes; /* a heap of threads by change_ns; begins at 1 */
 	size_t change_count, change_room;
-	struct path_stacks stacks[THREAD_STATE_COUNT]; /* by state */
-	struct path_stacks holders;		       /* of file locks */
-	struct path_stacks in_calls; /* on a CPU, in calls that operate on files */
-	struct path_stacks joined;   /* on a CPU, while another thread waits for their end */
+	struct path_stacks stacks[PATH_STACKS];
 	struct path_branch *branches;
 	uint32_t *locking; /* tops of branches in a call that locks a file, and some before */
 	size_t locking_count, locking_room;

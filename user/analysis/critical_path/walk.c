@@ -442,9 +442,9 @@ static void take_sample(struct critical_path *path, const struct event *event, u
 		return;
 	add_sample(path, event, number, &path->stacks[THREAD_CPU]);
 	if (is_in_call(path->job, event))
-		add_sample(path, event, number, &path->in_calls);
+		add_sample(path, event, number, &path->stacks[PATH_IN_CALLS]);
 	if (path->threads[number].joined_until_ns > event->start)
-		add_sample(path, event, number, &path->joined);
+		add_sample(path, event, number, &path->stacks[PATH_JOINED]);
 }
 
 static bool is_of_path(const struct event *event)

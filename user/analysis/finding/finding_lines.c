@@ -37,7 +37,8 @@ static size_t find_worst(const struct finding_samples *samples)
 int finding_held_at(struct findings *findings, struct table_text *at)
 {
 	size_t count;
-	const struct path_stack *stacks = critical_path_holders(findings->results, &count);
+	const struct path_stack *stacks =
+		critical_path_stacks(findings->results, PATH_LOCKED, &count);
 	struct finding_samples samples;
 	char location[LOCATION_BYTES];
 	size_t worst;

@@ -190,7 +190,7 @@ static int work_samples_make(struct work_samples *samples, struct findings *find
 	for (; count; count--, stacks++)
 		if (is_of_files(results->job, stacks))
 			finding_samples_add_stacks(&samples->of_files, results, NULL, stacks, 1);
-	stacks = critical_path_in_calls(results, &count);
+	stacks = critical_path_stacks(results, PATH_IN_CALLS, &count);
 	finding_samples_add_stacks(&samples->calls, results, NULL, stacks, count);
 	return 0;
 }

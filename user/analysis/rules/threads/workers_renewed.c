@@ -186,8 +186,8 @@ static void add_work(const struct results *results, const struct path_threads *t
 		     struct worker_path *paths, bool once)
 {
 	size_t count;
-	const struct path_stack *stacks = once ? critical_path_stacks(results, THREAD_CPU, &count)
-					       : critical_path_joined(results, &count);
+	const struct path_stack *stacks =
+		critical_path_stacks(results, once ? THREAD_CPU : PATH_JOINED, &count);
 
 	for (; count; count--, stacks++) {
 		struct worker_path *path = &paths[stacks->process];
