@@ -47,13 +47,22 @@ class Sql(InDirectory):
                 self.assertIn(why, session.refused("sql", query=query), query)
             self.assertEqual(session.call("sql", query="SELECT count(*) > 0 FROM calls")["rows"], [[1]])
 
+    @staticmethod
+    def answer(session, query):
+        """Rows of a short query. Next to other work, even that may take longer than the limit."""
+        for _ in range(10):
+            answer = session.result("sql", {"query": query})
+            if "stopped after" not in answer["content"][0]["text"]:
+                break
+        return answer["structuredContent"]["rows"]
+
     def test_endless(self):
-        with self.session("--time", "2") as session:
-            session.call("sql", query="SELECT 1")
+        with self.session("--time", "4") as session:
+            self.assertEqual(self.answer(session, "SELECT 1"), [[1]])
             for query in (ENDLESS, "SELECT count(*) FROM calls a, calls b, calls c, calls d, calls e, "
                           "calls f, calls g, calls h"):
                 self.assertIn("stopped after", session.refused("sql", query=query), query)
-            self.assertEqual(session.call("sql", query="SELECT 2")["rows"], [[2]])
+            self.assertEqual(self.answer(session, "SELECT 2"), [[2]])
 
     @unittest.skipIf(SANITIZED, "the address sanitizer needs more memory")
     def test_memory(self):
