@@ -119,7 +119,9 @@ def seconds(job, directory, fixed):
 
 
 def variation(times):
-    """Returns the mean distance of times from their median, as a share of it."""
+    """Returns the mean distance of times from their median, as a share of it; None for one time."""
+    if len(times) < 2:
+        return None
     median = statistics.median(times)
     return statistics.mean(abs(time - median) for time in times) / median
 
