@@ -138,7 +138,7 @@ static uint64_t judge(const struct findings *findings, struct rank_path *ranks, 
 		.ended_ns = finding_or_none(ended_ns),
 	};
 	name_work(behind, last, median);
-	/* What it computes can be divided, but other ranks need free CPUs for their parts. */
+	/* Dividing its computation evenly saves time only if the other ranks have free CPUs. */
 	if (2 * number_sub(last->parts[THREAD_CPU], median->parts[THREAD_CPU]) > more_ns)
 		more_ns = number_min(more_ns, number_sub(last->busy_ns, all_ns / count)) *
 			  threads_free_cpus(findings->results);
