@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "analysis/processes/threads.h"
 #include "base/number.h"
 
 #define FILE_FACT(member, unit, meaning) FACT(file_group, member, #member, unit, meaning)
@@ -95,8 +96,14 @@ double file_group_backward(const struct file_view *file, unsigned int by)
 
 double file_group_copies(const struct file_group *file_group)
 {
-	return finding_share(file_group->bytes_each,
+	return file_group->reading *
+	       finding_share(file_group->bytes_each,
 			     file_group->bytes_each + threshold(THRESHOLD_CALL_BYTES));
+}
+
+double file_group_copies_stay(const struct findings *findings, const struct file_group *file_group)
+{
+	return file_group_copies(file_group) * threads_busy_of_io(findings->results);
 }
 
 static struct file_group_ending *

@@ -55,8 +55,10 @@ extern const struct finding_evidence file_group_evidence;
 int file_group_find(struct findings *findings, const struct finding_rule *rule);
 /* Share of jumps backward within the same thread; for faults, by 1 MiB and more. */
 double file_group_backward(const struct file_view *file, unsigned int by);
-/* Returns the part of the reads' CPU time that larger reads of the same data take, too. */
+/* Returns the part of the calls' CPU time that larger reads of the same data take, too. */
 double file_group_copies(const struct file_group *file_group);
+/* A `stays`: larger reads save the waits and the calls, not the copies. */
+double file_group_copies_stay(const struct findings *findings, const struct file_group *file_group);
 /* A `cost_bytes`: bytes from storage. */
 uint64_t file_group_fetched(const struct file_group *file_group);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Findings about opening files and looking them up. */
 #include "analysis/finding/finding_files.h"
-#include "analysis/processes/threads.h"
 #include "analysis/shared/results.h"
 
 /* --- loading programs --- */
@@ -86,13 +85,6 @@ static uint64_t cost_moved(const struct file_group *file_group)
 	return file_group->bytes;
 }
 
-/* The data is copied from few files as well. */
-static double copies_stay(const struct findings *findings, const struct file_group *file_group)
-{
-	return file_group->reading * file_group_copies(file_group) *
-	       threads_busy_of_io(findings->results);
-}
-
 THRESHOLD_MAX(SMALL_FILES_WORK, 0.1, UNIT_NONE,
 	      "CPU time counted at the same lines, besides the kernel's around each call and that "
 	      "in Python's file modules, relative to the calls' time",
@@ -116,7 +108,7 @@ const struct finding_rule finding_small_files = {
 		.with_metadata = true,
 		.takes = takes_small_file,
 		.speaks = are_many_files,
-		.stays = copies_stay,
+		.stays = file_group_copies_stay,
 		.cost_bytes = cost_moved,
 		.common = true,
 		.opens_max = &THRESHOLD_SMALL_FILE_OPENS,

@@ -62,12 +62,6 @@ static bool takes_small_storage(const struct file_view *file)
 	       !is_random(file);
 }
 
-/* Larger reads save the waits and the calls, not the copies. */
-static double copies_stay(const struct findings *findings, const struct file_group *file_group)
-{
-	return file_group_copies(file_group) * threads_busy_of_io(findings->results);
-}
-
 THRESHOLD_MAX(SMALL_READS_WORK, 2, UNIT_NONE,
 	      "CPU time counted at the same lines, besides the kernel's around each "
 	      "call, relative to the reads' time",
@@ -86,7 +80,7 @@ const struct finding_rule finding_small_reads_storage = {
 		.use = USE_READ,
 		.takes = takes_small_storage,
 		.speaks = are_many,
-		.stays = copies_stay,
+		.stays = file_group_copies_stay,
 		.cost_bytes = file_group_fetched,
 		.keeps_busy = true,
 	},
